@@ -1,5 +1,4 @@
-// The composition root: the one place that knows everything. It opens the data, gives each module what
-// it needs of the others, and starts and stops the whole.
+// The composition root: opens the data, connects all modules, and starts and stops the relay.
 
 import { hostname } from 'node:os'
 
@@ -50,31 +49,30 @@ export { listenInSafeMode } from './http/safe-mode.ts'
 
 export type App = {
   readonly http: Http
-  /** Resolves when the process must not go on: the disk fails, or the database is damaged. */
+  /** Resolves if the process must end: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
   createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
     hasPassword(): boolean
-    /** A link that sets the password; earlier links stop working. */
+    /** Creates a link to set the password; earlier links stop working. */
     createSetupLink(origin?: Origin): Promise<SetupLink>
   }
-  /** Listens, serves nothing until `mayServe` resolves with true, recovers, runs; gives the address. */
+  /** Listens, recovers and runs; serves nothing if `mayServe` resolves with false. Returns the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
-  /** Resolves when nothing runs any more and the data are closed. */
+  /** Resolves when everything has stopped and the data is closed. */
   stop(): Promise<void>
-  /** After `fatal`: lets the refusals that were given reach their callers. Nothing is written. */
+  /** Called after `fatal`: lets pending refusals reach their callers. Writes nothing. */
   abandon(): Promise<void>
 }
 
-/** The address of a relay that takes requests by `http.fetch` only. */
+/** The address of a relay that is only called through `http.fetch`. */
 const NOT_LISTENING = 'http://localhost'
-/** Time for drivers to report their findings. */
 const CHECKUP_MS = 5_000
-/** Time for running requests at a stop; waiting sends are answered at once. */
+/** A stop waits so long for running requests; waiting sends are answered at once. */
 const STOP_REQUESTS_MS = 5_000
 const LAST_ANSWERS_MS = 250
 
-/** The whole relay, not yet started. Throws where the data cannot be opened. */
+/** Builds the relay without starting it. Throws if the data can't be opened. */
 export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
   const { core, disk, health, healthSignal } = runtime
@@ -135,7 +133,6 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   }
 }
 
-/** Jobs by the clock, backups and restores, the look for updates, and the call to a monitor. */
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
   { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
@@ -172,7 +169,6 @@ function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: 
   return createNetwork(wallClock, { settings, ownPort, post: parts.post })
 }
 
-/** Files that travel with messages. */
 function createAttachmentModule(
   { core, store, secretKey, disk }: Runtime,
   { download }: Network,
@@ -202,12 +198,11 @@ function createWebhookModule(
   return webhooks
 }
 
-/** The address of the relay as its callers know it. */
+/** The relay's address for its callers. */
 function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
   return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
 }
 
-/** The lines, and the messages that they carry. */
 function createMessageModule(
   runtime: Runtime,
   { webhooks, kinds, boxes, attachments }: Below,
@@ -255,7 +250,6 @@ function createMessageModule(
   return { lines, lineActions, messages }
 }
 
-/** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
   { webhooks, messaging, kinds }: Pick<Modules, 'webhooks' | 'messaging' | 'kinds'>,
@@ -268,7 +262,6 @@ function createQueueWatch(
   return queues
 }
 
-/** Sign-in to the dashboard, and the setup link of its owner. */
 function createEntry({ core, health }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
     passwordHash: parts.passwordHash ?? argon2id,
@@ -299,7 +292,6 @@ type Modules = Below & {
   readonly access: Access
 }
 
-/** Everything that answers requests. */
 function createHttpModule(runtime: Runtime, modules: Modules): Http {
   const { core, days, disk, doubtSignal, health, healthSignal, metrics, options, recent } = runtime
   const { access, config, life, kinds, boxes, webhooks, attachments } = modules

@@ -1,5 +1,5 @@
-// The options of a start, read from flags, the environment, `hookline.env` and defaults, in
-// this order, and frozen. Settings that can be changed while the relay runs are in domain/setting.
+// Start options, read from flags, the environment, `hookline.env` and defaults, in this order. Settings that can
+// change at run time are in domain/setting.
 
 import { join, resolve } from 'node:path'
 
@@ -35,10 +35,7 @@ import {
 import { type KindOptions, LINE_KINDS } from './lines/kinds.ts'
 import type { LineKind } from './lines/line-kind.ts'
 
-/**
- * Delays in milliseconds between the attempts of a delivery: 12 attempts over about 73 hours, five of
- * them in the first 13 minutes, because messages are urgent.
- */
+/** 12 delivery attempts over about 73 hours, five of them in the first 13 minutes. */
 export const DEFAULT_RETRY_SCHEDULE_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -107,16 +104,14 @@ const OPTIONS_AFTER_KINDS = {
   ...BROKER_OPTIONS,
 } as const
 
-/** Every option, in the order of the help. */
 export function optionsOf(kinds: readonly LineKind[] = LINE_KINDS): OptionTable {
   const ofKinds = kinds.map(({ options }) => options)
   return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged.
 }
 
-type CoreOptions = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFTER_KINDS>
-
-/** The options of this start; times are in milliseconds. */
-export type Config = CoreOptions & KindOptions & { readonly lockedSettings: LockedSettings }
+/** The options of this start; durations are in milliseconds. */
+export type Config = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFTER_KINDS> &
+  KindOptions & { readonly lockedSettings: LockedSettings }
 
 /** One option or locked setting as `hookline config` prints it. */
 export type ConfigRow = {
@@ -128,7 +123,7 @@ export type ConfigRow = {
 
 export type LoadedConfig = { readonly config: Config; readonly rows: readonly ConfigRow[] }
 
-/** Everything that is wrong with the options, at once. */
+/** All problems of the options at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -140,18 +135,18 @@ export class ConfigError extends Error {
 }
 
 export type Given = {
-  /** Values of flags, by the options' keys. */
-  readonly flags: Readonly<Record<string, string | undefined>>
-  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Flag values by option key. */
+  readonly flags: Variables
+  readonly environment: Variables
   readonly defaultDataDir: string
   readonly folder: string
-  /** The text of a file, or null where there is none. */
+  /** Returns a file's text, or null if there is none. */
   readonly readText: (path: string) => string | null
 }
 
 const DATA_DIR = 'HOOKLINE_DATA_DIR'
 
-/** Reads every option, or throws a ConfigError with all that is wrong. */
+/** Reads all options. Throws a ConfigError with all problems. */
 export function loadConfig(given: Given, kinds?: readonly LineKind[]): LoadedConfig {
   const table = Object.entries(optionsOf(kinds))
   const early = new OptionSources({ ...given, file: {} }, []).find(
@@ -184,7 +179,7 @@ export function loadConfig(given: Given, kinds?: readonly LineKind[]): LoadedCon
 
 type Row = readonly [key: string, option: Option<unknown>]
 
-/** Variables that `hookline.env` may set: all but that of its own folder. */
+/** The variables that `hookline.env` may set: all but the one for its own folder. */
 function fileVariables(table: readonly Row[]): ReadonlySet<string> {
   const ofOptions = table.map(([, row]) => environmentOf(row))
   const variables = new Set([...ofOptions, ...SETTING_NAMES.map(environmentOfSetting)])
@@ -232,19 +227,14 @@ function parse(
   return { value: fallback, problem }
 }
 
-/** A value as it was written, and where: `--port`, `HOOKLINE_PORT`, `hookline.env: HOOKLINE_PORT`. */
+/** A value as written and its source: `--port`, `HOOKLINE_PORT`, `hookline.env: HOOKLINE_PORT`. */
 export type Written = { readonly text: string; readonly from: string }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-type Places = {
-  readonly environment: Variables
-  readonly file: Variables
-  readonly folder: string
-  readonly readText: (path: string) => string | null
-}
+type Places = Pick<Given, 'environment' | 'folder' | 'readText'> & { readonly file: Variables }
 
-/** Finds values, the strongest source first, and collects problems of their syntax. */
+/** Finds values, strongest source first, and collects syntax problems. */
 class OptionSources {
   readonly #places: Places
   readonly #problems: string[]
@@ -260,7 +250,7 @@ class OptionSources {
     return this.#in(environment, variable, '') ?? this.#in(file, variable, 'hookline.env: ')
   }
 
-  /** An empty variable is as if it were not set. */
+  /** An empty variable counts as unset. */
   #in(values: Variables, variable: string, where: string): Written | null {
     const text = values[variable] ?? ''
     const path = values[`${variable}_FILE`] ?? ''
@@ -276,7 +266,7 @@ class OptionSources {
   }
 }
 
-/** `NAME=VALUE` lines; `#` starts a comment line; a value may stand in quotes. */
+/** Parses `NAME=VALUE` lines; `#` starts a comment line; values may be quoted. */
 function parseOptionFile(text: string, known: ReadonlySet<string>, problems: string[]): Variables {
   const values: Record<string, string> = {}
   for (const [index, raw] of text.split('\n').entries()) {

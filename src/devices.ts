@@ -1,4 +1,4 @@
-// The devices of a relay or of a box: the kinds of lines of this machine, and for a relay the boxes as well.
+// The devices of a relay or box: this machine's line kinds, and for a relay its boxes.
 
 import { homedir, hostname, platform } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ import { VERSION } from './system/version.ts'
 
 type OfProcess = 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'
 
-/** The kinds of lines, on this machine as the relay or the box in this process lends it to them. */
+/** Creates the line kinds on this machine, with what the relay or box in this process lends them. */
 export function createLineKinds(
   config: Config,
   {
@@ -50,13 +50,11 @@ export function createLineKinds(
   return createKinds(host, { kinds, options: config, lines, drivers })
 }
 
-/** All devices of a relay: kinds of lines and boxes, with their findings. */
 export function createDevices(
   runtime: Runtime,
   given: {
     readonly config: Config
     readonly parts: Partial<Outside>
-    /** The lines of now. */
     readonly lines: () => readonly LineSnapshot[]
   },
 ) {

@@ -1,5 +1,4 @@
-// The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
-// on it.
+// The parts that modules share: data, clocks, log, health and metrics. `app.ts` builds on it.
 
 import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
@@ -37,48 +36,47 @@ import { Signal } from './system/signal.ts'
 import { VERSION } from './system/version.ts'
 import type { Post } from './webhooks/post.ts'
 
-/** What a relay has from outside of it, which a test replaces. */
+/** Dependencies on the outside, which tests replace. */
 export type Outside = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** The place of the whole log, in a sentence. */
+  /** A sentence that says where the full log is. */
   readonly logPlace: string
   readonly kinds: readonly LineKind[]
-  /** In place of the drivers that look for devices. */
+  /** Replaces the drivers that look for devices. */
   readonly drivers: readonly LineDriver[]
   readonly post: Post
-  /** In place of the broker that connects boxes. */
+  /** Replaces the broker that connects boxes. */
   readonly broker: HeadBroker
   readonly freeBytes: () => number
   readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact' | 'inspect'>
   readonly passwordHash: PasswordHash
-  /** In place of the data directory. */
+  /** Replaces the data directory. */
   readonly data: Data
-  /** In place of the executables of this machine. */
+  /** Replaces the tools of this machine. */
   readonly findTool: (name: string) => string | null
-  /** False where requests come by `http.fetch` only. */
+  /** False if requests only come through `http.fetch`. */
   readonly isListening: boolean
   readonly options: readonly ConfigRow[]
-  /** Called by the upgrade that waits for this start to be healthy. */
+  /** Called when the upgrade that started this process confirms that it is healthy. */
   readonly confirmHealthy: () => void
-  /** Restarts the process; left out where nothing does that for it. */
+  /** Restarts the process; omitted if nothing would start it again. */
   readonly restart: (why: string) => void
-  /** Exchanges the data of this relay, and starts it again. */
+  /** Replaces the relay's data and restarts it. */
   readonly restore: (wish: RestoreWish) => void
-  /** The outcome of the exchange before this start. */
+  /** The outcome of a restore before this start. */
   readonly restored: RestoreOutcome
-  /** The key that releases are verified with; null where there is none. */
+  /** The key that verifies releases; null if there is none. */
   readonly releaseKey: MinisignKey | null
-  /** Findings about the machine, where the relay runs as a service. */
+  /** Findings about the machine, if the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
-  /** Loops that run beside those of the relay. */
+  /** Further services to run. */
   readonly companions: readonly Service[]
 }
 
 export type Runtime = ReturnType<typeof openRuntime>
 
-/** The data, and the parts that every module shares. */
 export function openRuntime(config: Config, parts: Partial<Outside>) {
   const { clock: wallClock = systemClock, random = systemRandom } = parts
   const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
@@ -98,7 +96,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     clock,
     log,
     onLost: (error) => fail(error),
-    onChange: () => notifyAll([dispatchSignal, deliverySignal, healthSignal]),
+    onChange: () => [dispatchSignal, deliverySignal, healthSignal].forEach((it) => it.notify()),
   })
   const fatal = Promise.withResolvers<unknown>()
   const fail = (error: unknown) => {
@@ -145,10 +143,6 @@ function createSignals() {
     doubtSignal: new Signal(),
     deliverySignal: new Signal(),
   }
-}
-
-function notifyAll(signals: readonly Signal[]): void {
-  for (const signal of signals) signal.notify()
 }
 
 function close(writer: Writer, data: Data): void {

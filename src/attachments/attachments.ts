@@ -1,13 +1,8 @@
-// Attachments as their callers know them: uploads, files fetched by URL, their bytes in several forms, and
-// links.
+// Attachments for the API: uploads, files fetched by URL, downloads in several variants, and links.
 
 import { createHmac } from 'node:crypto'
 
-import {
-  type Attachment as AttachmentResource,
-  type Link,
-  type Variant,
-} from '../api/attachments.ts'
+import type { Attachment as AttachmentResource, Link, Variant } from '../api/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
@@ -26,28 +21,22 @@ import {
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { equalBytes } from '../system/hash.ts'
-import { isoTime } from '../system/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { filenameIn, safeFilename, withEnding } from './filename.ts'
 import type { AttachmentStore, StoredFile } from './store.ts'
 import { recordUpload } from './uploads.ts'
 import { Variants, type Form, type FindTool } from './variants.ts'
 
-/**
- * Reads an address by the rules of webhook targets, redirects too. Throws what `read` throws; gives a
- * sentence if there was nothing to read.
- */
+/** Follows the rules for webhook targets. Throws what `read` throws; `why` says why nothing was read. */
 type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
-/** `requireRoom` throws while the relay accepts nothing. */
-type Disk = { requireRoom(): void }
-
 type Upload = {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** As announced; null if it was not. */
+  /** The announced length in bytes, if any. */
   readonly length: number | null
   readonly leastLength: number
   readonly filename: string | null
@@ -64,42 +53,35 @@ const FETCHED_BYTES_MAX = 25 * MB
 const QUOTA_SHARE_WARNED = 0.9
 const LINK_MS_MAX = 7 * DAY_MS
 
+type Deps = {
+  readonly store: AttachmentStore
+  readonly secretKey: Uint8Array
+  readonly disk: { requireRoom(): void }
+  readonly download: Download
+  readonly serverUrl: () => string
+  /** Replaces the tools of this machine. */
+  readonly findTool?: FindTool | undefined
+}
+
 export class Attachments {
   readonly #core: Core
-  readonly #store: AttachmentStore
+  readonly #deps: Deps
   readonly #variants: Variants
-  readonly #disk: Disk
-  readonly #download: Download
-  readonly #serverUrl: () => string
-  /** Links are signed with it: nothing of them is stored, and a new secret key ends them all. */
+  /** Signs links: nothing about them is stored, and a new secret key ends them all. */
   readonly #linkKey: Uint8Array
 
-  constructor(
-    core: Core,
-    given: {
-      readonly store: AttachmentStore
-      readonly secretKey: Uint8Array
-      readonly disk: Disk
-      readonly download: Download
-      readonly serverUrl: () => string
-      /** In place of the executables of this machine. */
-      readonly findTool?: FindTool | undefined
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#store = given.store
-    this.#variants = new Variants(core.clock, given.store, given.findTool)
-    this.#disk = given.disk
-    this.#download = given.download
-    this.#serverUrl = given.serverUrl
-    this.#linkKey = signature(given.secretKey, 'attachment-link')
+    this.#deps = deps
+    this.#variants = new Variants(core.clock, deps.store, deps.findTool)
+    this.#linkKey = signature(deps.secretKey, 'attachment-link')
   }
 
-  /** Stores an upload; `isReplay` if its key brought the same file before. */
+  /** Stores an upload. `isReplay`: its idempotency key brought the same file before. */
   async upload(upload: Upload) {
-    this.#disk.requireRoom()
+    this.#deps.disk.requireRoom()
     const { bytes, declaredType, caller, idempotencyKey } = upload
-    const file = await this.#store.write(bytes, {
+    const file = await this.#deps.store.write(bytes, {
       maxBytes: this.#maxBytes(),
       declaredBytes: upload.length,
       leastBytes: upload.leastLength,
@@ -111,9 +93,9 @@ export class Attachments {
     return { resource: resource(attachment, this.#variants), isReplay }
   }
 
-  /** Fetches a file for a message; throws `attachment_fetch_failed` if it cannot be had. */
+  /** Fetches a file for a message. Throws `attachment_fetch_failed` if it can't. */
   async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
-    this.#disk.requireRoom()
+    this.#deps.disk.requireRoom()
     const { file, declaredType, name } = await this.#fetchFile(url, isPublicOnly)
     const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
     const given = filename === null ? found : safeFilename(filename, file.mimeType)
@@ -123,13 +105,13 @@ export class Attachments {
 
   get(id: string): AttachmentResource {
     const attachment = requireAttachment(this.#core.db, id)
-    return resource(withTrueState(this.#store, attachment), this.#variants)
+    return resource(withTrueState(this.#deps.store, attachment), this.#variants)
   }
 
   async content(id: string, variant: Variant): Promise<Content> {
     const attachment = this.#requireBytes(id)
     const { sha256, size, filename, mimeType } = attachment
-    const path = this.#store.pathOf(sha256)
+    const path = this.#deps.store.pathOf(sha256)
     const original = { path, size, mimeType, extension: null }
     const form =
       variant === 'original'
@@ -139,7 +121,7 @@ export class Attachments {
     return { ...form, filename: renamed(filename, form.extension), etag }
   }
 
-  /** Deletes the bytes of an attachment; its row stays. */
+  /** Deletes an attachment's bytes; its row stays. */
   async remove(id: string, origin: Origin): Promise<void> {
     const { db, writer, audit } = this.#core
     const sha256 = await writer.write((tx) => {
@@ -147,31 +129,31 @@ export class Attachments {
       audit.record(tx, origin, { action: 'attachment.deleted', about: aboutOf(attachment) })
       return deleteBytes(tx, attachment)
     })
-    if (sha256 !== null) await this.#store.release(sha256, (hash) => isNeeded(db, hash))
+    if (sha256 !== null) await this.#deps.store.release(sha256, (hash) => isNeeded(db, hash))
   }
 
   sweep(signal: AbortSignal): Promise<void> {
-    return this.#store.sweep((sha256) => isNeeded(this.#core.db, sha256), signal)
+    return this.#deps.store.sweep((sha256) => isNeeded(this.#core.db, sha256), signal)
   }
 
-  /** Warnings while nearly all the room for attachments is used, and while files are gone. */
+  /** Warns if the attachment quota is nearly used up or files are missing. */
   findings(): readonly Finding[] {
     const quota = this.#core.settings.get('attachment_quota_gb') * GB
-    const used = this.#store.usedBytes
+    const used = this.#deps.store.usedBytes
     const looked = someFiles(this.#core.db)
-    const gone = looked.filter((file) => !this.#store.has(file)).length
+    const gone = looked.filter((file) => !this.#deps.store.has(file)).length
     return [
       ...(used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]),
       ...(gone === 0 ? [] : [goneFinding(gone, looked.length)]),
     ]
   }
 
-  /** A link that needs no key, as long as there is any, for an event of `since`: each attempt sends the same. */
+  /** A signed URL for an event created at `since`; every attempt sends the same one. */
   downloadUrl(id: AttachmentId, since: Timestamp): string {
     return this.#urlOf(id, timestamp(since + LINK_MS_MAX))
   }
 
-  /** The attachment of a link; throws if that is forged or over. */
+  /** The attachment of a link; throws if the link is forged or expired. */
   idOfLink(token: string): AttachmentId {
     const [, rest = '', end = '', mac = ''] = TOKEN.exec(token) ?? []
     const expected = signature(this.#linkKey, `${rest}.${end}`)
@@ -196,11 +178,12 @@ export class Attachments {
 
   #urlOf(id: AttachmentId, expiresAt: Timestamp): string {
     const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
-    return `${this.#serverUrl()}/a/${signed}.${signature(this.#linkKey, signed).toBase64(URL_SAFE)}`
+    const mac = signature(this.#linkKey, signed).toBase64(URL_SAFE)
+    return `${this.#deps.serverUrl()}/a/${signed}.${mac}`
   }
 
   #requireBytes(id: string): Whole {
-    return requireBytes(this.#store, requireAttachment(this.#core.db, id))
+    return requireBytes(this.#deps.store, requireAttachment(this.#core.db, id))
   }
 
   #maxBytes(): number {
@@ -208,17 +191,15 @@ export class Attachments {
   }
 
   async #fetchFile(url: string, isPublicOnly: boolean): Promise<Fetched> {
-    const limits = {
-      maxBytes: Math.min(this.#maxBytes(), FETCHED_BYTES_MAX),
-      declaredBytes: null,
-    }
-    const fetched = await this.#download(
+    const maxBytes = Math.min(this.#maxBytes(), FETCHED_BYTES_MAX)
+    const fetched = await this.#deps.download(
       url,
       async ({ body, headers }): Promise<Fetched | null> => {
         if (body === null) return null
         const declaredType = headers.get('content-type')
         try {
-          const file = await this.#store.write(body, { ...limits, declaredType })
+          const limits = { maxBytes, declaredBytes: null, declaredType }
+          const file = await this.#deps.store.write(body, limits)
           return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
         } catch (error) {
           throw isOfFile(error) ? fetchFailed(url, error.message) : error
@@ -232,7 +213,7 @@ export class Attachments {
   }
 }
 
-/** The id and the end of a link, and their signature under the relay's secret key. */
+/** A link's id and expiry, and their signature under the relay's secret key. */
 const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
 const URL_SAFE = { alphabet: 'base64url', omitPadding: true } as const
 
@@ -254,7 +235,7 @@ export function noAttachment(): RelayError {
 
 type Whole = Attachment & { readonly sha256: string; readonly size: number }
 
-/** Throws for an attachment whose bytes are not here. */
+/** Throws if the attachment's bytes aren't here. */
 export function requireBytes(store: FilesHere, attachment: Attachment): Whole {
   const { state, sha256, size } = withTrueState(store, attachment)
   if (state === 'available' && sha256 !== null && size !== null)
@@ -279,7 +260,7 @@ const WHY_GONE: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>
 
 type FilesHere = Pick<AttachmentStore, 'has'>
 
-/** With the state by what the store has now: the files can be deleted or put back by hand. */
+/** With the actual state of the file: the owner may delete or restore files by hand. */
 function withTrueState<T extends Attachment>(store: FilesHere, attachment: T): T {
   const { sha256, state } = attachment
   if (sha256 === null || (state !== 'available' && state !== 'missing')) return attachment
@@ -299,27 +280,25 @@ function resource(attachment: Attachment, variants: Variants): AttachmentResourc
     message_id: attachment.messageId,
     variants: state === 'available' ? variants.of(mimeType) : [],
     created_at: isoTime(attachment.createdAt),
-    expires_at: expiresAt === null ? null : isoTime(expiresAt),
+    expires_at: isoTimeOrNull(expiresAt),
   }
 }
 
-/** A file of a URL that a message names. */
 type Wanted = {
   readonly url: string
   readonly filename: string | null
   readonly caller: CallerId
-  /** Only from addresses of the internet. */
   readonly isPublicOnly: boolean
 }
 
 type Fetched = {
   readonly file: StoredFile
   readonly declaredType: string | null
-  /** As the answer names it. */
+  /** The name in `Content-Disposition`. */
   readonly name: string | null
 }
 
-/** True for a refusal that the file itself earned. */
+/** True if the file itself caused the error. */
 function isOfFile(error: unknown): error is RelayError {
   const codes: readonly string[] = ['payload_too_large', 'invalid_request']
   return error instanceof RelayError && codes.includes(error.code)
@@ -339,7 +318,7 @@ function lastPart(url: string): string | null {
   }
 }
 
-/** Marks an attachment as deleted; gives the hash whose file may go. */
+/** Marks an attachment as deleted. Returns the hash of the file to delete, if any. */
 function deleteBytes(tx: Tx, attachment: Attachment): string | null {
   const { id, state, sha256 } = attachment
   if (state === 'pending') throw notReady()

@@ -1,5 +1,5 @@
-// Facts about a file by its first bytes: its type, and the size of a picture. A name or a header of the
-// uploader decides nothing here.
+// Facts from a file's first bytes: its type, the size of a picture, the duration of a film. The uploader's name and
+// headers decide nothing.
 
 import { fileTypeFromBuffer } from 'file-type'
 
@@ -10,21 +10,20 @@ export type FileFacts = {
   readonly durationMs: number | null
 }
 
-/** Beginning of a file that is looked at; some cameras put 100 KB before the size of a picture. */
+/** Only the head of a file is read; some cameras put 100 KB before a picture's size. */
 export const HEAD_BYTES = 256 * 1_024
 
-const UNKNOWN = 'application/octet-stream'
-/** Declared types of texts, which have no mark of their own in their first bytes. */
+/** Declared types that are trusted: texts have no signature in their first bytes. */
 const TEXT_TYPE = /^(text\/[a-z0-9.+-]{1,60}|application\/json)$/
 
-/** Facts by the first bytes; `declaredType` only chooses between the types of plain text. */
+/** `declaredType` only chooses between types of plain text. */
 export async function factsOf(head: Uint8Array, declaredType: string | null): Promise<FileFacts> {
   const mimeType = (await markedType(head)) ?? unmarkedType(head, declaredType)
   const [width, height] = sizeOf(head, mimeType) ?? [null, null]
   return { mimeType, width, height, durationMs: durationOf(head, mimeType) }
 }
 
-/** The type by the marks of its format; null if there are none, or they are damaged. */
+/** The type by its signature; null if there is none or the file is damaged. */
 async function markedType(head: Uint8Array): Promise<string | null> {
   try {
     const found = await fileTypeFromBuffer(head)
@@ -35,12 +34,12 @@ async function markedType(head: Uint8Array): Promise<string | null> {
 }
 
 function unmarkedType(head: Uint8Array, declaredType: string | null): string {
-  if (!isText(head)) return UNKNOWN
+  if (!isText(head)) return 'application/octet-stream'
   const declared = declaredType?.replace(/;.*$/, '').trim().toLowerCase() ?? ''
   return TEXT_TYPE.test(declared) ? declared : 'text/plain'
 }
 
-/** The head may end within a character. */
+/** UTF-8 without NUL bytes; the head may end within a character. */
 function isText(head: Uint8Array): boolean {
   if (head.includes(0)) return false
   try {
@@ -53,13 +52,13 @@ function isText(head: Uint8Array): boolean {
 
 type Size = readonly [width: number, height: number]
 
-/** The size of a picture in pixels, as stored: a turn by EXIF is not followed. */
+/** A picture's stored size in pixels, ignoring EXIF rotation. */
 function sizeOf(head: Uint8Array, mimeType: string): Size | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
     return SIZES[mimeType]?.(view) ?? null
   } catch {
-    // The picture ends before its size.
+    // The head ends before the size.
     return null
   }
 }
@@ -75,7 +74,7 @@ const SIZES: Readonly<Record<string, (view: DataView) => Size | null>> = {
   'image/avif': sizeInBoxes,
 }
 
-/** Segments up to the frame's own, which has the size. */
+/** Skips segments until the frame header, which has the size. */
 function sizeOfJpeg(view: DataView): Size | null {
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
     const marker = view.getUint8(at + 1)
@@ -86,19 +85,15 @@ function sizeOfJpeg(view: DataView): Size | null {
 }
 
 function sizeOfWebp(view: DataView): Size | null {
-  const form = view.getUint8(15)
+  const form = String.fromCharCode(view.getUint8(15))
   const threeBytes = (at: number) => view.getUint16(at, true) + (view.getUint8(at + 2) << 16)
-  if (form === ASCII_X) return [threeBytes(24) + 1, threeBytes(27) + 1]
-  if (form !== ASCII_L)
-    return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
+  if (form === 'X') return [threeBytes(24) + 1, threeBytes(27) + 1]
+  if (form !== 'L') return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
   const bits = view.getUint32(21, true)
   return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
 }
 
-const ASCII_X = 0x58
-const ASCII_L = 0x4c
-
-/** The largest of the sizes in the boxes `ispe`: tiles and thumbnails have smaller ones. */
+/** The largest size in the `ispe` boxes: tiles and thumbnails are smaller. */
 function sizeInBoxes(view: DataView): Size | null {
   let largest: Size | null = null
   for (const at of placesOf(view, 'ispe')) {
@@ -108,7 +103,7 @@ function sizeInBoxes(view: DataView): Size | null {
   return largest
 }
 
-/** The duration in the box `mvhd` of films and voice messages; null if the box lies at their end. */
+/** The duration from the `mvhd` box of films and voice messages, in milliseconds; null if the box is at their end. */
 function durationOf(head: Uint8Array, mimeType: string): number | null {
   if (!/^(video|audio)\/(mp4|quicktime|x-m4[av])$/.test(mimeType)) return null
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)

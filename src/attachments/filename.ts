@@ -1,25 +1,21 @@
 import { FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 
-/**
- * Characters of no name: controls, lone surrogates, and those that turn the direction of writing, by which
- * `exe.gpj` reads `jpg.exe`.
- */
+/** Removed characters: controls, lone surrogates, and direction marks, which make `exe.gpj` look like `jpg.exe`. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu
 const EXTENSION = /\.[^.]{1,20}$/
-const UNNAMED = 'attachment'
 
-/** A base name of 255 bytes at most that no folder, terminal or page misreads; a file without a name is named by its type. */
+/** A safe base name of at most 255 bytes; a file without a name is named after its type. */
 export function safeFilename(given: string | null, mimeType = ''): string {
   const base = (given ?? '').replaceAll('\\', '/').split('/').at(-1) ?? ''
   const plain = base.replaceAll(FORBIDDEN, '').trim()
   const isName = plain !== '' && plain !== '.' && plain !== '..'
-  return isName ? shortened(plain) : withEnding(UNNAMED, mimeType)
+  return isName ? shortened(plain) : withEnding('attachment', mimeType)
 }
 
-/** An ending has a letter: that of "Report 3.5" is none. */
+/** An extension has a letter: "Report 3.5" has none. */
 const ENDING = /\.\d*[a-z][a-z0-9]{0,7}$/i
 
-/** The name with the ending of the file's type, by which a receiver opens it, if it has no ending. */
+/** Adds the extension of the file's type, which a receiver needs to open it, if the name has none. */
 export function withEnding(name: string, mimeType: string): string {
   const ending = ENDINGS[mimeType]
   return ENDING.test(name) || ending === undefined ? name : shortened(`${name}.${ending}`)
@@ -62,17 +58,18 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'video/x-m4v': 'm4v',
 }
 
-/** The name in a `Content-Disposition`, of an answer or of a field of a form; null if there is none. */
+/** The file name in a `Content-Disposition` header of a response or a form field; null if none. */
 export function filenameIn(disposition: string): string | null {
   const [, charset = '', encoded = ''] =
     /;\s*filename\*\s*=\s*"?(utf-8|iso-8859-1)'[^']*'([^;"]+)/i.exec(disposition) ?? []
-  const bytes = encoded.trim().replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => byteOf(hex))
+  const byteOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+  const bytes = encoded.trim().replaceAll(/%([0-9a-f]{2})/gi, byteOf)
   if (bytes !== '') return charset.toLowerCase() === 'utf-8' ? fromUtf8(bytes) : bytes
   const plain = parameterIn(disposition, 'filename')
   return plain === null ? null : fromUtf8(plain)
 }
 
-/** Browsers write a quotation mark in a name as `%22`, others put a backslash before it. */
+/** In names, browsers write a quotation mark as `%22`; others escape it with a backslash. */
 export function parameterIn(header: string, name: string): string | null {
   const value = `(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))`
   const match = new RegExp(`;\\s*${name}\\s*=\\s*${value}`, 'i').exec(header)
@@ -80,11 +77,7 @@ export function parameterIn(header: string, name: string): string | null {
   return found?.replaceAll('%22', '"') ?? null
 }
 
-function byteOf(hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16))
-}
-
-/** A header's bytes are its characters: read as UTF-8 if they are that. */
+/** Each character is one byte of the header: decodes them as UTF-8 if valid. */
 function fromUtf8(bytes: string): string {
   if (/[^\0-\xff]/.test(bytes)) return bytes
   try {
@@ -94,7 +87,7 @@ function fromUtf8(bytes: string): string {
   }
 }
 
-/** Keeps the extension, by which a receiver opens it. */
+/** Shortens the stem and keeps the extension. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= FILENAME_BYTES_MAX) return name
   const extension = EXTENSION.exec(name)?.[0] ?? ''

@@ -4,7 +4,7 @@ import { HEAD_BYTES } from './file-facts.ts'
 
 const READ_BYTES = 256 * 1_024
 
-/** A file on its way into the store: hashed while it is written, and on disk before it has a name. */
+/** A file on its way into the store: hashed while written, and flushed before it gets its name. */
 export class IncomingFile {
   readonly path: string
   readonly #handle: FileHandle
@@ -16,12 +16,11 @@ export class IncomingFile {
     this.#handle = handle
   }
 
-  /** A new and empty file. */
   static async create(path: string): Promise<IncomingFile> {
     return new IncomingFile(path, await open(path, 'wx+', 0o600))
   }
 
-  /** A file that is there and whole already. */
+  /** Hashes a file that is already complete. */
   static async read(path: string): Promise<IncomingFile> {
     const incoming = new IncomingFile(path, await open(path, 'r+'))
     const buffer = new Uint8Array(READ_BYTES)
@@ -36,7 +35,7 @@ export class IncomingFile {
     return this.#size
   }
 
-  /** The first bytes, read back: slow uploads keep nothing in memory. */
+  /** The first bytes, read back from disk: slow uploads keep nothing in memory. */
   async head(): Promise<Uint8Array> {
     const head = Buffer.alloc(Math.min(this.#size, HEAD_BYTES))
     const { bytesRead } = await this.#handle.read(head, 0, head.length, 0)
@@ -45,20 +44,20 @@ export class IncomingFile {
 
   async append(chunk: Uint8Array): Promise<void> {
     this.#note(chunk)
-    // A full disk takes the beginning of a chunk, and says so at the next one only.
+    // A full disk takes the start of a chunk and reports the error only at the next write.
     for (let from = 0; from < chunk.length;) {
       from += (await this.#handle.write(chunk, from, chunk.length - from)).bytesWritten
     }
   }
 
-  /** Gives the hash once all bytes are on disk. */
+  /** Returns the SHA-256 in hex once all bytes are on disk. */
   async finish(): Promise<string> {
     await this.#handle.sync()
     await this.#handle.close()
     return this.#hasher.digest('hex')
   }
 
-  /** Deletes the file, unless it has its name in the store. */
+  /** Deletes the file, unless it was moved into the store. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {})
     await rm(this.path, { force: true })

@@ -1,5 +1,5 @@
-// The bytes of attachments, each file once under its SHA-256. A file is written to another name, flushed,
-// renamed, and its folder flushed, before anyone may store a row about it: there is no row without its bytes.
+// Stores attachment bytes, each file once under its SHA-256. A file is written under a temporary name, flushed and
+// renamed, and its folder flushed, before a row may refer to it: no row exists without its bytes.
 
 import {
   constants,
@@ -31,9 +31,9 @@ export type StoredFile = FileFacts & {
 
 export type UploadLimits = {
   readonly maxBytes: number
-  /** Length that the sender announced; null if it did not. */
+  /** The announced length; null if none. */
   readonly declaredBytes: number | null
-  /** Length that it has at least, if only that is known beforehand. */
+  /** A known minimum length. */
   readonly leastBytes?: number | undefined
   readonly declaredType: string | null
 }
@@ -41,19 +41,19 @@ export type UploadLimits = {
 const MB = 1_024 ** 2
 const GB = 1_024 ** 3
 const INCOMING = 'incoming'
-/** Hash, or hash and variant. */
+/** `hash` or `hash.variant`. */
 const NAME = /^[0-9a-f]{64}(?:\.[a-z]+)?$/
 const FRESH_MS = 60_000
 
 export class AttachmentStore {
   readonly #core: Core
-  /** Of all files; made by the first one. */
+  /** Created with the first file. */
   readonly #folder: string
   #used = 0
   #opened: Promise<void> | null = null
-  /** Files without a place yet, whose bytes are counted as far as they are here. */
+  /** Incomplete files; the bytes received so far count. */
   readonly #arriving = new Set<IncomingFile>()
-  /** Times by hash at which this process stored a file, for an hour. */
+  /** Times at which this process stored a file, kept for an hour. */
   readonly #touchedAt = new Map<string, number>()
 
   constructor(core: Core, folder: string) {
@@ -65,15 +65,12 @@ export class AttachmentStore {
     return attachmentPath(this.#folder, sha256, variant)
   }
 
-  /** True if the file is here with all its bytes; throws if nobody can say, as its disk cannot be read. */
+  /** True if the complete file is here; throws if the disk can't be read. */
   has({ sha256, size }: Pick<Attachment, 'sha256' | 'size'>): boolean {
     return sha256 !== null && lookAt(this.pathOf(sha256))?.size === size
   }
 
-  /**
-   * Stores what `stream` brings. Throws, with nothing kept, if it is empty, too long, not as long as
-   * announced, or if there is no room for it.
-   */
+  /** Stores a stream. Throws and keeps nothing if it is empty, too long, not as long as announced, or over quota. */
   async write(stream: AsyncIterable<Uint8Array>, limits: UploadLimits): Promise<StoredFile> {
     const { maxBytes, declaredBytes, declaredType } = limits
     const leastBytes = declaredBytes ?? limits.leastBytes ?? 0
@@ -89,8 +86,8 @@ export class AttachmentStore {
   }
 
   /**
-   * Stores a copy of a file of this machine, which must not change meanwhile. Links are not followed. It is `missing`
-   * only if it is not there: throws if it cannot be read or stored now.
+   * Stores a copy of a local file, which must not change meanwhile; doesn't follow links. `missing` means that there
+   * is no file. Throws if it can't be read or stored now.
    */
   async keep(
     path: string,
@@ -108,24 +105,24 @@ export class AttachmentStore {
     })
   }
 
-  /** True if a file that has yet to be fetched may be kept, beside others that the store does not have yet. */
+  /** True if there is room for a file that has yet to be fetched, in addition to `others` bytes. */
   async takes(size: number, others: number): Promise<boolean> {
     await this.#open()
     const maxBytes = this.#core.settings.get('attachment_max_mb') * MB
     return size <= maxBytes && this.#hasRoom(size + others)
   }
 
-  /** A path for a file that is not whole yet: what is left there is gone after the next start. */
+  /** A path for an incomplete file; the next start deletes what is left there. */
   async newPath(): Promise<string> {
     const incoming = join(this.#folder, INCOMING)
     await this.#open()
-    // Cleaners of temporary files and of empty folders delete it while the relay runs.
+    // Cleanup tools may delete the folder while the relay runs.
     const made = await mkdir(incoming, { recursive: true, mode: 0o700 })
     if (made !== undefined) await this.#count()
     return join(incoming, Buffer.from(this.#core.random.bytes(12)).toString('hex'))
   }
 
-  /** Puts a variant of a file beside it, with which it goes. */
+  /** Stores a variant next to its file; both are deleted together. */
   async keepVariant(from: string, sha256: string, variant: string): Promise<void> {
     const { size } = await stat(from)
     if (!this.#hasRoom(size)) throw quotaReached()
@@ -134,14 +131,14 @@ export class AttachmentStore {
     renameSync(from, this.pathOf(sha256, variant))
   }
 
-  /** Deletes a file now, unless it was stored just now and its row may follow: the sweep takes it then. */
+  /** Deletes a file now. If it was just stored, its row may follow, so the sweep decides later. */
   async release(sha256: string, isNeeded: (sha256: string) => boolean): Promise<void> {
     await this.#open()
     if (this.#isFresh(sha256, FRESH_MS)) return
     for (const path of await this.#paths(sha256)) this.#deleteUnlessNeeded(path, isNeeded)
   }
 
-  /** Deletes the files that nothing has needed for an hour. */
+  /** Deletes files that nothing has needed for an hour. */
   async sweep(isNeeded: (sha256: string) => boolean, signal: AbortSignal): Promise<void> {
     const { clock } = this.#core
     if (!existsSync(this.#folder)) return
@@ -159,7 +156,7 @@ export class AttachmentStore {
     }
   }
 
-  /** Looks and deletes in one turn: an upload of the same bytes comes before or after it. */
+  /** Checks and deletes synchronously: an upload of the same bytes comes before or after. */
   #deleteUnlessNeeded(path: string, isNeeded: (sha256: string) => boolean): void {
     if (isNeeded(hashOf(path))) return
     this.#used -= lookAt(path)?.size ?? 0
@@ -171,13 +168,13 @@ export class AttachmentStore {
     return at !== undefined && this.#core.clock.monotonic() - at < ms
   }
 
-  /** Bytes of all files, as far as they are counted: the first call begins to count. */
+  /** The bytes counted so far; the first call starts counting. */
   get usedBytes(): number {
     if (this.#opened === null && existsSync(this.#folder)) void this.#open().catch(() => {})
     return this.#used
   }
 
-  /** Puts a file in its place by `take`; whatever fails, nothing of it stays. */
+  /** Runs `take`, which stores the file; if it fails, nothing of the file stays. */
   async #taking(incoming: IncomingFile, take: () => Promise<StoredFile>): Promise<StoredFile> {
     this.#arriving.add(incoming)
     try {
@@ -190,11 +187,7 @@ export class AttachmentStore {
     }
   }
 
-  async #receive(
-    stream: AsyncIterable<Uint8Array>,
-    incoming: IncomingFile,
-    maxBytes: number,
-  ): Promise<void> {
+  async #receive(stream: AsyncIterable<Uint8Array>, incoming: IncomingFile, maxBytes: number) {
     for await (const chunk of stream) {
       if (incoming.size + chunk.length > maxBytes) throw tooLarge(maxBytes)
       if (!this.#hasRoom(chunk.length)) throw quotaReached()
@@ -203,14 +196,14 @@ export class AttachmentStore {
     }
   }
 
-  /** Gives a whole file its name. It takes the place of an earlier copy, whose bytes may be damaged by now. */
+  /** Moves a complete file to its final name. Replaces an earlier copy, which may be damaged by now. */
   async #place(incoming: IncomingFile, declaredType: string | null): Promise<StoredFile> {
     const facts = await factsOf(await incoming.head(), declaredType)
     const { size } = incoming
     const sha256 = await incoming.finish()
     const path = this.pathOf(sha256)
     await makeFolder(dirname(path))
-    // Nothing may come between: two uploads of the same bytes count once.
+    // Synchronous up to `delete`: two uploads of the same bytes count once.
     this.#used -= lookAt(path)?.size ?? 0
     renameSync(incoming.path, path)
     this.#arriving.delete(incoming)
@@ -219,7 +212,7 @@ export class AttachmentStore {
     return { ...facts, sha256, size }
   }
 
-  /** The sweep leaves a file alone for an hour from now: its row is not stored yet. */
+  /** Keeps the sweep away for an hour, until the file's row is stored. */
   #touch(path: string): void {
     const { clock } = this.#core
     const seconds = clock.now() / 1_000
@@ -239,7 +232,7 @@ export class AttachmentStore {
     return this.#opened
   }
 
-  /** Deletes what a crash left half-written, and counts the rest. */
+  /** Deletes incomplete files of a crash, and counts the rest. */
   async #openFolder(): Promise<void> {
     const incoming = join(this.#folder, INCOMING)
     await rm(incoming, { recursive: true, force: true })
@@ -253,11 +246,11 @@ export class AttachmentStore {
     let used = 0
     for (const { size } of this.#arriving) used += size
     for await (const path of inSlices(paths, this.#core.clock)) used += lookAt(path)?.size ?? 0
-    // What came or went meanwhile is counted already.
+    // Changes since `before` are already counted.
     this.#used += used - before
   }
 
-  /** The paths of all files, or of one with its variants. */
+  /** The paths of all files, or of one file and its variants. */
   async #paths(sha256 = ''): Promise<readonly string[]> {
     const from = join(this.#folder, sha256.slice(0, 2))
     const entries = await readdir(from, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -269,7 +262,7 @@ export class AttachmentStore {
 
 const GONE = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']
 
-/** What lies at `path`, or null if nothing does; throws if nobody can say. */
+/** The file system's entry at `path`, or null if there is none; throws if that is unknown. */
 function lookAt(path: string): Stats | null {
   try {
     return lstatSync(path)
@@ -279,10 +272,10 @@ function lookAt(path: string): Stats | null {
   }
 }
 
-/** Copies a file; false if it went meanwhile. */
+/** Copies a file; returns false if it has been deleted. */
 async function copied(from: string, to: string): Promise<boolean> {
   try {
-    // A clone if the file system can make one: it takes no time and no room.
+    // A clone, if the file system supports it, takes no time and no space.
     await copyFile(from, to, constants.COPYFILE_FICLONE)
     return true
   } catch (error) {
@@ -297,7 +290,7 @@ function hashOf(path: string): string {
   return basename(path).replace(/\..*$/, '')
 }
 
-/** The new folder's own entry is flushed too: a file is not there where its folder is not. */
+/** Also flushes the parent: a file is lost if its folder's entry is. */
 async function makeFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
   if (made !== undefined) await flushed(dirname(path))

@@ -18,15 +18,9 @@ type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
   readonly idempotencyKey: string | null
 }
 
-type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
-
-/** Stores the row of a file that a caller brought; the same file under the same key again is the first one. */
-export function recordUpload(
-  { writer, ids }: Core,
-  file: StoredFile,
-  named: Named,
-): Promise<Recorded> {
-  return writer.write((tx): Recorded => {
+/** Stores the row of an uploaded file. The same file under the same key again returns the first one. */
+export function recordUpload({ writer, ids }: Core, file: StoredFile, named: Named) {
+  return writer.write((tx) => {
     markFound(tx, file.sha256)
     const known = repeated(tx, file, named)
     if (known !== null) return { attachment: known, isReplay: true }
@@ -50,8 +44,8 @@ export function recordUpload(
 }
 
 /**
- * Returns the caller's first upload under the key, whose bytes are here again if they were gone, or null if this is
- * the first one. Throws for another file, and for an upload of which nobody can say whose it was.
+ * The caller's first upload under the key, restored if its bytes were gone; null if this is the first. Throws if the
+ * file differs, or if the key was used by an unknown caller before an upgrade.
  */
 function repeated(tx: Tx, { sha256 }: StoredFile, named: Named): Attachment | null {
   const { caller, idempotencyKey: uploadKey, filename, declaredType } = named

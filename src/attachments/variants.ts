@@ -1,6 +1,6 @@
-// Other forms of a file, made at the first request and kept beside it: what everyone can open in place of
-// Apple's own formats, and small pictures. A stranger chose the bytes, so a tool of this machine reads them
-// in a child process, with limits to its time, memory and output, one child at a time.
+// Variants of files: formats that everyone can open, and thumbnails. Made at the first request and kept next to the
+// file. A stranger chose the bytes, so a tool of this machine reads them in a child process with limited time, memory
+// and output, one child at a time.
 
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -11,15 +11,13 @@ import type { Clock } from '../system/clock.ts'
 import { findTool, processRunner, type RunProcess } from '../system/process.ts'
 import type { AttachmentStore } from './store.ts'
 
-/** Returns the path of an executable of this machine, or null. */
 export type FindTool = (name: string) => string | null
 
-/** The bytes of an attachment in one form. */
 export type Form = {
   readonly path: string
   readonly size: number
   readonly mimeType: string
-  /** Extension of its name; null if that stays. */
+  /** The new extension of the file name; null if it stays. */
   readonly extension: string | null
 }
 
@@ -34,9 +32,6 @@ type Recipe = {
 }
 
 const CHILD_MS_MAX = 20_000
-const KILL_AFTER_MS = 22_000
-const MEMORY_KB_MAX = 1_572_864
-const CPU_SECONDS_MAX = 30
 const OUTPUT_BYTES_MAX = { thumbnail: 1_024 ** 2, compatible: 256 * 1_024 ** 2 }
 const PIXELS_MAX = 100_000_000
 const WAITING_MAX = 20
@@ -50,7 +45,7 @@ export class Variants {
   readonly #run: RunProcess
   readonly #paths = new Map<string, string | null>()
   readonly #making = new Map<string, Promise<void>>()
-  /** Times of failures by name: a child is not tried again and again on bytes that it cannot read. */
+  /** Failure times by name, so that unreadable bytes don't start a child again and again. */
   readonly #failedAt = new Map<string, number>()
   #last: Promise<unknown> = Promise.resolve()
 
@@ -61,7 +56,7 @@ export class Variants {
     this.#run = processRunner(clock)
   }
 
-  /** The forms in which this machine can hand a file of this type out. */
+  /** The variants that this machine can make of this type. */
   of(mimeType: string): readonly Variant[] {
     const made = (['compatible', 'thumbnail'] as const).filter(
       (variant) => this.#recipe(variant, mimeType) !== null,
@@ -69,7 +64,7 @@ export class Variants {
     return ['original', ...made]
   }
 
-  /** The file in a form; throws `variant_unavailable` if it cannot be made. */
+  /** The file as a variant; throws `variant_unavailable` if it can't be made. */
   async form(original: Original, variant: Made): Promise<Form> {
     const { sha256, mimeType, size } = original
     const recipe = this.#recipe(variant, mimeType)
@@ -96,7 +91,7 @@ export class Variants {
     return path
   }
 
-  /** Requests for one variant share a child; the children of all take turns. */
+  /** Requests for the same variant share a child; children run one at a time. */
   #makeOnce(original: Original, order: { variant: Made; recipe: Recipe }): Promise<void> {
     const name = `${original.sha256}.${order.variant}`
     const under = this.#making.get(name)
@@ -135,22 +130,24 @@ export class Variants {
     } finally {
       await rm(output, { force: true })
     }
-    this.#failedAt.delete(this.#failedAt.size < FAILED_MAX ? '' : firstOf(this.#failedAt))
+    const [oldest = ''] = this.#failedAt.keys()
+    if (this.#failedAt.size >= FAILED_MAX) this.#failedAt.delete(oldest)
     this.#failedAt.set(`${original.sha256}.${variant}`, this.#clock.monotonic())
     throw unreadable()
   }
 
   async #runTool(tool: string, args: readonly string[], bytesMax: number): Promise<boolean> {
     const path = this.#pathOf(tool) ?? ''
-    // Blocks of 512 bytes, as POSIX counts files; macOS has no limit of memory, and says so.
-    const limits = [`-t ${CPU_SECONDS_MAX}`, `-f ${bytesMax / 512}`, `-v ${MEMORY_KB_MAX}`]
+    // `-t`: CPU seconds. `-f`: file size in blocks of 512 bytes (POSIX). `-v`: memory in KB; macOS has no such limit
+    // and prints an error.
+    const limits = ['-t 30', `-f ${bytesMax / 512}`, '-v 1572864']
     const script = limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join('')
     const ended = await this.#run(
       {
         path: '/bin/sh',
         args: ['-c', `${script}exec nice -n 10 "$@"`, 'sh', path, ...args],
         timeoutMs: CHILD_MS_MAX,
-        killAfterMs: KILL_AFTER_MS,
+        killAfterMs: CHILD_MS_MAX + 2_000,
         outputBytesMax: 1_024,
       },
       new AbortController().signal,
@@ -159,7 +156,7 @@ export class Variants {
   }
 }
 
-/** Types that only Apple's devices open everywhere. */
+/** Types that many programs outside of Apple's can't open. */
 const NEEDS_CONVERSION =
   /^(?:image\/hei[cf](?:-sequence)?|image\/avif|audio\/x-caf|video\/quicktime)$/
 const PICTURE = /^image\/(?:jpeg|png|apng|gif|webp|tiff|bmp|hei[cf](?:-sequence)?|avif)$/
@@ -169,7 +166,7 @@ const JPEG = { mimeType: 'image/jpeg', extension: 'jpg' }
 const M4A = { mimeType: 'audio/mp4', extension: 'm4a' }
 const MP4 = { mimeType: 'video/mp4', extension: 'mp4' }
 
-/** Ways to a variant, the best first. */
+/** Recipes for a variant, the best first. */
 function recipesFor(variant: Made, mimeType: string): readonly Recipe[] {
   const isPicture = PICTURE.test(mimeType)
   const demuxer = DEMUXERS[mimeType]
@@ -193,19 +190,11 @@ function sipsRecipe(quality: string, more: readonly string[]): Recipe {
 
 const THUMBNAIL_PIXELS = 512
 const WHOLE_PICTURE = ['-frames:v', '1', '-q:v', '3', '-f', 'mjpeg']
-const SMALL_PICTURE = [
-  '-vf',
-  `scale='min(${THUMBNAIL_PIXELS},iw)':'min(${THUMBNAIL_PIXELS},ih)':force_original_aspect_ratio=decrease`,
-  '-frames:v',
-  '1',
-  '-q:v',
-  '5',
-  '-f',
-  'mjpeg',
-]
+const SCALED = `scale='min(${THUMBNAIL_PIXELS},iw)':'min(${THUMBNAIL_PIXELS},ih)':force_original_aspect_ratio=decrease`
+const SMALL_PICTURE = ['-vf', SCALED, '-frames:v', '1', '-q:v', '5', '-f', 'mjpeg']
 const SAME_FILM = ['-c:v', 'copy', '-c:a', 'aac', '-movflags', '+faststart', '-f', 'mp4']
 
-/** The one reader for each type: a playlist under another name would make ffmpeg read files and addresses. */
+/** One fixed demuxer per type: a disguised playlist would make ffmpeg read files and URLs. */
 const DEMUXERS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpeg_pipe',
   'image/png': 'png_pipe',
@@ -230,17 +219,12 @@ const DEMUXERS: Readonly<Record<string, string>> = {
 function ffmpegArgs(demuxer: string, args: readonly string[]): Recipe['args'] {
   const reading = `-nostdin -v error -threads 2 -max_pixels ${PIXELS_MAX} -protocol_whitelist file -f ${demuxer} -i`
   const before = reading.split(' ')
-  return (input, output) => {
-    return [...before, `file:${input}`, '-map_metadata', '-1', ...args, `file:${output}`]
-  }
+  const after = ['-map_metadata', '-1', ...args]
+  return (input, output) => [...before, `file:${input}`, ...after, `file:${output}`]
 }
 
 function sizeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null
-}
-
-function firstOf(map: ReadonlyMap<string, unknown>): string {
-  return map.keys().next().value ?? ''
 }
 
 function unreadable(): RelayError {

@@ -1,4 +1,4 @@
-// The MCP server: tools, resources and prompts over the relay's API, by stdio and by HTTP.
+// The MCP server, by stdio and HTTP: tools, resources and prompts on top of the relay's API.
 
 import {
   McpServer,
@@ -28,7 +28,7 @@ import {
 } from './tools.ts'
 import { UNTRUSTED, conversationView } from './views.ts'
 
-/** Checks arguments by typebox, for which each schema is ready as it is. */
+/** Validates arguments with typebox, which takes the schemas as they are. */
 const VALIDATOR: jsonSchemaValidator = {
   getValidator<T>(schema: object): JsonSchemaValidator<T> {
     return (input) => {
@@ -45,17 +45,15 @@ const INSTRUCTIONS =
   `Sends and receives iMessages by the phone lines of this relay. ${UNTRUSTED} Reply with the tool reply to ` +
   'stay in a conversation. Where a person is wanted, or you are unsure, use hand_to_person.'
 
-const RESOURCES_LISTED = 20
-/** Its client gets it whole, in base64. */
+/** The client gets the whole file, in base64. */
 const FILE_BYTES_MAX = 5_000_000
 
-/** Serves MCP over HTTP, each request for itself. */
+/** Serves MCP over HTTP, stateless. */
 export function mcpHandler(clientOf: (request: Request) => McpClient): McpHttpHandler {
-  const factory = ({ requestInfo }: { readonly requestInfo?: Request }) => {
+  return createMcpHandler(({ requestInfo }) => {
     if (requestInfo === undefined) throw new Error('An MCP request came without HTTP.')
     return createServer(clientOf(requestInfo))
-  }
-  return createMcpHandler(factory)
+  })
 }
 
 /** Serves MCP on standard input and output, until the input ends. */
@@ -96,7 +94,7 @@ function addTool(server: McpServer, client: McpClient, tool: Tool): void {
   )
 }
 
-/** The result in both forms, or the relay's refusal for the model to read. */
+/** The result as text and as data, or the relay's refusal for the model to read. */
 async function answerOf(run: () => Promise<object>): Promise<CallToolResult> {
   try {
     const result = await run()
@@ -114,7 +112,7 @@ async function answerOf(run: () => Promise<object>): Promise<CallToolResult> {
 function addConversations(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://conversations/{id}', {
     list: async () => {
-      const query = { type: 'all', limit: String(RESOURCES_LISTED) }
+      const query = { type: 'all', limit: '20' }
       const { body } = await api.call('listConversations', { query })
       return {
         resources: body.data.map((conversation) => ({
@@ -138,7 +136,7 @@ function addConversations(server: McpServer, api: RelayApi): void {
   }))
 }
 
-/** Files of messages: a small picture of each if there is one, else the file itself. */
+/** Files of messages: the thumbnail if there is one, otherwise the file. */
 function addAttachments(server: McpServer, api: RelayApi): void {
   const template = new ResourceTemplate('hookline://attachments/{id}', { list: undefined })
   const about = { title: 'Attachment', description: 'A picture or file of a message.' }

@@ -1,4 +1,4 @@
-// The tools of the MCP server. Each calls the API as its client may: the key's rules hold whatever a model asks.
+// The MCP tools. Each calls the API with its client's rights: the key's rules apply whatever a model asks.
 
 import { Type, type TObject, type TProperties } from 'typebox'
 
@@ -8,24 +8,22 @@ import type { Shape } from '../api/schema.ts'
 import type { Scope } from '../domain/permissions.ts'
 import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
 
-/** Calls of the relay's API with the credentials of the MCP client. */
 export type RelayApi = {
   call<Id extends OperationId>(id: Id, ...call: CallArguments<Id>): Promise<Answered<Id>>
-  /** The answer of an operation that gives the bytes of a file. */
+  /** For operations that answer with a file. */
   file<Id extends OperationId>(id: Id, call: Call<Id>): Promise<Response>
 }
 
-/** A program that speaks to the server, and what it may do. */
 export type McpClient = {
   readonly api: RelayApi
-  /** The same for all calls of one client, and another one for each client. */
+  /** The same for all calls of a client, and unique to it. */
   readonly id: string
   readonly may: (scope: Scope) => boolean
 }
 
 export type ToolCall = {
   readonly api: RelayApi
-  /** Of a send: its key is the same for the same call of the same client, so that its repetition sends nothing twice. */
+  /** For sends. The same call of the same client has the same key, so that a repeat sends nothing twice. */
   readonly headers: { readonly 'idempotency-key': string }
   readonly args: Readonly<Record<string, unknown>>
 }
@@ -35,7 +33,6 @@ export type Tool = {
   readonly title: string
   readonly description: string
   readonly input: TObject
-  /** The scope that a key needs for it. */
   readonly scope: Scope
   readonly effect: 'reads' | 'changes' | 'sends'
   run(call: ToolCall): Promise<object>
@@ -45,7 +42,7 @@ const CONVERSATION_ID = Type.String({ description: 'A conversation_id of list_co
 const LINE_ID = Type.String({ description: 'A line_id of list_lines.' })
 const TEXT = Type.String({ minLength: 1, maxLength: 20_000, description: 'The whole message.' })
 const RECEIVED = 'message.received,group_message.received'
-/** Clients give up on a call after 60 seconds. */
+/** MCP clients give up after 60 seconds. */
 const WAIT_SECONDS_MAX = 50
 
 function limitOf(fallback: number) {
@@ -53,14 +50,14 @@ function limitOf(fallback: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description }))
 }
 
-/** A row of the table, whose `run` knows its arguments by their schema. */
+/** Types the arguments of `run` by `input`. */
 function tool<T extends TObject>(
   row: Omit<Tool, 'input' | 'run'> & {
     readonly input: T
     run(call: Omit<ToolCall, 'args'> & { readonly args: Shape<T> }): Promise<object>
   },
 ): Tool {
-  // The server checks the arguments by `input` before each call.
+  // Safe: the server validates the arguments by `input` before each call.
   return row
 }
 
@@ -257,16 +254,14 @@ export async function readConversation(
   return { note: UNTRUSTED, conversation: about, messages, older_cursor: page.next_cursor }
 }
 
-async function sent(
-  sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>,
-): Promise<object> {
+async function sent(sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>) {
   const { body, isReplay } = await sending
   const { id, conversation_id, to, status, queued_reason } = body
   const repeated = { note: 'This call was made before: the message was not sent a second time.' }
   return { message_id: id, conversation_id, to, status, queued_reason, ...(isReplay && repeated) }
 }
 
-/** True for a person in the contacts; null if the key may not know. */
+/** True if the person is in the contacts; null if the key may not know. */
 async function knows(api: RelayApi, handle: string): Promise<boolean | null> {
   try {
     await api.call('getContact', { params: { handle } })

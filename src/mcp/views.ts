@@ -1,5 +1,5 @@
-// Messages and conversations as a model reads them. Words that other people wrote stand under `untrusted_text`
-// and nowhere else: a client can treat that field as data, whatever it says.
+// Messages and conversations as a model sees them. Text that other people wrote is only in `untrusted_text`, so that
+// a client can treat that field as data.
 
 import type { MessageAttachment } from '../api/attachments.ts'
 import type { Conversation, Message } from '../api/messages.ts'
@@ -35,7 +35,6 @@ export function messageView(message: Message, isKnown: boolean | null) {
   }
 }
 
-/** The message of an event that was received. */
 export function receivedView(event: AnyEvent, isKnown: boolean | null) {
   if (!('message' in event) || event.message === null) return null
   const { id, text, handle, attachments = [] } = event.message

@@ -2,7 +2,7 @@ import type { ContactCost } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { grouped } from '../domain/number-words.ts'
 
-/** What a message costs of the daily contact limit of the line that would send it. */
+/** The share of its line's daily contact limit that a message uses. */
 export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
   if (line === null) {
     return { before: '', name: null, after: 'No line is ready. The message will wait for one.' }

@@ -1,4 +1,4 @@
-// Changes of conversations by people and programs.
+// Changes and exports conversations.
 
 import type * as api from '../api/messages.ts'
 import type { Origin } from '../domain/audit.ts'
@@ -17,16 +17,14 @@ export type ConversationChanges = ReturnType<typeof createConversationChanges>
 
 export function createConversationChanges(
   core: Core,
-  {
-    waitReason,
-    dispatchSignal,
-  }: { readonly waitReason: WaitReason; readonly dispatchSignal: Signal },
+  given: { readonly waitReason: WaitReason; readonly dispatchSignal: Signal },
 ) {
+  const { waitReason, dispatchSignal } = given
   const { db, writer, audit } = core
   const read = (id: string): api.Conversation =>
     conversationResource(db, requireConversation(db, id), waitReason)
   return {
-    /** Messages that were accepted before go on: a pause holds nothing back. */
+    /** Messages that were already accepted are still sent. */
     async pauseAutomation(id: string, isPaused: boolean): Promise<api.Conversation> {
       const known = requireConversation(db, id)
       await writer.write((tx) => pauseAutomation(tx, known.id, isPaused))
@@ -42,44 +40,31 @@ export function createConversationChanges(
       })
       return read(id)
     },
-    /** Undoes the merge of the conversation with this id. */
     async separate(id: string, origin: Origin): Promise<api.Conversation> {
       await writer.write((tx) => separateTalk(core, tx, id, origin))
       dispatchSignal.notify()
       return read(id)
     },
-    /** A file of all its messages, in pieces. */
+    /** A file with all its messages, in chunks. */
     async export(id: string, format: api.ExportFormat, origin: Origin) {
       const found = requireConversation(db, id)
       const about = { kind: 'conversation', id: found.id } as const
       await writer.write((tx) =>
         audit.record(tx, origin, { action: 'conversation.exported', about }),
       )
-      return exportConversation(db, waitReason, found, format)
+      const pages = pagesOf(db, waitReason, found)
+      return format === 'csv'
+        ? asTable(pages)
+        : asJson(conversationResource(db, found, waitReason), pages)
     },
   }
 }
 
 const PAGE = 200
 
-function exportConversation(
-  db: Db,
-  waitReason: WaitReason,
-  conversation: Conversation,
-  format: api.ExportFormat,
-): AsyncGenerator<string, undefined> {
-  const pages = pagesOf(db, waitReason, conversation)
-  return format === 'csv'
-    ? asTable(pages)
-    : asJson(conversationResource(db, conversation, waitReason), pages)
-}
-
 type Pages = Iterable<readonly api.Message[]>
 
-async function* asJson(
-  conversation: api.Conversation,
-  pages: Pages,
-): AsyncGenerator<string, undefined> {
+async function* asJson(conversation: api.Conversation, pages: Pages) {
   yield `{"conversation":${JSON.stringify(conversation)},"messages":[`
   let separator = '\n'
   for (const page of pages) {
@@ -109,7 +94,7 @@ async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** Each page is read once the one before it was taken. */
+/** Reads each page when the consumer asks for it. */
 function* pagesOf(db: Db, waitReason: WaitReason, { id, movedTo }: Conversation) {
   for (let after = 0; ;) {
     const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })

@@ -1,8 +1,7 @@
-// Decisions of people on messages: about a send that needs an approval, and about a message that is queued or
-// uncertain.
+// People's decisions about messages: approve or deny a held send, cancel a queued one, resolve an uncertain one.
 
 import type * as api from '../api/messages.ts'
-import { makerOf, type AuditAction, type Origin } from '../domain/audit.ts'
+import { makerOf, type AuditedChange, type Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
@@ -16,49 +15,33 @@ import type { Signal } from '../system/signal.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
 import type { MessageQueue } from './queue.ts'
 import { messageResource, type WaitReason } from './resource.ts'
-import { conversationTarget, type Histories } from './send-target.ts'
+import { conversationTarget } from './send-target.ts'
 import type { Outcomes } from './settle.ts'
 
-/** Who decides: the key is null for the owner and for members. */
+/** The person or program that decides; `key` is null for the owner and members. */
 export type Decider = { readonly origin: Origin; readonly key: KeyCaller | null }
-
-type Facts = Readonly<Record<string, string | boolean | null>>
-
-/** The decision in the audit log. */
-type Change = {
-  readonly action: AuditAction
-  readonly before?: Facts
-  readonly after?: Facts
-}
 
 type Pending = Outbound & {
   readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
 }
 
+type Deps = {
+  readonly outcomes: Outcomes
+  readonly queue: MessageQueue
+  readonly waitReason: WaitReason
+  readonly dispatchSignal: Signal
+}
+
 export class Decisions {
   readonly #core: Core
-  readonly #outcomes: Outcomes
-  readonly #queue: MessageQueue
-  readonly #waitReason: WaitReason
-  readonly #dispatchSignal: Signal
+  readonly #deps: Deps
 
-  constructor(
-    core: Core,
-    given: {
-      readonly outcomes: Outcomes
-      readonly queue: MessageQueue
-      readonly waitReason: WaitReason
-      readonly dispatchSignal: Signal
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#outcomes = given.outcomes
-    this.#queue = given.queue
-    this.#waitReason = given.waitReason
-    this.#dispatchSignal = given.dispatchSignal
+    this.#deps = deps
   }
 
-  /** The message may go, with `text` if that is given. */
+  /** Approves a message, with a changed `text` if given. */
   approve(id: string, { text }: api.ApprovalRequest, decider: Decider): Promise<api.Message> {
     return this.#decide(id, decider, (tx, message) => {
       const held = pending(message, decider)
@@ -68,14 +51,14 @@ export class Decisions {
       if (isChanged) saveText(tx, held.seq, mended)
       const originalText = isChanged ? held.text : null
       const resolvedBy = makerOf(decider.origin)
-      const approved = this.#outcomes.resolveApproval(
+      const approved = this.#deps.outcomes.resolveApproval(
         tx,
         { ...held, text: mended, extras },
         { resolvedBy, state: 'approved', originalText },
       )
       const now = this.#core.ids.now()
       const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
-      this.#queue.review(tx, saveMessage(tx, { ...approved, waitsFrom }, now))
+      this.#deps.queue.review(tx, saveMessage(tx, { ...approved, waitsFrom }, now))
       markRead(tx, held.conversationId, held.seq)
       const { requestedBy } = held.extras.approval
       const after = { requested_by: requestedBy, is_text_changed: isChanged }
@@ -89,7 +72,11 @@ export class Decisions {
       const { reason = null } = request
       const resolvedBy = makerOf(decider.origin)
       const decision = { resolvedBy, state: 'denied', reason } as const
-      this.#outcomes.fail(tx, this.#outcomes.resolveApproval(tx, held, decision), 'denied')
+      this.#deps.outcomes.fail(
+        tx,
+        this.#deps.outcomes.resolveApproval(tx, held, decision),
+        'denied',
+      )
       const after = { requested_by: held.extras.approval.requestedBy, reason }
       return { action: 'message.denied', after }
     })
@@ -102,13 +89,13 @@ export class Decisions {
       }
       requireOwn(message, decider.key)
       const sent = { kind: 'sent', at: this.#core.ids.now(), reason: null } as const
-      if (status === 'sent') this.#outcomes.applyReceipt(tx, message, sent)
-      else this.#outcomes.fail(tx, message, 'resolved_by_hand')
+      if (status === 'sent') this.#deps.outcomes.applyReceipt(tx, message, sent)
+      else this.#deps.outcomes.fail(tx, message, 'resolved_by_hand')
       return { action: 'message.resolved', before: { status: message.status }, after: { status } }
     })
   }
 
-  /** A message that a driver has in hand and did not let go yet is never sent. */
+  /** Also cancels a message that a driver holds but hasn't sent: it is then never sent. */
   cancel(id: string, decider: Decider): Promise<api.Message> {
     return this.#decide(id, decider, (tx, message) => {
       if (message.status !== 'queued' && message.status !== 'deferred') {
@@ -119,7 +106,7 @@ export class Decisions {
         throw new RelayError('forbidden', 'Members cancel only their own messages.')
       }
       requireOwn(message, decider.key)
-      this.#outcomes.fail(tx, message, 'canceled')
+      this.#deps.outcomes.fail(tx, message, 'canceled')
       return { action: 'message.canceled' }
     })
   }
@@ -127,7 +114,7 @@ export class Decisions {
   async #decide(
     id: string,
     { origin }: Decider,
-    act: (tx: Tx, message: Outbound) => Change,
+    act: (tx: Tx, message: Outbound) => Omit<AuditedChange, 'about'>,
   ): Promise<api.Message> {
     const { db, writer, audit } = this.#core
     await writer.write((tx) => {
@@ -135,13 +122,13 @@ export class Decisions {
       const about = { kind: 'message', id: message.id } as const
       audit.record(tx, origin, { ...act(tx, message), about })
     })
-    this.#dispatchSignal.notify()
-    return messageResource(db, requireMessage(db, id), this.#waitReason)
+    this.#deps.dispatchSignal.notify()
+    return messageResource(db, requireMessage(db, id), this.#deps.waitReason)
   }
 
   /**
-   * Other words are a send by the key that wrote them, which must be allowed to send them. Throws if it is not; else
-   * returns the extras of the message, which keeps to the lines and the quiet hours of that key as well.
+   * Changing the text is a send by the deciding key, which must be allowed to send it; throws if it isn't. Returns
+   * the message's extras, now also limited to that key's lines and quiet hours.
    */
   #limitedByAuthor(tx: Tx, message: Pending, { key }: Decider) {
     const { extras, conversationId } = message
@@ -150,7 +137,7 @@ export class Decisions {
     const { lineIds: lines, rules } = key.permissions
     const target = { ...conversationTarget(tx, conversationId), lines, extras }
     const now = this.#core.ids.now()
-    requireByRules(tx, { key, target, histories: NO_HISTORIES }, now)
+    requireByRules(tx, { key, target, histories: new Map() }, now)
     countByRules(tx, key, message.id, now)
     const lineIds =
       lines === null ? extras.lineIds : (extras.lineIds ?? lines).filter((id) => lines.includes(id))
@@ -158,8 +145,6 @@ export class Decisions {
     return { ...extras, lineIds, approval }
   }
 }
-
-const NO_HISTORIES: Histories = new Map()
 
 function pending(message: Outbound, { origin }: Decider): Pending {
   const { extras } = message

@@ -1,7 +1,7 @@
-// Changes that devices report. A reaction, an edit or an unsend belongs to the message with the device's guid
-// that it names; if it comes before its message, it waits for some seconds. A message whose files are on their
-// way is announced once they are here, or after a while without them. A group is known by the device's
-// identifier, never by its members: two groups may have the same people.
+// Applies changes that devices report. A reaction, an edit or an unsend names its message by the device's guid; if it
+// comes first, it waits some seconds for the message. A message whose files are still arriving is announced when they
+// are here, or after a while without them. A group is known by the device's identifier, never by its members: two
+// groups may have the same people.
 
 import { deviceHandle, parseRecipient } from '../domain/handle.ts'
 import { derivedId, timestamp, type ConversationId, type Timestamp } from '../domain/ids.ts'
@@ -37,16 +37,10 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import { eventIdOf, type Publish, type PublishUnplaced } from '../webhooks/publish.ts'
 import { recordFiles, type FileStates } from './device-message.ts'
 
-/** Wait of a change for its message. */
+/** A change waits so long for its message. */
 const WAIT_MS = 10_000
 
 type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
-
-const EVENTS = {
-  reaction: 'message.reaction',
-  edited: 'message.edited',
-  unsent: 'message.unsent',
-} as const
 
 type Taken = {
   readonly message: Outbound
@@ -63,23 +57,19 @@ export class DeviceChanges {
     this.#publish = publish
   }
 
-  /** A change counts once, by its guid. In a group that is not relayed it is left out, like the messages. */
+  /** Takes each change once, by its guid. Changes in a group that isn't relayed are ignored. */
   take(tx: Tx, line: Line, change: DeviceChange): void {
     if (change.kind === 'group') this.#takeOfGroup(tx, line, change)
     else this.#takeOfMessage(tx, line, change)
   }
 
-  #takeOfMessage(
-    tx: Tx,
-    line: Line,
-    { group, ...given }: Exclude<DeviceChange, GroupChanged>,
-  ): void {
+  #takeOfMessage(tx: Tx, line: Line, { group, ...given }: Exclude<DeviceChange, GroupChanged>) {
     const isLeftOut = group !== undefined && !line.relayGroups
     if (isLeftOut || messageIdOfGuid(tx, line.id, given.guid) !== null) return
     const now = this.#core.ids.now()
     const change = { ...given, at: deviceTime(given.at, now) }
     const targetId = messageIdOfGuid(tx, line.id, change.targetGuid)
-    // A change of a message that is not here takes an id that no message has.
+    // If the message isn't here, the guid is stored with an id that no message has.
     const ownId = derivedId('msg', now, sha256(`${line.id}\0${change.guid}`))
     rememberGuid(tx, line.id, change.guid, targetId ?? ownId)
     if (targetId === null) {
@@ -92,7 +82,7 @@ export class DeviceChanges {
     if (target !== null) this.apply(tx, target, change)
   }
 
-  /** Publishes reactions whose message did not come in time; edits and unsends of nothing are dropped. */
+  /** Publishes reactions whose message didn't come in time; such edits and unsends are dropped. */
   settleOld(tx: Tx): void {
     const until = timestamp(this.#core.ids.now() - WAIT_MS)
     for (const { lineId, conversationId, change } of takeOldChanges(tx, until)) {
@@ -103,13 +93,13 @@ export class DeviceChanges {
     }
   }
 
-  /** The time at which the oldest change has waited for long enough; null if none waits. */
+  /** The time at which the oldest change has waited long enough; null if none waits. */
   settledAt(): Timestamp | null {
     const since = changesWaitSince(this.#core.db)
     return since === null ? null : timestamp(since + WAIT_MS)
   }
 
-  /** The message after the change, which is announced unless it is history. */
+  /** Applies the change and announces it unless it is history. Returns the changed message. */
   apply(tx: Tx, message: Outbound, change: MessageChange): Outbound {
     const changed = changedBy(message, change)
     if (changed === null) return message
@@ -120,11 +110,11 @@ export class DeviceChanges {
     if (change.isHistory || !this.#isToAnnounce(tx, saved, change)) return saved
     const { guid } = change
     const reported = change.kind === 'reaction' ? { reaction: change, guid } : { guid }
-    this.#publish(tx, EVENTS[change.kind], saved, reported)
+    this.#publish(tx, `message.${change.kind}`, saved, reported)
     return saved
   }
 
-  /** A change of a message that was never announced means nothing to a receiver, but for a reaction. */
+  /** Receivers get no change of a message that was never announced, except for a reaction. */
   #isToAnnounce(tx: Tx, message: Outbound, change: MessageChange): boolean {
     const isReaction = change.kind === 'reaction'
     const isOwners = isReaction
@@ -140,7 +130,7 @@ export class DeviceChanges {
     return isReaction || message.direction === 'outbound' || isAnnounced(tx, message)
   }
 
-  /** The end of a file that was pending, or a file that came into its message later. */
+  /** Takes a pending file that has arrived or failed, or a file that was added to its message later. */
   takeFile(tx: Tx, taken: Taken): void {
     const { message } = taken
     const saved = this.#storeFile(tx, taken)
@@ -157,14 +147,14 @@ export class DeviceChanges {
     this.#publish(tx, name, saved, { attachment, guid: place.deviceGuid })
   }
 
-  /** The message with what is new of the file; null for nothing new. */
+  /** Stores the file's new state and returns its message; null if nothing is new. */
   #storeFile(tx: Tx, { message, attachment: device, states }: Taken): Outbound | null {
     const known = findDeviceAttachment(tx, { messageId: message.id, deviceGuid: device.guid })
     const state = states.get(device.guid)
     if (state === undefined) return null
     const now = this.#core.ids.now()
     if (known === null) {
-      // A message of the relay has its files from its sender.
+      // The files of the relay's own messages came from their sender.
       if (message.source !== 'device') return null
       recordFiles(tx, { ...message, createdAt: now }, [device], states)
       return saveMessage(tx, withOneMore(message), now)
@@ -174,15 +164,15 @@ export class DeviceChanges {
     return saveMessage(tx, message, now)
   }
 
-  /** Announces a received message, whether or not its files are here. */
+  /** Announces a received message, with or without its files. */
   announce(tx: Tx, message: Outbound): Outbound {
     this.#publish(tx, 'message.received', message)
     return saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
   }
 
   /**
-   * A member came or went, or the group has another name or picture. iCloud writes the rows of one change several
-   * times, under guids of their own. Of history, what is older than the last message says nothing of the group now.
+   * A member joined or left, or the group has a new name or picture. iCloud writes the rows of one change several
+   * times, under different guids. History from before the last message doesn't describe the group as it is now.
    */
   #takeOfGroup(tx: Tx, line: Line, changed: GroupChanged): void {
     const { ids } = this.#core
@@ -212,7 +202,6 @@ function withOneMore(message: Outbound): Outbound {
   return { ...message, extras: { ...message.extras, attachmentCount } }
 }
 
-/** True if an event has announced the message. */
 function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {
   const step = direction === 'inbound' ? 'received' : 'sent'
   const name = isGroup ? (`group_message.${step}` as const) : (`message.${step}` as const)
@@ -221,7 +210,7 @@ function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {
 
 type Changed = { readonly text: string; readonly extras: MessageExtras }
 
-/** The message after the change; null if it changes nothing. */
+/** The message after the change; null if nothing changes. */
 function changedBy({ text, extras }: Outbound, change: MessageChange): Changed | null {
   if (change.kind === 'reaction') {
     const known = extras?.reactions ?? []
@@ -230,20 +219,20 @@ function changedBy({ text, extras }: Outbound, change: MessageChange): Changed |
     return { text, extras: { ...extras, reactions } }
   }
   if (extras?.unsentAt !== undefined) return null
-  // The earlier texts were taken back as well.
+  // Unsending takes back the earlier texts too.
   if (change.kind === 'unsent') {
     return { text: '', extras: { ...extras, edits: undefined, unsentAt: change.at } }
   }
   const edits = change.edits.map((edit) => ({ ...edit, text: mendedText(edit.text) }))
   const after = { text: mendedText(change.text), extras: { ...extras, edits } }
-  // A history that nobody can read takes the known one from nobody.
+  // An unreadable edit history doesn't replace the known one.
   const isSame = edits.length === 0 || Bun.deepEquals(edits, extras?.edits)
   return after.text === text && isSame ? null : after
 }
 
 /**
- * The conversation of a group, with its name and members as the device has them now. Null if the
- * identifier is a person's handle: a send to that person would reach the group.
+ * Opens a group's conversation with the name and members that the device reports. Null if the identifier is a
+ * person's handle: a send to that person would reach the group.
  */
 export function openDeviceGroup(
   ids: LogicalClock,
@@ -269,14 +258,14 @@ function isBeforeLast(tx: Tx, line: Line, { identifier }: DeviceGroup, at: Times
   return id !== null && (lastMessageAt(tx, id) ?? 0) > at
 }
 
-/** The guid of all rows of one change: the same of the same member, or to the same name, in one second. */
+/** One guid for all rows of a change: same group, kind, member or new name, and second. */
 function sameChange({ group, change, target }: GroupChanged, at: Timestamp): string {
   const about = change === 'renamed' ? group.name : target
   const second = Math.floor(at / 1_000)
   return `group:${sha256(JSON.stringify([group.identifier, change, about, second])).toHex()}`
 }
 
-/** The owner's own membership; undefined if the change is about other people. */
+/** The owner's membership after the change; undefined if it is about other people. */
 function stateAfter({ change, actor, target }: GroupChanged): Group['state'] | undefined {
   switch (change) {
     case 'left':

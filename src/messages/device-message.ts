@@ -1,4 +1,4 @@
-// Messages of a device, and their files. The bytes are copied before the transaction of the row that has them.
+// Stores a device's messages and their files. Bytes are copied before the transaction that refers to them.
 
 import { safeFilename } from '../attachments/filename.ts'
 import type { AttachmentStore, StoredFile } from '../attachments/store.ts'
@@ -27,11 +27,11 @@ const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 type Placed = {
   readonly device: ReadMessage
   readonly conversationId: ConversationId
-  /** It is announced once its files are here, or after a while. */
+  /** It is announced when its files are here, or after a while. */
   readonly waits: boolean
 }
 
-/** Stores a message of the device, and puts it into its conversation. */
+/** Stores a device's message and adds it to its conversation. */
 export function recordMessage(
   { ids, settings }: Core,
   tx: Tx,
@@ -75,18 +75,19 @@ export function recordMessage(
   return message
 }
 
-/** Null for a direct text message. */
 function extrasOf(
   tx: Tx,
   line: Line,
   device: ReadMessage,
   conversationId: ConversationId,
 ): MessageExtras | null {
-  const { handle, spelling, isFromMe, attachments = [], replyTo, group } = device
+  const { handle, spelling, isFromMe, attachments = [], replyTo, group, withheld = null } = device
+  // No event is published because of the message's age, or because the device withheld it.
+  const isHistory = device.isHistory || withheld !== null
   const hasSender = group !== undefined && !isFromMe
   const attachmentCount = eachOnce(attachments).length
   const extras = {
-    ...(isOfHistory(device) && { isHistory: true as const }),
+    ...(isHistory && { isHistory }),
     ...(spelling !== undefined && { spelling }),
     ...(attachmentCount > 0 && { attachmentCount }),
     ...(hasSender && { sender: deviceHandle(handle) }),
@@ -95,12 +96,7 @@ function extrasOf(
   return Object.keys(extras).length === 0 ? null : extras
 }
 
-/** True for a message that is announced to nobody, because of its age or by the device's word. */
-function isOfHistory({ isHistory, withheld = null }: DeviceMessage): boolean {
-  return isHistory || withheld !== null
-}
-
-/** A reply refers to its own conversation only: nothing of another one is quoted in it. */
+/** A reply refers only to its own conversation: nothing from another one is quoted. */
 function replyIn(
   tx: Tx,
   line: Line,
@@ -115,11 +111,11 @@ function replyIn(
 
 type FileStore = Pick<AttachmentStore, 'keep'>
 
-/** The stored states of files, by the device's guid. */
+/** Stored file states by the device's guid. */
 export type FileStates = ReadonlyMap<string, FileState>
 type FileState = Pick<Attachment, 'state'> & Partial<StoredFile>
 
-/** Copies the files that an event has; nothing of the event is stored before. */
+/** Copies an event's files, before anything of the event is stored. */
 export async function keepFiles(store: FileStore, event: LineEvent): Promise<FileStates> {
   const states = new Map<string, FileState>()
   for (const file of filesOf(event)) states.set(file.guid, await keepFile(store, file))
@@ -141,12 +137,11 @@ async function keepFile(
   return kept === 'quota' ? { state: 'not_kept' } : { state: 'available', ...kept }
 }
 
-/** The files of a message, each guid once. */
+/** Removes files with the same guid. */
 function eachOnce(files: readonly DeviceAttachment[]): readonly DeviceAttachment[] {
   return [...new Map(files.map((file) => [file.guid, file])).values()]
 }
 
-/** Stores the files of a message that was recorded now. */
 export function recordFiles(
   tx: Tx,
   message: Outbound,

@@ -17,7 +17,7 @@ import { needUnmetBy, takesMessages, type LineDirectory } from './routing.ts'
 import { optOutOf } from './send-target.ts'
 import type { Outcomes } from './settle.ts'
 
-/** The wait before an outcome that could not be written is written again. */
+/** Pause before an outcome that can't be written is tried again. */
 const REWRITE_MS = 1_000
 
 type Obstacle = 'not_supported' | 'attachment_missing' | 'group_not_reachable'
@@ -28,61 +28,52 @@ type Result = {
   readonly isSessionOver: boolean
 }
 
-/** Called if an outcome can't be written; `signal` ends the tries. */
-type Trouble = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
+/** `onUnwritten` is called if an outcome can't be written; `signal` ends the tries. */
+type Rewriting = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
 type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
+type Deps = {
+  readonly directory: LineDirectory
+  readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
+  /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
+  readonly mayLeave: () => boolean
+  readonly outcomes: Outcomes
+  readonly queue: MessageQueue
+}
+
 export class Attempts {
   readonly #core: Core
-  readonly #directory: LineDirectory
-  readonly #store: Pick<AttachmentStore, 'has' | 'pathOf'>
-  readonly #mayLeave: () => boolean
-  readonly #outcomes: Outcomes
-  readonly #queue: MessageQueue
+  readonly #deps: Deps
 
-  constructor(
-    core: Core,
-    given: {
-      readonly directory: LineDirectory
-      readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
-      /** False while the disk is nearly full or the relay stops: nothing may leave then. */
-      readonly mayLeave: () => boolean
-      readonly outcomes: Outcomes
-      readonly queue: MessageQueue
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#directory = given.directory
-    this.#store = given.store
-    this.#mayLeave = given.mayLeave
-    this.#outcomes = given.outcomes
-    this.#queue = given.queue
+    this.#deps = deps
   }
 
   /**
-   * Gives one message to its line and writes down what became of it. Resolves when that is durable;
-   * until then its line has one place less, so a full disk stops the line.
+   * Gives a message to its line and records the outcome. Resolves when that is durable; until then it takes one of
+   * the line's slots, so that a full disk stops the line.
    */
-  async make(message: Outbound, trouble: Trouble): Promise<void> {
+  async make(message: Outbound, rewriting: Rewriting): Promise<void> {
     const doubtedUntil = this.#timeOfDoubt(message)
     if (doubtedUntil !== null) {
       const position = { dueAt: doubtedUntil, queuedReason: 'clock_jumped' } as const
       return this.#ifQueued(message.id, (tx, queued) => {
-        if (queued.dueAt !== null) this.#queue.wait(tx, queued, position)
+        if (queued.dueAt !== null) this.#deps.queue.wait(tx, queued, position)
       })
     }
-    if (this.#queue.deferralOf(this.#core.db, message) !== null) {
-      return this.#ifQueued(message.id, (tx, queued) => void this.#queue.defer(tx, queued))
+    if (this.#deps.queue.deferralOf(this.#core.db, message) !== null) {
+      return this.#ifQueued(message.id, (tx, queued) => void this.#deps.queue.defer(tx, queued))
     }
     const obstacle = this.#obstacleTo(message)
     if (obstacle !== null) return this.#stopAt(message, obstacle)
     if (message.contactHold === 'undecided') await this.#askHistory(message)
     const { lineId } = message
-    // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
+    // The outcome goes to the writer in the same tick in which it arrives, so that outcomes and events keep the
     // driver's order.
-    const { result, written } = await this.#directory
-      .send(lineId, outgoing(this.#core.db, message, this.#store), (note) => {
+    const { result, written } = await this.#deps.directory
+      .send(lineId, outgoing(this.#core.db, message, this.#deps.store), (note) => {
         const what = { id: message.id, lineId }
         return this.#core.writer.write((tx) => this.#passPointOfNoReturn(tx, what, note))
       })
@@ -90,14 +81,14 @@ export class Attempts {
         const result = { ...answer, lineId }
         return { result, written: this.#write(message.id, result) }
       })
-    if (!(await written)) await this.#writeUntilDone(message.id, result, trouble)
+    if (!(await written)) await this.#writeUntilDone(message.id, result, rewriting)
   }
 
-  /** Reason why no driver is given the message at all; a text to a person has none. */
+  /** The reason not to give the message to a driver at all; a text to a person never has one. */
   #obstacleTo(message: Outbound): Obstacle | null {
     const needs = needsOf(message)
     if (needs.length === 0) return null
-    const line = this.#directory.find(message.lineId)
+    const line = this.#deps.directory.find(message.lineId)
     if (line !== null && needUnmetBy(line, needs) !== null) return 'not_supported'
     if (message.isGroup && findGroup(this.#core.db, message.conversationId) === null) {
       return 'group_not_reachable'
@@ -107,21 +98,20 @@ export class Attempts {
 
   #filesGone(message: Outbound): readonly Attachment[] {
     if (!hasAttachments(message)) return []
-    return attachmentsOf(this.#core.db, message.id).filter((file) => !this.#store.has(file))
+    return attachmentsOf(this.#core.db, message.id).filter((file) => !this.#deps.store.has(file))
   }
 
-  /** Another line may be able to; a file or a group that is gone stays gone. */
+  /** Another line may be able to send it; a missing file or group stays missing. */
   async #stopAt(stopped: Outbound, obstacle: Obstacle): Promise<void> {
-    // The message and its event then say which files are missing.
+    // So that the message and its event show which files are missing.
     const gone = this.#filesGone(stopped).filter(({ state }) => state === 'available')
     await this.#ifQueued(stopped.id, (tx, message) => {
-      if (obstacle === 'not_supported') return this.#queue.refuse(tx, message, obstacle)
+      if (obstacle === 'not_supported') return this.#deps.queue.refuse(tx, message, obstacle)
       for (const file of gone) updateAttachment(tx, file.id, { state: 'missing' })
-      this.#outcomes.fail(tx, message, obstacle)
+      this.#deps.outcomes.fail(tx, message, obstacle)
     })
   }
 
-  /** Acts on the message if it is still queued. */
   async #ifQueued(id: MessageId, act: (tx: Tx, message: Outbound) => void): Promise<void> {
     await this.#core.writer.write((tx) => {
       const message = findMessage(tx, id)
@@ -129,21 +119,21 @@ export class Attempts {
     })
   }
 
-  /** Until when nobody can say whether the message is too old to be sent; null if that is known. */
+  /** Until when it is unknown whether the message is too old to send; null if known. */
   #timeOfDoubt(message: Outbound): Timestamp | null {
     const { clock } = this.#core
     const doubt = clock.mayBeOlder(message, QUEUED_MS_MAX) ? clock.doubt() : null
     return doubt === null ? null : timestamp(Math.ceil(doubt.until))
   }
 
-  /** Asks the device about a recipient that was accepted while it could not be asked. */
+  /** Asks the device about a recipient that couldn't be asked about at acceptance. */
   async #askHistory(message: Outbound) {
     const { lineId, handle } = message
-    if ((await this.#directory.knows(lineId, handle)) !== true) return
+    if ((await this.#deps.directory.knows(lineId, handle)) !== true) return
     await this.#core.writer.write((tx) => markKnown(tx, { lineId, handle }, this.#core.ids.now()))
   }
 
-  /** `queued` to `sending`, only if nothing forbids it at this very moment. */
+  /** Turns `queued` into `sending`; rechecks every rule right before that. */
   #passPointOfNoReturn(
     tx: Tx,
     what: { readonly id: MessageId; readonly lineId: LineId },
@@ -151,36 +141,25 @@ export class Attempts {
   ): boolean {
     const message = findMessage(tx, what.id)
     const now = this.#core.ids.now()
-    const found = this.#directory.find(what.lineId)
+    const found = this.#deps.directory.find(what.lineId)
     if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
-    if (found === null || !takesMessages(found) || !this.#mayLeave()) return false
+    if (found === null || !takesMessages(found) || !this.#deps.mayLeave()) return false
     if (this.#core.clock.mayBeOlder(message, QUEUED_MS_MAX)) return false
-    // An earlier message came to the line meanwhile: it goes first.
+    // An earlier message has come to the line: it goes first.
     if (message.dueAt === null) return false
-    if (this.#queue.defer(tx, message)) return false
+    if (this.#deps.queue.defer(tx, message)) return false
     if (optOutOf(this.#core.settings, tx, message) !== null) {
-      this.#outcomes.fail(tx, message, OPTED_OUT)
+      this.#deps.outcomes.fail(tx, message, OPTED_OUT)
       return false
     }
 
     const contactHold = consumeSlot(tx, found.line, message, daysOf(this.#core.settings).of(now))
     if (contactHold === null) {
-      this.#queue.waitForBudget(tx, message, now)
+      this.#deps.queue.waitForBudget(tx, message, now)
       return false
     }
-    saveMessage(
-      tx,
-      {
-        ...message,
-        status: 'sending',
-        note,
-        passedAt: now,
-        contactHold,
-        dueAt: null,
-        queuedReason: null,
-      },
-      now,
-    )
+    const sending = { status: 'sending', note, passedAt: now, contactHold } as const
+    saveMessage(tx, { ...message, ...sending, dueAt: null, queuedReason: null }, now)
     return true
   }
 
@@ -199,34 +178,35 @@ export class Attempts {
       )
   }
 
-  /** A relay that stops meanwhile leaves the message as `sending`: the next start finds it uncertain. */
-  async #writeUntilDone(id: MessageId, result: Result, trouble: Trouble): Promise<void> {
-    trouble.onUnwritten()
+  /** If the relay stops first, the message stays `sending`, and the next start finds it uncertain. */
+  async #writeUntilDone(id: MessageId, result: Result, rewriting: Rewriting): Promise<void> {
+    rewriting.onUnwritten()
     do {
-      await this.#core.clock.sleep(REWRITE_MS, trouble.signal)
-    } while (!(await this.#write(id, result)) && !trouble.signal.aborted)
+      await this.#core.clock.sleep(REWRITE_MS, rewriting.signal)
+    } while (!(await this.#write(id, result)) && !rewriting.signal.aborted)
   }
 
   #applyOutcome(tx: Tx, message: Outbound, result: Result): void {
     const { outcome, isSessionOver } = result
     switch (outcome.outcome) {
       case 'accepted':
-        this.#outcomes.accept(tx, message, outcome)
+        this.#deps.outcomes.accept(tx, message, outcome)
         return
       case 'held':
-        this.#outcomes.assignGuid(tx, message, outcome)
+        this.#deps.outcomes.assignGuid(tx, message, outcome)
         return
       case 'unknown':
-        this.#outcomes.makeUncertain(tx, message, outcome)
+        this.#deps.outcomes.makeUncertain(tx, message, outcome)
         return
       case 'partly_sent':
-        this.#outcomes.failPartly(tx, message, outcome)
+        this.#deps.outcomes.failPartly(tx, message, outcome)
         return
       case 'postponed':
-        if (message.lineId === result.lineId) this.#queue.postpone(tx, message, outcome.delayMs)
+        if (message.lineId === result.lineId)
+          this.#deps.queue.postpone(tx, message, outcome.delayMs)
         return
       case 'not_sent':
-        // It may have gone to another line at the point of no return: then this one has no say.
+        // If it has moved to another line, this line's answer no longer counts.
         if (message.lineId === result.lineId) {
           this.#applyNotSent(tx, message, { outcome, isSessionOver })
         }
@@ -241,12 +221,12 @@ export class Attempts {
     const { reason, blame } = outcome
     if (message.isGroup && reason === 'group_not_reachable') {
       markUnreachable(tx, message.conversationId)
-      this.#outcomes.fail(tx, message, reason)
+      this.#deps.outcomes.fail(tx, message, reason)
     } else if (blame === 'message') {
-      const isTurned = reason === 'not_on_imessage' && this.#queue.turnToSms(tx, message)
-      if (!isTurned) this.#outcomes.fail(tx, message, reason)
+      const isTurned = reason === 'not_on_imessage' && this.#deps.queue.turnToSms(tx, message)
+      if (!isTurned) this.#deps.outcomes.fail(tx, message, reason)
     } else if (reason === 'withdrawn' || isSessionOver)
-      this.#queue.withdraw(tx, message, isSessionOver)
-    else this.#queue.refuse(tx, message)
+      this.#deps.queue.withdraw(tx, message, isSessionOver)
+    else this.#deps.queue.refuse(tx, message)
   }
 }

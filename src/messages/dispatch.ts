@@ -1,5 +1,5 @@
-// The loop of the way out: gives due messages to the lines that can take them, moves those whose own
-// line cannot, lets the old ones expire, and announces uncertain ones.
+// The send loop: gives due messages to lines that can take them, moves those whose line can't, expires old ones, and
+// announces uncertain ones.
 
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
@@ -30,58 +30,43 @@ import type { Outcomes } from './settle.ts'
 
 const UNKNOWN = { reason: 'outcome_unknown' }
 const BATCH_MAX = 64
-/** Before every message of a line. */
+/** Sorts before every message of a line. */
 const BEGINNING = { dueAt: -1, seq: -1 }
-/** An attempt that failed by a fault of ours is not made again at once. */
+/** Pause after an attempt that failed because of a bug. */
 const FAILED_MS = 1_000
-/** Longest pause between two ticks; every event that matters notifies the loop. */
+/** Longest pause between two ticks; every relevant event wakes the loop. */
 const TICK_MS_MAX = 10_000
+
+type Deps = {
+  readonly dispatchSignal: Signal
+  readonly directory: LineDirectory
+  /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
+  readonly mayLeave: () => boolean
+  readonly attempts: Attempts
+  readonly outcomes: Outcomes
+  readonly queue: MessageQueue
+  readonly routing: Routing
+  readonly deviceChanges: DeviceChanges
+}
 
 export class Dispatch implements Service {
   readonly name = 'dispatch'
   readonly #core: Core
-  readonly #dispatchSignal: Signal
-  readonly #directory: LineDirectory
-  readonly #mayLeave: () => boolean
-  readonly #attempts: Attempts
-  readonly #outcomes: Outcomes
-  readonly #queue: MessageQueue
-  readonly #routing: Routing
-  readonly #deviceChanges: DeviceChanges
-  /** Messages that a driver has in hand, and the line of each. */
+  readonly #deps: Deps
+  /** Messages that a driver is working on, with their lines. */
   readonly #inHand = new Map<MessageId, LineId>()
   readonly #running = new Set<Promise<unknown>>()
-  /** Messages whose outcome could not be written: their lines send nothing until it is. */
+  /** Messages whose outcome can't be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
-  /** The message up to which those of a line were looked at for another line; none at the start of a round. */
+  /** The last message of each line that was checked for another line; absent at the start of a round. */
   readonly #lookedAt = new Map<LineId, typeof BEGINNING>()
 
-  constructor(
-    core: Core,
-    given: {
-      readonly dispatchSignal: Signal
-      readonly directory: LineDirectory
-      /** False while the disk is nearly full or the relay stops: nothing may leave then. */
-      readonly mayLeave: () => boolean
-      readonly attempts: Attempts
-      readonly outcomes: Outcomes
-      readonly queue: MessageQueue
-      readonly routing: Routing
-      readonly deviceChanges: DeviceChanges
-    },
-  ) {
-    const { settings, clock, writer } = core
-    const { directory, dispatchSignal } = given
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#dispatchSignal = dispatchSignal
-    this.#directory = directory
-    this.#mayLeave = given.mayLeave
-    this.#attempts = given.attempts
-    this.#outcomes = given.outcomes
-    this.#queue = given.queue
-    this.#routing = given.routing
-    this.#deviceChanges = given.deviceChanges
-    // The day of the limits and the quiet hours begin at another time.
+    this.#deps = deps
+    const { settings, clock, writer } = core
+    const { directory, dispatchSignal } = deps
+    // The limits' day and the quiet hours now begin at another time.
     settings.onSet('time_zone', (tx) => {
       for (const { line } of directory.lines()) wakeLimited(tx, line.id, clock.now())
       writer.afterCommit(() => dispatchSignal.notify())
@@ -90,7 +75,7 @@ export class Dispatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#core
-    const dispatchSignal = this.#dispatchSignal
+    const dispatchSignal = this.#deps.dispatchSignal
     try {
       while (!signal.aborted) {
         await this.#tick(signal)
@@ -107,8 +92,8 @@ export class Dispatch implements Service {
     await this.#expire()
     await this.#giveUpHeld()
     await this.#announce()
-    if (!this.#mayLeave() || signal.aborted) return
-    const directory = this.#directory
+    if (!this.#deps.mayLeave() || signal.aborted) return
+    const directory = this.#deps.directory
     for (const line of directory.lines()) if (takesMessages(line)) this.#dispatchTo(line, signal)
     for (const line of directory.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
@@ -117,7 +102,7 @@ export class Dispatch implements Service {
     const { db, ids } = this.#core
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
-    // Those in hand are still due until they pass their point of no return.
+    // Messages in hand stay due until their point of no return.
     const due = dueMessages(db, { lineId: line.id, now: ids.now(), limit: capacity })
     const fresh = due.filter(({ id }) => !this.#inHand.has(id))
     for (const message of fresh.slice(0, capacity - busy)) this.#start(message, signal)
@@ -128,7 +113,7 @@ export class Dispatch implements Service {
     this.#inHand.set(message.id, lineId)
     const { clock, log } = this.#core
     const onUnwritten = () => void this.#unwritten.set(message.id, lineId)
-    const running = this.#attempts
+    const running = this.#deps.attempts
       .make(message, { onUnwritten, signal })
       .catch((error: unknown) => {
         log.error('attempt failed', { message_id: message.id, line_id: lineId, error })
@@ -138,18 +123,18 @@ export class Dispatch implements Service {
         this.#inHand.delete(message.id)
         this.#unwritten.delete(message.id)
         this.#running.delete(running)
-        this.#dispatchSignal.notify()
+        this.#deps.dispatchSignal.notify()
       })
     this.#running.add(running)
   }
 
   /**
-   * A message that named no line leaves one that cannot take it, as soon as another one can. One tick looks at a
-   * batch, and the next one goes on behind it: messages that no other line may take hold up none behind them.
+   * Moves messages whose caller named no line to a line that can take them. Each tick checks one batch, and the next
+   * tick continues behind it: messages that no other line may take block none behind them.
    */
   async #moveAway({ line }: LineSnapshot): Promise<void> {
     const { db, ids, writer } = this.#core
-    if (!this.#directory.lines().some(takesMessages)) return
+    if (!this.#deps.directory.lines().some(takesMessages)) return
     const now = ids.now()
     const after = this.#lookedAt.get(line.id) ?? BEGINNING
     const batch = movableMessages(db, { lineId: line.id, now, limit: BATCH_MAX, ...after })
@@ -165,63 +150,60 @@ export class Dispatch implements Service {
         for (const { id } of movable) this.#move(tx, id, line.id)
       })
     }
-    if (movable.length > 0 || !isLastBatch) this.#dispatchSignal.notify()
+    if (movable.length > 0 || !isLastBatch) this.#deps.dispatchSignal.notify()
   }
 
   #move(tx: Tx, id: MessageId, from: LineId): void {
     const message = findMessage(tx, id)
     if (message?.status !== 'queued' || message.lineId !== from) return
     const lineId = this.#otherLineFor(tx, message)
-    if (lineId !== null) this.#routing.move(tx, message, { lineId, now: this.#core.ids.now() })
+    if (lineId !== null) this.#deps.routing.move(tx, message, { lineId, now: this.#core.ids.now() })
   }
 
   #otherLineFor(db: Db, message: Outbound): LineId | null {
     const now = this.#core.ids.now()
-    const route = this.#routing.choose(db, { ...message, now }, [message.lineId])
+    const route = this.#deps.routing.choose(db, { ...message, now }, [message.lineId])
     return route.route === 'take' ? route.lineId : null
   }
 
   #review(): Promise<void> {
     const { db, clock } = this.#core
     const ids = dueDeferred(db, { now: clock.now(), limit: BATCH_MAX })
-    return this.#forEach(ids, (tx, message) => this.#queue.review(tx, message))
+    return this.#forEach(ids, (tx, message) => this.#deps.queue.review(tx, message))
   }
 
   #expire(): Promise<void> {
     const { db, clock } = this.#core
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
     return this.#forEach(ids, (tx, message) => {
-      if (message.status === 'queued') this.#outcomes.expire(tx, message)
+      if (message.status === 'queued') this.#deps.outcomes.expire(tx, message)
     })
   }
 
-  /** The device or its driver took it a day ago and never said more: nobody can say whether it left. */
+  /** The device or driver took it a day ago and never said more: nobody can say whether it was sent. */
   #giveUpHeld(): Promise<void> {
     const { db, clock } = this.#core
     const ids = heldUntil(db, { until: clock.ago(HELD_MS_MAX), limit: BATCH_MAX })
     return this.#forEach(ids, (tx, message) => {
-      if (message.status === 'sending') this.#outcomes.makeUncertain(tx, message, UNKNOWN)
+      if (message.status === 'sending') this.#deps.outcomes.makeUncertain(tx, message, UNKNOWN)
     })
   }
 
-  /** Publishes the failure of messages that stayed uncertain, and what waited for its files or its message. */
+  /** Announces messages that stayed uncertain, and messages and changes that waited for files or their message. */
   async #announce(): Promise<void> {
     const { db, ids, writer } = this.#core
     const found = messagesToAnnounce(db, { now: ids.now(), limit: BATCH_MAX })
     await this.#forEach(found, (tx, message) => {
       if (message.dueAt === null) return
-      if (message.status === 'received') this.#deviceChanges.announce(tx, message)
-      if (message.status === 'uncertain') this.#outcomes.announceUncertain(tx, message)
+      if (message.status === 'received') this.#deps.deviceChanges.announce(tx, message)
+      if (message.status === 'uncertain') this.#deps.outcomes.announceUncertain(tx, message)
     })
-    const isOver = (this.#deviceChanges.settledAt() ?? Infinity) <= ids.now()
-    if (isOver) await writer.write((tx) => this.#deviceChanges.settleOld(tx))
+    const isOver = (this.#deps.deviceChanges.settledAt() ?? Infinity) <= ids.now()
+    if (isOver) await writer.write((tx) => this.#deps.deviceChanges.settleOld(tx))
   }
 
-  /** Acts on messages in one transaction; then the loop runs again, for there may be more. */
-  async #forEach(
-    ids: readonly MessageId[],
-    act: (tx: Tx, message: Outbound) => void,
-  ): Promise<void> {
+  /** Acts on messages in one transaction, then wakes the loop, as there may be more. */
+  async #forEach(ids: readonly MessageId[], act: (tx: Tx, message: Outbound) => void) {
     if (ids.length === 0) return
     await this.#core.writer.write((tx) => {
       for (const id of ids) {
@@ -229,14 +211,16 @@ export class Dispatch implements Service {
         if (message !== null) act(tx, message)
       }
     })
-    this.#dispatchSignal.notify()
+    this.#deps.dispatchSignal.notify()
   }
 
   #untilNext(): number {
     const { db, ids, clock } = this.#core
     const now = ids.now()
-    const dueAt = this.#directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const waiting = [nextAnnouncementAt(db), this.#deviceChanges.settledAt()].map(
+    const dueAt = this.#deps.directory
+      .lines()
+      .map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
+    const waiting = [nextAnnouncementAt(db), this.#deps.deviceChanges.settledAt()].map(
       (at) => at ?? Infinity,
     )
     const soonestMs = Math.min(...waiting, ...dueAt) - now

@@ -1,11 +1,11 @@
-// The way in: an event of a device becomes a message or a receipt, with conversation, contact,
-// deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
-// again; after it, the guid stops a double.
+// Stores what devices report: a message or receipt with its conversation, contact and deliveries, and the line's
+// checkpoint, in one transaction. After a crash before the commit the driver reads the row again; after the commit,
+// the guid prevents a duplicate.
 
 import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError } from '../domain/errors.ts'
 import { homeOfNumber, isSamePerson } from '../domain/handle.ts'
-import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
+import { derivedId, type ConversationId, type LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import {
   deviceTime,
@@ -62,43 +62,30 @@ type Source = { readonly line: Line; readonly states: FileStates }
 
 const UNPLACED = { kind: 'unplaced' } as const
 
+type Deps = {
+  readonly publish: Publish
+  readonly store: Pick<AttachmentStore, 'keep'>
+  readonly dispatchSignal: Signal
+  readonly outcomes: Outcomes
+  readonly queue: MessageQueue
+  readonly optOuts: OptOuts
+  readonly deviceChanges: DeviceChanges
+}
+
 export class Intake {
   readonly #core: Core
-  readonly #publish: Publish
-  readonly #store: Pick<AttachmentStore, 'keep'>
-  readonly #dispatchSignal: Signal
-  readonly #outcomes: Outcomes
-  readonly #queue: MessageQueue
-  readonly #optOuts: OptOuts
-  readonly #deviceChanges: DeviceChanges
+  readonly #deps: Deps
   readonly #personOn: PersonOn
-  /** The last event of each line that has a file to be copied before it, or comes behind such an event. */
+  /** The last event per line that copies a file or waits behind such an event. */
   readonly #copying = new Map<LineId, Promise<void>>()
 
-  constructor(
-    core: Core,
-    given: {
-      readonly publish: Publish
-      readonly store: Pick<AttachmentStore, 'keep'>
-      readonly dispatchSignal: Signal
-      readonly outcomes: Outcomes
-      readonly queue: MessageQueue
-      readonly optOuts: OptOuts
-      readonly deviceChanges: DeviceChanges
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#publish = given.publish
-    this.#store = given.store
-    this.#dispatchSignal = given.dispatchSignal
-    this.#outcomes = given.outcomes
-    this.#queue = given.queue
-    this.#optOuts = given.optOuts
-    this.#deviceChanges = given.deviceChanges
+    this.#deps = deps
     this.#personOn = createPersonOn(core.db)
   }
 
-  /** Makes an event of a line durable; rejects only if that is impossible now. */
+  /** Makes an event durable. Rejects only if that is impossible now. */
   async take(line: Line, reported: IntakeEvent): Promise<void> {
     const event = withPeople(reported, (spelling) => this.#personOn(line, spelling))
     const copying = this.#copying
@@ -115,12 +102,12 @@ export class Intake {
   }
 
   async #takeInOrder(line: Line, event: ReadEvent): Promise<void> {
-    // If an earlier event could not be stored, a later one with its checkpoint must not be.
+    // If an earlier event can't be stored, a later one with its checkpoint must not be either.
     await this.#copying.get(line.id)
     const guid = event.type === 'message' ? event.message.guid : ''
     const isKnown = messageIdOfGuid(this.#core.db, line.id, guid) !== null
     const isNew = event.type === 'attachment' || !isKnown
-    const states = isNew ? await keepFiles(this.#store, event) : NO_FILES
+    const states = isNew ? await keepFiles(this.#deps.store, event) : NO_FILES
     await this.#record(line, event, states)
   }
 
@@ -142,7 +129,7 @@ export class Intake {
         this.#takeAttachment(tx, { line, states }, event)
         break
       case 'change':
-        this.#deviceChanges.take(tx, line, event.change)
+        this.#deps.deviceChanges.take(tx, line, event.change)
         break
       case 'left_out':
         this.#takeLeftOut(tx, line, event.leftOut)
@@ -157,7 +144,7 @@ export class Intake {
         break
     }
     if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
-    this.#core.writer.afterCommit(() => this.#dispatchSignal.notify())
+    this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
   }
 
   #takeMessage(tx: Tx, { line, states }: Source, device: ReadMessage): void {
@@ -176,13 +163,13 @@ export class Intake {
       markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
     }
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
-    else if (outcome !== 'recorded' && !waits) this.#publish(tx, outcome, message)
-    if (!device.isHistory) this.#optOuts.takeKeyword(tx, message)
+    else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
+    if (!device.isHistory) this.#deps.optOuts.takeKeyword(tx, message)
     if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
-    this.#outcomes.applyWaitingChanges(tx, message, device.guid)
+    this.#deps.outcomes.applyWaitingChanges(tx, message, device.guid)
   }
 
-  /** The event that announces the message, or the kind under which it is counted; `recorded` if neither. */
+  /** The event to publish, or the kind under which a message without one is counted; `recorded` if neither. */
   #outcomeOf(
     line: Line,
     device: DeviceMessage,
@@ -194,7 +181,7 @@ export class Intake {
       : 'recorded'
   }
 
-  /** The message's conversation, or the reason to leave it out: a row that may be a group's is no person's. */
+  /** The message's conversation, or why to skip it: a group's row is never stored as a person's. */
   #conversationOf(
     tx: Tx,
     line: Line,
@@ -210,7 +197,7 @@ export class Intake {
     return findGroup(tx, id) === null ? id : UNPLACED
   }
 
-  /** The end of a file that was pending; of a message that is gone nothing is kept. */
+  /** Takes a file that has arrived or failed; ignores it if its message is gone. */
   #takeAttachment(
     tx: Tx,
     { line, states }: Source,
@@ -218,10 +205,10 @@ export class Intake {
   ): void {
     const id = messageIdOfGuid(tx, line.id, messageGuid)
     const message = id === null ? null : findMessage(tx, id)
-    if (message !== null) this.#deviceChanges.takeFile(tx, { message, attachment, states })
+    if (message !== null) this.#deps.deviceChanges.takeFile(tx, { message, attachment, states })
   }
 
-  /** The guid is known from now on, with the id of a message that there never was: it counts once. */
+  /** Counts a message that isn't relayed, once: its guid is remembered with an id that no message has. */
   #takeLeftOut(
     tx: Tx,
     line: Line,
@@ -244,34 +231,36 @@ export class Intake {
     }
     const message = findMessage(tx, id)
     if (message?.direction !== 'outbound') return
-    if (isOtherPart(message, receipt.guid)) this.#outcomes.applyPartReceipt(tx, message, receipt)
-    else this.#outcomes.applyReceipt(tx, message, receipt)
+    if (isOtherPart(message, receipt.guid))
+      this.#deps.outcomes.applyPartReceipt(tx, message, receipt)
+    else this.#deps.outcomes.applyReceipt(tx, message, receipt)
   }
 
   /**
-   * The end of an unsettled message, found by its driver. Only proof sends one again. A line that a message
-   * has left meanwhile has no say: another one may be sending it.
+   * The outcome of an unsettled message, found by its driver. Only proof that it wasn't sent sends it again. A line
+   * that the message has left is ignored: another line may be sending it.
    */
   #takeSettled(
     tx: Tx,
     line: Line,
     { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
   ): void {
-    const message = unsettled(tx, messageId)
-    if (message === null || message.lineId !== line.id) return
-    this.#core.writer.afterCommit(() => this.#dispatchSignal.notify())
+    const message = findMessage(tx, messageId)
+    if (message?.status !== 'sending' && message?.status !== 'uncertain') return
+    if (message.lineId !== line.id) return
+    this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
     switch (outcome.outcome) {
       case 'accepted':
-        this.#outcomes.accept(tx, message, outcome)
+        this.#deps.outcomes.accept(tx, message, outcome)
         return
       case 'held':
-        this.#outcomes.assignGuid(tx, message, outcome)
+        this.#deps.outcomes.assignGuid(tx, message, outcome)
         return
       case 'not_sent':
         this.#takeNotSent(tx, { line, message }, outcome)
         return
       case 'partly_sent':
-        this.#outcomes.failPartly(tx, message, outcome)
+        this.#deps.outcomes.failPartly(tx, message, outcome)
         return
       case 'unknown':
         if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
@@ -283,14 +272,14 @@ export class Intake {
     { line, message }: { readonly line: Line; readonly message: Outbound },
     { reason, proof }: Extract<Settlement, { readonly outcome: 'not_sent' }>,
   ): void {
-    if (proof === true && mayGoAgain(tx, message)) this.#queue.requeue(tx, message, reason)
-    // The journal of one box knows nothing of what another has sent since the backup.
+    if (proof === true && mayGoAgain(tx, message)) this.#deps.queue.requeue(tx, message, reason)
+    // A box's journal doesn't know what other boxes have sent since the backup.
     else if (proof !== true || line.box === null || !isRestored(message)) {
-      this.#outcomes.fail(tx, message, reason)
+      this.#deps.outcomes.fail(tx, message, reason)
     }
   }
 
-  /** One bad row never stops a line: it is kept among the rejected events, and the checkpoint goes on. */
+  /** A bad row never stops a line: it is kept with the rejected events, and the checkpoint moves on. */
   async #reject(line: Line, event: ReadEvent, error: unknown): Promise<void> {
     const { writer, log, ids } = this.#core
     log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })
@@ -303,7 +292,7 @@ export class Intake {
   }
 }
 
-/** True if the guid is known, or an earlier version stored the same content under the former one. */
+/** True if the guid is known, or an earlier version stored the same content under the former guid. */
 function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): boolean {
   const { guid, formerGuid, text, handle } = device
   if (messageIdOfGuid(tx, line.id, guid) !== null) return true
@@ -320,20 +309,20 @@ function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
   return attachments.some(({ file }) => file.state === 'pending')
 }
 
-/** The kind of a message that is announced to nobody; null if the message is announced. */
+/** The reason to publish no event; null if one is published. */
 function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
   return withheld ?? (line.relaySms ? null : carrierKind(service))
 }
 
-/** True if the guid belongs to another part than the part that stands for the whole message. */
+/** True if the guid belongs to another part than the one that stands for the whole message. */
 function isOtherPart(message: Outbound, guid: string): boolean {
   const { platformGuid } = message
   return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
 }
 
 /**
- * A message that the device gave a guid was handed over. One of a backup is the past: a restore never
- * causes a send. One whose failure was announced may have been sent again by a receiver.
+ * True if the message may be sent again. Not if the device gave it a guid: then it was handed over. Not if it comes
+ * from a backup: a restore never sends. Not if its failure was announced: the receiver may have sent it again.
  */
 function mayGoAgain(tx: Tx, message: Outbound): boolean {
   const { status, dueAt, platformGuid } = message
@@ -346,14 +335,9 @@ function isRestored({ error }: Outbound): boolean {
   return error?.code === 'restored'
 }
 
-function unsettled(tx: Tx, id: MessageId): Outbound | null {
-  const message = findMessage(tx, id)
-  return message?.status === 'sending' || message?.status === 'uncertain' ? message : null
-}
-
 /**
- * True if the storage is at fault, not the event: a full disk, a group that was rolled back, a database
- * that is busy. Whatever else fails, fails for this event again and again.
+ * True if the storage is at fault, not the event: a full disk, a busy database, a group that was rolled back.
+ * Anything else would fail for this event every time.
  */
 function isPassing(error: unknown): boolean {
   if (error instanceof RelayError || error instanceof NotWrittenError) return true

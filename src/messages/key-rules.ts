@@ -1,5 +1,5 @@
-// Rules of keys for their sends. They are checked and counted in the transaction that accepts a message, so
-// that neither a restart nor a second request at the same time gets around them.
+// Checks and counts the send rules of keys, in the transaction that accepts a message, so that neither a restart nor
+// concurrent requests get around them.
 
 import type { ContactHold } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -26,7 +26,7 @@ type Send = {
   readonly histories: Histories
 }
 
-/** Throws `recipient_not_allowed` or `rate_limit_exceeded` if a rule of the key forbids a send. */
+/** Throws `recipient_not_allowed` or `rate_limit_exceeded` if the key's rules forbid a send. */
 export function requireByRules(db: Db, { key, target, histories }: Send, now: Timestamp): void {
   const { rules } = key.permissions
   if (!allowsRecipient(rules, factsOf(db, { key, target, histories }, now))) {
@@ -44,7 +44,7 @@ export function requireByRules(db: Db, { key, target, histories }: Send, now: Ti
   }
 }
 
-/** Counts an accepted message for its key, and for the keys that the key comes from. */
+/** Counts an accepted message for its key and for the keys that it derives from. */
 export function countByRules(tx: Tx, key: KeyCaller, messageId: MessageId, now: Timestamp): void {
   if (!isCounted(key.permissions.rules)) return
   for (const { id, rules } of keysWithRules(tx, key.keyId)) {
@@ -52,7 +52,7 @@ export function countByRules(tx: Tx, key: KeyCaller, messageId: MessageId, now: 
   }
 }
 
-/** The approval that a message of this key needs; null for none. Known contacts hold no place of the day. */
+/** The approval that the key's message needs; null if none. Known contacts have no contact hold. */
 export function newApproval(
   { keyId, permissions }: KeyCaller,
   contactHold: ContactHold,
@@ -88,7 +88,7 @@ function limitReached(limit: {
   })
 }
 
-/** Looked up only as far as the rules need them. */
+/** Facts are looked up only if the rules need them. */
 function factsOf(db: Db, { key, target, histories }: Send, now: Timestamp): RecipientFacts {
   const { recipient } = target
   const limit = key.permissions.lineIds
@@ -98,7 +98,7 @@ function factsOf(db: Db, { key, target, histories }: Send, now: Timestamp): Reci
     const home = homeOfNumber(getConversation(db, conversationId)?.phoneNumber ?? '')
     const { participants = [] } = findGroup(db, conversationId) ?? {}
     return {
-      // A group that was not heard of since an earlier version has its people as the device spells them.
+      // Groups from an earlier version may still have members as the device spells them.
       handles: participants.map((handle) => personOf(handle, home)),
       isKnown: () => true,
       hasReplied: () => hasGroupWrittenSince(db, conversationId, since),

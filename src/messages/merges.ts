@@ -1,6 +1,6 @@
-// A conversation whose handle is another spelling of a person's, as in data from before the relay read spellings, or
-// of a line whose country was not known: it becomes the person's. Its id still reads, nothing is announced,
-// and the owner can separate it again.
+// Merges a conversation whose handle is another spelling of a person's into the person's conversation. Such
+// conversations come from data older than normalized spellings, or from a line whose country wasn't known. The old id
+// can still be read, nothing is announced, and the owner can separate them again.
 
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
 import { NO_CONTACT, joinedContact, type DailyContact } from '../domain/contact-limit.ts'
@@ -49,10 +49,10 @@ import type { Service } from '../system/service.ts'
 import { VERSION } from '../system/version.ts'
 import { createPersonOn, type PersonOn } from './spellings.ts'
 
-/** The facts of both sides before a merge, and of the one conversation right after it. */
+/** Both conversations before a merge, and the merged one right after it. */
 type Before = {
   readonly from: ConversationFacts
-  /** Null if the person had no conversation: the merged one has got the person's handle. */
+  /** Null if the person had no conversation: then the merged one was renamed. */
   readonly to: ConversationFacts | null
   readonly merged: ConversationFacts
   readonly contacts: { readonly from: DailyContact; readonly to: DailyContact }
@@ -61,7 +61,7 @@ type Before = {
   readonly isPersonRenamed: boolean
 }
 
-/** Makes the conversation the person's; false if a message is being sent in it, which settles first. */
+/** Returns false if a message is being sent in the conversation, which must settle first. */
 function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): boolean {
   const { id, lineId, handle: spelling } = from
   const to = findTalk(tx, lineId, handle)
@@ -77,7 +77,12 @@ function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): bo
   if (to === null) renameTalk(tx, from, handle)
   else {
     saveFacts(tx, from, {
-      ...EMPTY,
+      messageCount: 0,
+      lastSeq: 0,
+      readSeq: 0,
+      unreadCount: 0,
+      isUnanswered: 0,
+      isAutomationPaused: 0,
       service: facts.service,
       updatedAt: facts.updatedAt,
       movedTo: to.seq,
@@ -106,16 +111,7 @@ function mergeTalk({ ids, audit }: Core, tx: Tx, from: Talk, handle: Handle): bo
   return true
 }
 
-const EMPTY = {
-  messageCount: 0,
-  lastSeq: 0,
-  readSeq: 0,
-  unreadCount: 0,
-  isUnanswered: 0,
-  isAutomationPaused: 0,
-} as const
-
-/** Paused if either was; the service and the open question are those of the later last message. */
+/** Paused if either was; service and unanswered state come from the side with the later last message. */
 function joinedFacts(to: ConversationFacts, from: ConversationFacts): ConversationFacts {
   const { service, isUnanswered, lastSeq } = from.lastSeq > to.lastSeq ? from : to
   const reads = [to, from].flatMap(({ unreadCount, readSeq }) => (unreadCount > 0 ? readSeq : []))
@@ -144,7 +140,7 @@ function mergeContacts(tx: Tx, lineId: LineId, { spelling, handle }: Names): Bef
   return contacts
 }
 
-/** The person has opted out if either had. One that another line's conversation still needs stays as well. */
+/** The person has opted out if either handle had. Copies opt-outs that other lines still need. */
 function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
   const isShared = isSpelledElsewhere(tx, from)
   const ofLine = optOutsOf(tx, from.handle).filter(
@@ -158,7 +154,7 @@ function mergeOptOuts(tx: Tx, from: Talk, handle: Handle): Before['optOuts'] {
   })
 }
 
-/** Makes the conversation with this id what it was before it was merged, for good. */
+/** Undoes the merge of the conversation with this id, for good. */
 export function separateTalk({ ids, audit }: Core, tx: Tx, id: string, origin: Origin): void {
   const merge = findMerge(tx, id)
   const found = merge && separated(tx, merge, ids)
@@ -178,7 +174,7 @@ export function separateTalk({ ids, audit }: Core, tx: Tx, id: string, origin: O
   })
 }
 
-/** The two conversations, each with what is its own; null if there is nothing left to separate. */
+/** Splits the two conversations; null if there is nothing left to separate. */
 function separated(tx: Tx, merge: Merge, ids: LogicalClock) {
   const { lineId, spelling, handle, conversationId } = merge
   const person = findTalk(tx, lineId, handle)
@@ -200,7 +196,7 @@ function separated(tx: Tx, merge: Merge, ids: LogicalClock) {
   return { from, to }
 }
 
-/** Words that the person said since the merge still count for the person. */
+/** An opt-out keyword since the merge still counts for the person. */
 function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: number): void {
   const { optOuts, merged } = before
   const texts = textsBehind(tx, personSeq, merged.lastSeq)
@@ -214,7 +210,7 @@ function separateOptOuts(tx: Tx, handle: Handle, before: Before, personSeq: numb
   }
 }
 
-/** Gives the conversation its spelling back; what the person wrote under the own handle gets a conversation. */
+/** Gives the conversation its spelling back. Messages under the person's own handle get a new conversation. */
 function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, ids: LogicalClock) {
   renameTalk(tx, from, spelling)
   if (!hasOwnMessages(tx, spelling, from.seq)) return from
@@ -225,7 +221,7 @@ function splitOff(tx: Tx, { spelling, handle, lineId }: Merge, from: Talk, ids: 
   return to
 }
 
-/** `before` itself if nothing came since the merge and nothing was read; else what its messages show. */
+/** `before` itself if nothing came or was read since the merge; otherwise recounted from its messages. */
 function partedFacts(
   tx: Tx,
   seq: number,
@@ -273,8 +269,8 @@ const PAUSE_MS = 100
 const LOOK_MS = 20_000
 
 /**
- * Finds the conversations whose handle is another spelling of a person's, and merges them: all of them after an
- * upgrade, or when a line has another number, and else the new ones. It works in slices beside the relay.
+ * Finds and merges conversations whose handle is another spelling of a person's: all of them after an upgrade or when
+ * a line's number changes, otherwise only new ones. It works in slices, next to the relay.
  */
 export class PersonFollower implements Service {
   readonly name = 'people'
@@ -296,7 +292,7 @@ export class PersonFollower implements Service {
     }
   }
 
-  /** False if there is nothing more to do for now. */
+  /** Returns false if there is nothing more to do for now. */
   async #goOn(): Promise<boolean> {
     const { db, writer } = this.#core
     const numbers = Object.fromEntries(listLines(db).map(({ id, number }) => [id, number]))
@@ -312,7 +308,6 @@ export class PersonFollower implements Service {
         const isThere = findTalk(tx, talk.lineId, talk.handle)?.seq === talk.seq
         return !isThere || mergeTalk(this.#core, tx, talk, person)
       })
-      // Its message settles first.
       if (!isDone) return false
     }
     if (isCurrent && last === after) return false
@@ -320,7 +315,7 @@ export class PersonFollower implements Service {
     return last > after
   }
 
-  /** The next conversations, as many as fit into a slice, and those of them that are another spelling's. */
+  /** The next conversations to merge, as far as a slice gets. */
   #slice(after: number, numbers: PeopleProgress['numbers']) {
     const { db, clock } = this.#core
     const end = clock.monotonic() + SLICE_MS
@@ -339,7 +334,7 @@ export class PersonFollower implements Service {
   }
 
   /** Opt-outs outlive their conversations. */
-  #readOptOuts(tx: Parameters<typeof insertOptOut>[0], numbers: PeopleProgress['numbers']): void {
+  #readOptOuts(tx: Tx, numbers: PeopleProgress['numbers']): void {
     const common = commonHome(Object.values(numbers))
     for (const { seq: _seq, ...optOut } of optOutsAlone(tx)) {
       const number = optOut.lineId === null ? undefined : numbers[optOut.lineId]

@@ -1,5 +1,3 @@
-// Messages, put together: from what a caller sends to its end, and from a device's report to its event.
-
 import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { LineId } from '../domain/ids.ts'
@@ -25,7 +23,6 @@ import { Sender } from './send.ts'
 import { Outcomes } from './settle.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
-/** The modules around messages. */
 type Surroundings = {
   readonly directory: LineDirectory
   readonly publish: Publish & PublishUnplaced
@@ -35,9 +32,9 @@ type Surroundings = {
   readonly disk: { readonly isLow: boolean; requireRoom(): void }
   readonly dispatchSignal: Signal
   readonly isStopping: () => boolean
-  /** Called for a line on which two programs seem to answer each other. */
+  /** Called with a line on which two programs seem to answer each other. */
   readonly onLoop: (line: Line) => void
-  /** The wait of an answer to a send without a preference. */
+  /** The default wait for an answer, in milliseconds. */
   readonly waitMs: number
 }
 
@@ -94,16 +91,14 @@ export function createMessages(core: Core, around: Surroundings) {
   }
 }
 
-const STATUSES = ['queued', 'deferred', 'sending', 'uncertain'] as const
-
-/** Gauges of waiting messages and of lines that take messages, counted when the metrics are read. */
+/** Gauges for waiting messages and ready lines, computed when metrics are read. */
 export function observeMessages(
   metrics: Metrics,
   db: Db,
   directory: Pick<LineDirectory, 'lines'>,
 ): void {
   metrics.onCollect(() => {
-    for (const status of STATUSES) {
+    for (const status of ['queued', 'deferred', 'sending', 'uncertain'] as const) {
       const count = countByStatus(db, status)
       metrics.set('hookline_messages', 'Messages that are not settled.', count, { status })
     }

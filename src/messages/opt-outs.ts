@@ -1,5 +1,5 @@
-// People who want no more messages. A keyword counts in the transaction of the message that consists of it;
-// the owner and programs add and end opt-outs by hand. Whatever waits to be sent to the person then fails.
+// Opt-outs. A keyword takes effect in the transaction of its message; the owner and programs add and end opt-outs by
+// hand. Messages that wait for the person then fail.
 
 import type { OptOut as OptOutResource } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
@@ -28,29 +28,22 @@ import type { Signal } from '../system/signal.ts'
 import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
 import type { Outcomes } from './settle.ts'
 
-export type OptOutFilter = { readonly handle?: string | undefined; readonly lines: LineLimit }
+type Deps = {
+  readonly publish: PublishUnplaced
+  readonly dispatchSignal: Signal
+  readonly outcomes: Outcomes
+}
 
 export class OptOuts {
   readonly #core: Core
-  readonly #publish: PublishUnplaced
-  readonly #dispatchSignal: Signal
-  readonly #outcomes: Outcomes
+  readonly #deps: Deps
 
-  constructor(
-    core: Core,
-    given: {
-      readonly publish: PublishUnplaced
-      readonly dispatchSignal: Signal
-      readonly outcomes: Outcomes
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#publish = given.publish
-    this.#dispatchSignal = given.dispatchSignal
-    this.#outcomes = given.outcomes
+    this.#deps = deps
   }
 
-  /** Records the keyword of a received message, for all lines. Any other text means nothing, and nothing does in a group. */
+  /** Applies a received keyword, for all lines. Ignores other texts and groups. */
   takeKeyword(tx: Tx, message: Message): void {
     if (message.direction === 'outbound' || message.isGroup) return
     const found = this.#core.settings.get('opt_out') === 'off' ? null : keywordIn(message.text)
@@ -70,17 +63,17 @@ export class OptOuts {
       if (ended.lineId !== null && ended.lineId !== message.lineId) continue
       deleteOptOut(tx, ended)
       const by = { ...optOut, lineId: ended.lineId }
-      this.#publish.optOut(tx, 'contact.opted_in', by, message)
+      this.#deps.publish.optOut(tx, 'contact.opted_in', by, message)
     }
   }
 
-  /** An opt-out that there is already stays as it is, and is announced no second time. */
+  /** An existing opt-out stays as it is and isn't announced again. */
   #begin(tx: Tx, optOut: OptOut, cause: OptOutCause): void {
     if (!insertOptOut(tx, optOut)) return
-    this.#publish.optOut(tx, 'contact.opted_out', optOut, cause)
+    this.#deps.publish.optOut(tx, 'contact.opted_out', optOut, cause)
     if (this.#core.settings.get('opt_out') !== 'enforce') return
     for (const message of waitingTo(tx, { handle: optOut.handle, lineId: optOut.lineId })) {
-      if (message.extras?.isConfirmed !== true) this.#outcomes.fail(tx, message, OPTED_OUT)
+      if (message.extras?.isConfirmed !== true) this.#deps.outcomes.fail(tx, message, OPTED_OUT)
     }
   }
 
@@ -90,17 +83,18 @@ export class OptOuts {
     return { keyword: null, messageId: null, source, createdAt: this.#core.ids.now() } as const
   }
 
-  list({ handle, lines }: OptOutFilter, page: PageRequest): Page<OptOutResource> {
-    const before = cursorSeq(page.cursor)
-    const filter = {
-      handle: handle === undefined ? null : handleAsked(this.#core.db, handle),
-      lines,
-    }
-    const found = listOptOuts(this.#core.db, filter, { limit: page.limit + 1, before })
+  list(
+    { handle, lines }: { readonly handle?: string | undefined; readonly lines: LineLimit },
+    page: PageRequest,
+  ): Page<OptOutResource> {
+    const { db } = this.#core
+    const filter = { handle: handle === undefined ? null : handleAsked(db, handle), lines }
+    const bounds = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
+    const found = listOptOuts(db, filter, bounds)
     return pageOf(found, page.limit, resourceOf, ({ seq }) => [seq])
   }
 
-  /** `line` is null for all lines. */
+  /** `line` null means all lines. */
   async put(written: string, line: string | null, origin: Origin): Promise<OptOutResource> {
     const handle = knownHandle(this.#core.db, written)
     const lineId = line === null ? null : existingLine(this.#core.db, line)
@@ -113,11 +107,11 @@ export class OptOuts {
       this.#core.audit.record(tx, origin, { action: 'opt_out.added', about: ABOUT, after })
       return added
     })
-    this.#dispatchSignal.notify()
+    this.#deps.dispatchSignal.notify()
     return resourceOf(optOut)
   }
 
-  /** Ends the person's opt-out from one line, or all of the person's opt-outs. */
+  /** Ends the person's opt-out from one line, or all of them. */
   async remove(written: string, line: string | undefined, origin: Origin): Promise<void> {
     const handle = handleIn(this.#core.db, written)
     await this.#core.writer.write((tx) => {
@@ -129,7 +123,7 @@ export class OptOuts {
       for (const one of ended) {
         deleteOptOut(tx, one)
         const by = { handle, lineId: one.lineId, ...this.#byHand(origin) }
-        this.#publish.optOut(tx, 'contact.opted_in', by, null)
+        this.#deps.publish.optOut(tx, 'contact.opted_in', by, null)
         const before = { handle, phone_line_id: one.lineId, keyword: one.keyword }
         this.#core.audit.record(tx, origin, { action: 'opt_out.removed', about: ABOUT, before })
       }
@@ -141,7 +135,7 @@ function resourceOf(optOut: OptOut): OptOutResource {
   return optOutFields(optOut, isoTime(optOut.createdAt))
 }
 
-/** Its fields name the person: the log, which repeats the id, must not. */
+/** No id: it would name the person, and the log repeats ids. */
 const ABOUT = { kind: 'opt_out', id: null } as const
 
 function existingLine(db: Db, id: string): LineId {

@@ -1,6 +1,6 @@
-// The attachments of a message on its way out. A caller names uploads, and URLs that are fetched before the
-// message is accepted. On the device each file is a message of its own, and so is the text behind them:
-// marks say which of these parts were sent.
+// The attachments of outbound messages. A caller names uploads, and URLs that are fetched before the message is
+// accepted. On the device each file is a message of its own, and so is the text: marks say which of these parts were
+// sent.
 
 import type { SendAttachment } from '../api/attachments.ts'
 import {
@@ -22,16 +22,14 @@ import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
 
 type FilesHere = Pick<AttachmentStore, 'has'>
 
-/** Files as a caller names them. */
 type Given = {
   readonly attachments: readonly SendAttachment[]
   readonly key: KeyCaller | null
   readonly memberId?: MemberId | undefined
-  /** Throws if the message can't be accepted: nothing is fetched for it then. */
+  /** Throws if the message can't be accepted; called before anything is fetched. */
   readonly requireTarget: () => void
 }
 
-/** The attachments of a message that is to be accepted. */
 export async function attachmentsFor(
   db: Db,
   store: FilesHere,
@@ -48,20 +46,18 @@ export async function attachmentsFor(
   const isPublicOnly = key !== null && !hasScope(key.permissions, 'webhooks:private')
   const fetching = { caller, isPublicOnly }
   const found = await Promise.allSettled(given.map((file) => idOf(files, file, fetching)))
-  // Files fetched beside a failure stay uploads that no message uses.
+  // If one fetch fails, the other files stay as unused uploads.
   return found.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
 }
 
-/** That the bytes are here was checked before the transaction. */
-const SEEN_BEFORE = { has: () => true }
-
-/** Gives a new message its attachments; throws for one that was deleted meanwhile. */
+/** Links a new message's attachments; throws if one was deleted in between. */
 export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly AttachmentId[]): void {
   for (const id of ids) {
-    const { sha256 } = requireBytes(SEEN_BEFORE, requireAttachment(tx, id))
+    // The bytes were checked before the transaction.
+    const { sha256 } = requireBytes({ has: () => true }, requireAttachment(tx, id))
     markFound(tx, sha256)
   }
   linkAttachments(tx, message.id, ids)
@@ -87,18 +83,18 @@ export function provenParts(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
 }
 
-/** Marks these parts beside the proven ones; `isSent` is for the rest, and null while nobody can say. */
+/** Marks these parts as sent, in addition to the proven ones. `isSent` applies to the rest; null means unknown. */
 export function markSent(tx: Tx, message: Outbound, sent: SentParts, isSent: boolean | null): void {
   markParts(tx, message.id, [...provenParts(tx, message), ...sent], isSent)
 }
 
-/** Marks by the end of the whole message. True if any part of it has left. */
+/** Marks the parts by the whole message's outcome. Returns whether any part was sent. */
 export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: Progress): boolean {
   const hasFailed = status === 'failed' || status === 'expired'
   const proven = provenParts(tx, message)
   if (!hasFailed) markParts(tx, message.id, [], true)
   else if (message.sentAt === null) {
-    // If no part is proven although one was sent, nobody can say which.
+    // If none is proven although one was sent, it is unknown which.
     const isUnclear = error?.code === 'partly_sent' && proven.length === 0
     if (!isUnclear) markParts(tx, message.id, proven, false)
   } else if (message.text === '' && error?.code !== 'partly_sent') {
@@ -108,18 +104,18 @@ export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: 
   return sentAt !== null || proven.length > 0
 }
 
-/** The first parts are proven: the device gives their guids beside the guid of the last part. */
+/** The first parts are proven sent: the device gave their guids along with the last part's. */
 export function markFirst(tx: Tx, message: Outbound, count: number): void {
   markSent(tx, message, filesOf(tx, message).slice(0, count), null)
 }
 
-/** One of the other parts failed, and nobody can say which; the last one is sent if it is a file. */
+/** One of the other parts failed, and it is unknown which; the last one is sent if it is a file. */
 export function markOtherFailed(tx: Tx, message: Outbound): void {
   const isLastSent = message.sentAt !== null && message.text === ''
   markParts(tx, message.id, isLastSent ? filesOf(tx, message).slice(-1) : [], null)
 }
 
-/** Remembers the guids of the other parts; true if the device has reported already that one failed. */
+/** Remembers the other parts' guids. Returns whether the device has already reported that one failed. */
 export function rememberParts(tx: Tx, message: Outbound, guids: readonly string[]): boolean {
   let hasFailed = false
   for (const guid of guids) {

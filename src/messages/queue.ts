@@ -1,6 +1,6 @@
-// Messages that wait. One that is proven not sent, with its line to blame, goes to another line or back into
-// the queue. One that is deferred (for an approval, for its time, or for the end of quiet hours) is outside of
-// its conversation's order meanwhile, so it holds up nobody.
+// Queues messages: retries or moves those that a line provably didn't send, and defers those that wait for an
+// approval, their send time or the end of quiet hours. A deferred message is outside its conversation's order, so
+// that it blocks no other.
 
 import type { Days } from '../domain/days.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
@@ -24,47 +24,40 @@ import { waitReasonOf, type LineDirectory, type Routing } from './routing.ts'
 import type { Outcomes } from './settle.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
 
-/** Delays in milliseconds before the rounds that follow the first one. */
+/** Delays before the rounds after the first one. */
 const ROUND_DELAYS_MS = [1_000, 5_000, 30_000]
-/** A message that was withdrawn, not refused, is looked at again after this. */
+/** Delay before a withdrawn message is tried again. */
 const WITHDRAWN_DELAY_MS = 1_000
 
-/** A line that is patient for longer than this lets another one have the message. */
+/** If a line wants to wait longer than this, another line may take the message. */
 const MOVES_AFTER_MS = 10_000
 
-/** Reason why a message does not queue now, and the time at which that is decided again. */
+/** The reason not to queue a message now, and the time to check again. */
 type Deferral = { readonly reason: QueuedReason; readonly until: Timestamp }
 
 type Deferrable = Pick<Outbound, 'lineId' | 'conversationId' | 'extras' | 'waitsFrom' | 'seq'>
 
+type Deps = {
+  readonly directory: Pick<LineDirectory, 'find'>
+  readonly callers: WaitingCallers
+  readonly routing: Routing
+  readonly outcomes: Outcomes
+}
+
 export class MessageQueue {
   readonly #core: Core
+  readonly #deps: Deps
   readonly #days: Days
-  readonly #directory: Pick<LineDirectory, 'find'>
-  readonly #callers: WaitingCallers
-  readonly #routing: Routing
-  readonly #outcomes: Outcomes
 
-  constructor(
-    core: Core,
-    given: {
-      readonly directory: Pick<LineDirectory, 'find'>
-      readonly callers: WaitingCallers
-      readonly routing: Routing
-      readonly outcomes: Outcomes
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
+    this.#deps = deps
     this.#days = daysOf(core.settings)
-    this.#directory = given.directory
-    this.#callers = given.callers
-    this.#routing = given.routing
-    this.#outcomes = given.outcomes
   }
 
   /**
-   * Back to the queue, uncounted: nobody refused it. It is due after a second, so that a line that gives back
-   * all it gets is not asked without a pause; with the end of its session at once, when the line is back.
+   * Puts the message back without counting a try, as nobody refused it. It is due after a second, so that a line that
+   * gives everything back isn't asked without a pause; if its session ended, at once, when the line is back.
    */
   withdraw(tx: Tx, message: Outbound, isSessionOver: boolean): void {
     const now = this.#core.ids.now()
@@ -78,13 +71,13 @@ export class MessageQueue {
     }
     if (queued === message) return
     saveMessage(tx, queued, now)
-    if (waitReasonOf(this.#directory, message.lineId, true) !== null)
-      this.#callers.settled(tx, queued)
+    if (waitReasonOf(this.#deps.directory, message.lineId, true) !== null)
+      this.#deps.callers.settled(tx, queued)
   }
 
   /**
-   * Refused: if the caller named no line, it is offered once to every line that may take it; then, or if the
-   * caller named one, again after 1 s, 5 s and 30 s; then it has failed.
+   * Handles a refusal. If the caller named no line, every line that may take the message gets one offer. After that,
+   * or if the caller named one, it is tried again after 1, 5 and 30 seconds, and then fails.
    */
   refuse(
     tx: Tx,
@@ -96,12 +89,12 @@ export class MessageQueue {
   }
 
   /**
-   * The recipient is not on iMessage, and nothing of the message left: a message that leaves the service to the
-   * relay has one try as SMS, if its line can choose now. False if it has none.
+   * Called if the recipient isn't on iMessage and nothing of the message was sent. A message that leaves the service
+   * to the relay gets one try as SMS, if its line can choose now. Returns whether it does.
    */
   turnToSms(tx: Tx, message: Outbound): boolean {
     const { extras, status, lineId, platformGuid } = message
-    const state = this.#directory.find(lineId)?.state
+    const state = this.#deps.directory.find(lineId)?.state
     const canChoose = state?.status === 'online' && state.capabilities.choose_service
     const isUnderWay = platformGuid === null && (status === 'queued' || status === 'sending')
     if (extras?.wantedService !== 'auto' || message.service === 'SMS') return false
@@ -122,8 +115,9 @@ export class MessageQueue {
   }
 
   /**
-   * Proven unsent after its session ended: it counts as a try, so that a message that ends the relay each
-   * time fails in the end. It goes before the messages that got its turn while nobody knew what became of it.
+   * Called if a message is proven unsent after its session ended. It counts as a try, so that a message that crashes
+   * the relay each time fails in the end. It goes before the messages that got its turn while its outcome was
+   * unknown.
    */
   requeue(tx: Tx, message: Outbound, reason: string): void {
     this.#tryAgain(tx, { ...message, error: null }, reason)
@@ -132,74 +126,76 @@ export class MessageQueue {
     wakeSameText(tx, message.conversationId, now)
   }
 
-  /** `reason` is the reason of the failure, if this was the last try. */
+  /** `reason` is the failure's reason if this was the last try. */
   #tryAgain(tx: Tx, message: Outbound, reason: string): void {
     const now = this.#core.ids.now()
     const contactHold = reserveAgain(tx, message, this.#days.of(now))
     const refusedBy = [...message.refusedBy, message.lineId]
     const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
-    const next = message.isPinned ? null : this.#routing.choose(tx, { ...queued, now }, refusedBy)
+    const next = message.isPinned
+      ? null
+      : this.#deps.routing.choose(tx, { ...queued, now }, refusedBy)
     if (next?.route === 'take') {
       const atOnce = { ...queued, dueAt: now, queuedReason: null }
-      this.#routing.move(tx, atOnce, { lineId: next.lineId, now })
+      this.#deps.routing.move(tx, atOnce, { lineId: next.lineId, now })
       return
     }
     const delayMs = ROUND_DELAYS_MS[message.round]
     if (delayMs === undefined) {
-      this.#outcomes.fail(tx, queued, reason)
+      this.#deps.outcomes.fail(tx, queued, reason)
       return
     }
     const turn = { dueAt: later(now, delayMs), queuedReason: 'retry' } as const
     const waiting = { ...queued, ...turn, round: message.round + 1, refusedBy: [] }
     saveMessage(tx, waiting, now)
-    this.#callers.settled(tx, this.#startRoundInOrder(tx, waiting, now))
+    this.#deps.callers.settled(tx, this.#startRoundInOrder(tx, waiting, now))
   }
 
   /**
-   * Its line must not be hurried: it waits there, uncounted. If that takes long and the caller named no line,
-   * it is offered once to every other line first.
+   * The line asked for a delay: the message waits there, without counting a try. If that is long and the caller named
+   * no line, every other line gets one offer first.
    */
   postpone(tx: Tx, message: Outbound, delayMs: number): void {
     if (message.status !== 'queued') return
     const now = this.#core.ids.now()
     const refusedBy = [...message.refusedBy, message.lineId]
     const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
-    const next = mayMove ? this.#routing.choose(tx, { ...message, now }, refusedBy) : null
+    const next = mayMove ? this.#deps.routing.choose(tx, { ...message, now }, refusedBy) : null
     if (next?.route === 'take') {
-      this.#routing.move(tx, { ...message, refusedBy }, { lineId: next.lineId, now })
+      this.#deps.routing.move(tx, { ...message, refusedBy }, { lineId: next.lineId, now })
       return
     }
     const dueAt = later(now, Math.max(1, Math.ceil(delayMs)))
     this.wait(tx, message, { dueAt, queuedReason: 'pacing', refusedBy: [] })
   }
 
-  /** The next round begins with the first line again, not with the one that refused last. */
+  /** The next round starts with the preferred line, not with the one that refused last. */
   #startRoundInOrder(tx: Tx, message: Outbound, now: Timestamp): Outbound {
-    const first = message.isPinned ? null : this.#routing.choose(tx, { ...message, now })
+    const first = message.isPinned ? null : this.#deps.routing.choose(tx, { ...message, now })
     if (first?.route !== 'take' || first.lineId === message.lineId) return message
-    return this.#routing.move(tx, message, { lineId: first.lineId, now })
+    return this.#deps.routing.move(tx, message, { lineId: first.lineId, now })
   }
 
-  /** The day's contacts are spent: another line takes it, or it waits for tomorrow. */
+  /** The line's daily contact limit is used up: another line takes the message, or it waits for tomorrow. */
   waitForBudget(tx: Tx, message: Outbound, now: Timestamp): void {
     const route = message.isPinned
       ? null
-      : this.#routing.choose(tx, { ...message, now }, [message.lineId])
+      : this.#deps.routing.choose(tx, { ...message, now }, [message.lineId])
     if (route?.route === 'take') {
-      this.#routing.move(tx, message, { lineId: route.lineId, now })
+      this.#deps.routing.move(tx, message, { lineId: route.lineId, now })
       return
     }
     const dueAt = timestamp(this.#days.endOf(now))
     this.wait(tx, message, { dueAt, queuedReason: 'daily_contact_limit' })
   }
 
-  /** Puts the message off; its caller gets an answer now. */
+  /** Lets the message wait and answers its caller now. */
   wait(tx: Tx, message: Outbound, position: Partial<Outbound> & Position): void {
     const waiting = saveMessage(tx, { ...message, ...position }, this.#core.ids.now())
-    this.#callers.settled(tx, waiting)
+    this.#deps.callers.settled(tx, waiting)
   }
 
-  /** The position of a new message: it waits for its time, or comes last into its conversation. */
+  /** The position of a new message: deferred, or last in its conversation. */
   firstPosition(
     tx: Tx,
     message: Deferrable & Pick<Outbound, 'text'>,
@@ -209,7 +205,7 @@ export class MessageQueue {
     return deferral === null ? initialPosition(tx, message, now) : positionOf(deferral)
   }
 
-  /** Takes a queued message that may not leave now out of its conversation's order; false if it may leave. */
+  /** Defers a queued message that may not be sent now. Returns false if it may. */
   defer(tx: Tx, message: Outbound): boolean {
     const deferral = this.deferralOf(tx, message)
     if (deferral === null) return false
@@ -218,11 +214,11 @@ export class MessageQueue {
     return true
   }
 
-  /** Decides again on a deferred message: it queues, waits on, or has expired. */
+  /** Checks a deferred message again: it is queued, waits on, or expires. */
   review(tx: Tx, message: Outbound): void {
     if (message.status !== 'deferred') return
     if (this.#core.clock.ageOf(message.waitsFrom) >= QUEUED_MS_MAX) {
-      this.#outcomes.expire(tx, message)
+      this.#deps.outcomes.expire(tx, message)
       return
     }
     const now = this.#core.ids.now()
@@ -238,8 +234,8 @@ export class MessageQueue {
   }
 
   /**
-   * Returns why the message may not queue, or leave, now, or null if it may. The clock decides, not a timestamp:
-   * after a clock that was set back, timestamps are ahead of it, and a message would leave before its time.
+   * The reason not to queue or send the message now, or null if there is none. The clock decides, not a timestamp:
+   * after the clock was set back, timestamps are ahead of it, and the message would go before its time.
    */
   deferralOf(db: Db, message: Deferrable): Deferral | null {
     const now = timestamp(this.#core.clock.now())
@@ -250,7 +246,7 @@ export class MessageQueue {
     return this.#timeInDoubt(message) ?? this.#quietHold(message)
   }
 
-  /** After time off that is not confirmed, its time may not have come. */
+  /** After an unconfirmed clock jump, the send time may not have come yet. */
   #timeInDoubt({ extras, waitsFrom }: Deferrable): Deferral | null {
     if (extras?.sendAt === undefined || waitsFrom <= this.#core.clock.earliest()) return null
     const doubt = this.#core.clock.doubt()
@@ -258,13 +254,14 @@ export class MessageQueue {
   }
 
   /**
-   * An urgent message goes in the quiet hours of its line, but not in those of the key that wrote it. While the wall
-   * clock is in doubt, it may be right: hours that are quiet by it are quiet too.
+   * An urgent message ignores its line's quiet hours, but not those of the key that wrote it. While the wall clock is
+   * in doubt it may be right, so hours that are quiet by it count too.
    */
   #quietHold({ extras, lineId }: Deferrable): Deferral | null {
     const { clock } = this.#core
     const now = clock.now()
-    const ofLine = extras?.isUrgent === true ? null : this.#directory.find(lineId)?.line.quietHours
+    const ofLine =
+      extras?.isUrgent === true ? null : this.#deps.directory.find(lineId)?.line.quietHours
     const lefts = [ofLine, extras?.quietHours, extras?.approval?.quietHours].flatMap((hours) =>
       [now, clock.wall()].map((at) =>
         hours ? (quietUntil(hours, at, this.#days.zone()) ?? at) - at : 0,
@@ -274,7 +271,7 @@ export class MessageQueue {
     return leftMs === 0 ? null : { reason: 'quiet_hours', until: timestamp(now + leftMs) }
   }
 
-  /** One that was approved still waits for earlier ones of its key. */
+  /** An approved message still waits for earlier ones of its key. */
   #approvalHold(db: Db, message: Deferrable, now: Timestamp): Deferral | null {
     const { extras, waitsFrom, seq } = message
     if (extras?.approval === undefined) return null

@@ -1,4 +1,4 @@
-// Messages and conversations as the API has them: listed, read, counted and searched. Nothing is written here.
+// Lists, reads, counts and searches messages and conversations for the API. Writes nothing.
 
 import type { SearchResult } from '../api/contacts.ts'
 import type * as api from '../api/messages.ts'
@@ -46,16 +46,15 @@ import type { Routing } from './routing.ts'
 import { checkedRecipient, requireConversation } from './send-target.ts'
 
 export type ListFilter = MessageFilter & {
-  /** Inclusive; turns the order to oldest change first. */
+  /** Inclusive; sorts by oldest change first. */
   readonly updatedSince?: Timestamp | undefined
-  /** Id of a message of `conversationId`, in the middle of the first page. */
+  /** A message id in `conversationId`: the first page has it in its middle. */
   readonly around?: string | undefined
 }
 
-/** Age up to which a failed message is shown as one that needs attention. */
+/** A failed message needs attention for this long. */
 const ATTENTION_MS = 7 * DAY_MS
 
-/** Lists, single messages and conversations, as the API has them. */
 export function createReading(
   core: Core,
   { waitReason, routing }: { readonly waitReason: WaitReason; readonly routing: Routing },
@@ -70,7 +69,7 @@ export function createReading(
           : changesSince(db, waitReason, filter, { ...page, since: filter.updatedSince })
       },
       get: (id: string): api.Message => messageResource(db, requireMessage(db, id), waitReason),
-      /** With the name of its person, if the contacts have one. */
+      /** Adds the contact's name, if there is one. */
       named: (message: api.Message): api.Message => ({
         ...message,
         ...contactFields(db, deviceHandle(message.handle)),
@@ -105,24 +104,15 @@ function withPerson<F extends { readonly handle?: string | undefined }>(db: Db, 
     : { ...filter, handle: handleAsked(db, filter.handle) }
 }
 
-function newestFirst(
-  db: Db,
-  waitReason: WaitReason,
-  filter: ListFilter,
-  page: PageRequest,
-): Page<api.Message> {
+function newestFirst(db: Db, waitReason: WaitReason, filter: ListFilter, page: PageRequest) {
   const [before = startAround(db, filter, page.limit)] = cursorParts(page.cursor, 1) ?? []
   const found = listMessages(db, filter, { limit: page.limit + 1, before })
   const resource = (row: Message) => messageResource(db, row, waitReason)
   return pageOf(found, page.limit, resource, (row) => [row.seq])
 }
 
-/** The bound of a page with the message `around` in its middle; null for the first page. */
-function startAround(
-  db: Db,
-  { around, conversationId, lineIds }: ListFilter,
-  limit: number,
-): number | null {
+/** The upper bound of a page with `around` in its middle; null for the first page. */
+function startAround(db: Db, { around, conversationId, lineIds }: ListFilter, limit: number) {
   if (around === undefined) return null
   if (conversationId === undefined) {
     throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
@@ -145,12 +135,8 @@ function changesSince(
   const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
   const { since, limit } = page
   const found = listChanges(db, filter, { limit: limit + 1, since, cursor })
-  return pageOf(
-    found,
-    limit,
-    (row) => messageResource(db, row, waitReason),
-    (row) => [row.updatedAt, row.revision],
-  )
+  const resource = (row: Message) => messageResource(db, row, waitReason)
+  return pageOf(found, limit, resource, (row) => [row.updatedAt, row.revision])
 }
 
 function cursorParts(cursor: string | null, length: number): readonly number[] | null {
@@ -172,10 +158,9 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
 }
 
-/** Reading of messages ends after this time: no send waits longer. */
+/** Search stops after this, so that sends are not delayed. */
 const TIME_MS = 40
 
-/** People, conversations and messages for one query, at most `limit` of each. */
 function search(
   { db, clock }: Core,
   waitReason: WaitReason,

@@ -1,10 +1,9 @@
-import type * as api from '../api/messages.ts'
-import { approvalFields, replyFields } from '../api/messages.ts'
+import * as api from '../api/messages.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
-import { fileFields, type MessageAttachment } from '../storage/attachments.ts'
+import { fileFields } from '../storage/attachments.ts'
 import type { Conversation, Group } from '../storage/conversations.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
@@ -14,7 +13,7 @@ import { optOutAgainst } from '../storage/opt-outs.ts'
 import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
-/** The reason of its line, for a message that waits without a reason of its own. */
+/** The line's reason to keep a message waiting that has no reason of its own. */
 export type WaitReason = (lineId: LineId) => QueuedReason | null
 
 export function messageResource(db: Db, message: Message, waitReason: WaitReason): api.Message {
@@ -58,15 +57,19 @@ function groupFields(db: Db, { isGroup, extras }: Message) {
   return { conversation_type: 'group', sender } as const
 }
 
-/** Fields that are left out if they would be empty. */
 function extraFields(db: Db, message: Message) {
   const { extras } = message
   if (extras === null) return {}
   const { reactions = [], edits = [], unsentAt, wantedService, downgradedAt } = extras
   const { attachments, replyTo } = partsOf(db, message)
   return {
-    ...(attachments && { attachments: attachments.map((each) => attachmentFields(each, message)) }),
-    ...(replyTo && { reply_to: replyFields(replyTo) }),
+    ...(attachments && {
+      attachments: attachments.map((file) => ({
+        ...fileFields(file),
+        ...(message.direction === 'outbound' && { sent: file.isSent }),
+      })),
+    }),
+    ...(replyTo && { reply_to: api.replyFields(replyTo) }),
     ...(reactions.length > 0 && { reactions: reactions.map(reactionFields) }),
     ...(edits.length > 0 && { edits: edits.map(({ text, at }) => ({ text, at: isoTime(at) })) }),
     ...(unsentAt !== undefined && { unsent_at: isoTime(unsentAt) }),
@@ -85,16 +88,8 @@ function authorFields(db: Db, { memberId }: MessageExtras) {
 function holdFields({ sendAt, approval }: MessageExtras) {
   return {
     ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
-    ...(approval && { approval: approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
+    ...(approval && { approval: api.approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
   }
-}
-
-function attachmentFields(
-  attachment: MessageAttachment,
-  { direction }: Message,
-): NonNullable<api.Message['attachments']>[number] {
-  const isOutbound = direction === 'outbound'
-  return { ...fileFields(attachment), ...(isOutbound && { sent: attachment.isSent }) }
 }
 
 function reactionFields({ type, emoji, handle, isFromMe, part, createdAt }: Reaction) {
@@ -140,7 +135,7 @@ function conversationGroupFields(db: Db, { chatGuid, name, participants, state }
   return { type: 'group', chat_guid: chatGuid, name, participants: people, state } as const
 }
 
-/** The name that the owner gave; left out if there is none. */
+/** The contact's name, omitted if there is none. */
 export function contactFields(db: Db, handle: Handle) {
   const name = nameOf(db, handle)
   return name === null ? {} : { contact_name: name }

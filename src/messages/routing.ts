@@ -1,4 +1,4 @@
-// The line of a message: which lines could take it, which of them gets it, and its move to another one.
+// Chooses the line of a message, and moves a message to another line.
 
 import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -52,12 +52,11 @@ import {
 
 /** Lines as messages see them; the supervisor implements it. */
 export type LineDirectory = {
-  /** Names of the kinds that are not real. */
   readonly practiceKinds: readonly string[]
   /** In order of creation. */
   lines(): readonly LineSnapshot[]
   find(id: string): LineSnapshot | null
-  /** True if the device has history with `handle`; null when it cannot be asked in time. */
+  /** True if the device has a history with `handle`; null if it can't be asked in time. */
   knows(id: LineId, handle: Handle): Promise<boolean | null>
   send(
     id: LineId,
@@ -71,7 +70,7 @@ export function takesMessages({ line, state }: LineSnapshot): boolean {
   return line.isEnabled && state.status === 'online' && state.imessageActive
 }
 
-/** The first need that the line does not meet now, or that its kind does not while the line is offline. */
+/** The first unmet need: by the line's current capabilities, or by its kind's abilities while it is offline. */
 export function needUnmetBy(
   { state, abilities }: LineSnapshot,
   needs: readonly Need[],
@@ -79,7 +78,7 @@ export function needUnmetBy(
   return unmetNeed(state.status === 'online' ? state.capabilities : abilities, needs)
 }
 
-/** The reason of its line, for a message that waits without one of its own; null if the line is ready. */
+/** The line's reason to keep a message waiting; null if the line is ready. */
 export function waitReasonOf(
   directory: Pick<LineDirectory, 'find'>,
   lineId: LineId,
@@ -91,22 +90,14 @@ export function waitReasonOf(
   return hasRoom ? null : 'storage_full'
 }
 
-/** A message that has no line yet, or may leave the one that it has. */
+/** A message that has no line yet, or may move to another one. */
 type Routable = {
   readonly handle: Handle
   readonly now: Timestamp
   readonly extras?: MessageExtras | null
 }
 
-/** The line of a message if it were sent now, as far as is known without asking a device. */
-export type SendPreview = {
-  /** Null if no line could take it now. */
-  readonly lineId: LineId | null
-  /** That line has written with the recipient before. */
-  readonly knowsContact: boolean
-}
-
-/** An address that nobody has, while a recipient is being typed. */
+/** Nobody has this address; used while a recipient is being typed. */
 const NOBODY = deviceHandle('')
 
 export class Routing {
@@ -120,7 +111,7 @@ export class Routing {
     this.#directory = directory
   }
 
-  /** Asks the devices that may get the message, in order, until one of them knows the recipient. */
+  /** Asks the candidate lines' devices in order, until one knows the recipient. */
   async askHistories(target: Target): Promise<Histories> {
     const histories = new Map<LineId, History>()
     const { handle, kind } = target.recipient
@@ -135,7 +126,7 @@ export class Routing {
     return histories
   }
 
-  /** The line of a new message. Throws if it can't be accepted. */
+  /** The line for a new message. Throws if the message can't be accepted. */
   lineFor(db: Db, target: Target, now: Timestamp): LineSnapshot {
     const { recipient, lineId } = target
     const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)
@@ -194,14 +185,14 @@ export class Routing {
     return found
   }
 
-  /** Says what is missing, if there are lines and none of them can send such a message. */
+  /** Throws with the missing capability if there are lines but none can send such a message. */
   #requireAble(needs: readonly Need[]): void {
     const unmet = this.#usable().flatMap((found) => needUnmetBy(found, needs) ?? [])
     const [first] = unmet
     if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
   }
 
-  /** The line for a message that names none, `except` the lines that refused it. */
+  /** The line for a message that names none; `except` lists lines that refused it. */
   choose(db: Db, message: Routable, except: readonly LineId[] = []): Route {
     const needs = needsOf({ extras: message.extras ?? null })
     const isEmail = message.handle.includes('@')
@@ -218,9 +209,8 @@ export class Routing {
       hasBudget(id) {
         const found = byId.get(id)
         if (found === undefined) return false
-        // A line that is offline can't be asked whom it knows: it accepts, and decides when it is back.
-        const isAsked = found.state.status === 'online'
-        return !isAsked || hasBudget(db, found.line, handle, day)
+        // An offline line can't be asked whom it knows: it accepts now and decides when it is back.
+        return found.state.status !== 'online' || hasBudget(db, found.line, handle, day)
       },
       newContacts: (id) => newContacts(db, id, day),
       isAble(id) {
@@ -230,12 +220,12 @@ export class Routing {
     })
   }
 
-  /** The line for a new message: it follows an earlier message to its recipient that is on its way. */
+  /** A new message follows an earlier one to the same recipient that is on its way. */
   #chooseFirst(db: Db, message: Routable): Route {
     return this.#chooseBehind(db, message) ?? this.choose(db, message)
   }
 
-  /** Keeps one recipient's messages in order; null if none is on its way, or its line can't take this one. */
+  /** Keeps one recipient's messages in order. Null if none is on its way or its line can't take this one. */
   #chooseBehind(db: Db, message: Routable): Route | null {
     const lines = this.#directory.lines()
     if (lines.length < 2) return null
@@ -246,7 +236,6 @@ export class Routing {
     return route.route === 'full' || route.route === 'none' ? null : route
   }
 
-  /** The lines that the caller may use, of the lines that could send at all. */
   #usable(limit: LineLimit = null): readonly LineSnapshot[] {
     return this.#directory
       .lines()
@@ -257,8 +246,11 @@ export class Routing {
     return usableLines(this.#directory.lines().map(toRoutingLine)).some((line) => line.id === id)
   }
 
-  /** `lineId` is the line that the caller names, or null. */
-  preview(to: string, lineId: string | null): SendPreview {
+  /**
+   * The line that would get a message now, and whether it has a history with the recipient, as far as known without
+   * asking a device. `lineId` is the line that the caller named, or null.
+   */
+  preview(to: string, lineId: string | null) {
     const { db } = this.#core
     const handle = parseRecipient(to)?.handle ?? NOBODY
     const found = lineId === null ? this.#lineFor(handle) : this.#directory.find(lineId)
@@ -275,8 +267,8 @@ export class Routing {
   }
 
   /**
-   * Takes a queued message over to another line, with conversation, budget and turn. The messages behind it
-   * come along, as far as the line can send them: on the line that it leaves they would overtake it.
+   * Moves a queued message to another line, with conversation, contact limit and turn. The messages behind it move
+   * too, as far as that line can send them: left behind, they would overtake it.
    */
   move(
     tx: Tx,
@@ -314,7 +306,7 @@ export class Routing {
       phoneNumber: line.number,
       conversationId: openConversation(tx, this.#core.ids, party),
     }
-    // Its new line's device is asked about the recipient before the message leaves.
+    // The new line's device is asked about the recipient before the message is sent.
     const hold = reserveSlot(tx, line, handle, { history: null, day })
     const contactHold = hold === 'full' ? 'undecided' : hold
     placeMessage(tx, message.seq, place)

@@ -1,4 +1,4 @@
-// The recipient of a new message, and the checks that refuse a message.
+// The recipient of a new message, and the checks that reject a message.
 
 import type { Days } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -32,24 +32,19 @@ import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 
 export type Target = {
-  readonly recipient: Recipient | GroupRecipient
+  readonly recipient:
+    | Recipient
+    /** `handle` is the device's identifier of the group. */
+    | { readonly kind: 'group'; readonly handle: Handle; readonly conversationId: ConversationId }
   readonly lineId: string | null
-  /** The lines that the caller may use. */
   readonly lines: LineLimit
   readonly extras: MessageExtras | null
 }
 
-/** A group, by the device's identifier of it. */
-type GroupRecipient = {
-  readonly kind: 'group'
-  readonly handle: Handle
-  readonly conversationId: ConversationId
-}
-
-/** Each device's answer about the recipient; a line that is missing could not be asked. */
+/** Each device's answer: true if it knows the recipient. Lines that couldn't be asked are missing. */
 export type Histories = ReadonlyMap<LineId, History>
 
-/** Sends to one handle in a minute that are no loop of two programs yet. */
+/** More sends to one handle in a minute look like a loop of two programs. */
 const SENDS_PER_MINUTE_MAX = 30
 
 export function checkedRecipient(to: string): Recipient {
@@ -61,7 +56,7 @@ export function checkedRecipient(to: string): Recipient {
   )
 }
 
-/** The other side of a conversation that there is, and its line. Throws if there is none. */
+/** The recipient and line of an existing conversation. Throws if there is none. */
 export function conversationTarget(db: Db, id: string): Pick<Target, 'recipient' | 'lineId'> {
   const found = requireConversation(db, id)
   const { handle, lineId, group } = found
@@ -78,10 +73,7 @@ export function requireConversation(db: Db, id: string): Conversation {
   throw new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-/**
- * The opt-out of the recipient, if the setting says that it is enforced. A person who was warned may send
- * all the same, and a group has no recipient.
- */
+/** The recipient's opt-out if it is enforced; not in groups, nor for a person who was warned. */
 export function optOutOf(
   settings: Settings,
   db: Db,
@@ -130,10 +122,7 @@ export function limitReached(
   )
 }
 
-/**
- * If the setting says so, programs stay out of a conversation that a person answers. A person who
- * sends, by the command line or the dashboard, is never refused.
- */
+/** Keeps programs out of a conversation that a person answers, if the setting says so. */
 export function requireUnpaused(
   settings: Settings,
   tx: Tx,
@@ -149,7 +138,7 @@ export function requireUnpaused(
   )
 }
 
-/** Apple drops files that come first, and without a word, from a sender whom the recipient does not know. */
+/** Apple silently drops files that are the first message from an unknown sender. */
 export function requireText(
   db: Db,
   { line, isReal }: LineSnapshot,
@@ -167,7 +156,7 @@ export function requireText(
   )
 }
 
-/** Two programs that answer each other would send for ever: a real line stops that. */
+/** Stops two programs on a real line that would answer each other forever. */
 export function requireNoLoop(
   tx: Tx,
   { line, isReal }: LineSnapshot,
@@ -188,7 +177,6 @@ export function requireNoLoop(
   throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
 }
 
-/** So many sends to one recipient that two programs seem to answer each other. */
 export class LoopError extends RelayError {
   readonly line: Line
 
@@ -206,7 +194,7 @@ export function notSupported(capability: Need, message: string): RelayError {
   return new RelayError('not_supported', message, { details: { capability } })
 }
 
-/** A real line sends neither to itself or its sisters, nor to the sender of test events. */
+/** A real line never sends to the relay's own lines or to the sender of test events. */
 export function requireForeign(lines: readonly LineSnapshot[], handle: Handle): void {
   if (handle === TEST_HANDLE) {
     throw invalidRecipient('to is the number that test events come from: nobody has it.')

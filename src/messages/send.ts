@@ -1,6 +1,5 @@
-// Accepts what a caller sends. One transaction writes the idempotency record, the conversation, the place
-// in the day's budget and the message; a reason to refuse the message is thrown, and so leaves no trace.
-// After the commit dispatch is signalled, and a driver starts.
+// Accepts a caller's message. One transaction writes the idempotency record, the conversation, the slot in the daily
+// contact limit and the message; a rejected message throws and stores nothing. The commit wakes dispatch.
 
 import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
@@ -46,7 +45,7 @@ import {
 import type { Accepted, Answer, WaitingCallers } from './waiting-callers.ts'
 
 export type SendRequest = {
-  /** A recipient, or the conversation in which the message goes. */
+  /** A recipient, or the conversation to send in. */
   readonly to: string | { readonly conversationId: string }
   /** Empty if the message is only attachments. */
   readonly text: string
@@ -55,29 +54,28 @@ export type SendRequest = {
   readonly service?: WantedService | undefined
   readonly replyTo?: api.SendRequest['reply_to']
   readonly idempotencyKey: string | null
-  /** The key of the caller; null for its owner. */
+  /** The caller's key; null for the owner. */
   readonly key: KeyCaller | null
-  /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
+  /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
-  /** The member of the dashboard who wrote it. */
+  /** The dashboard member who wrote it. */
   readonly memberId?: MemberId | undefined
-  /** The time before which it does not leave. */
+  /** The earliest time to send it. */
   readonly sendAt?: Timestamp | undefined
-  /** It goes in the quiet hours of its line, too. */
+  /** Sends it even in the line's quiet hours. */
   readonly isUrgent?: boolean | undefined
-  /** A person sends it although the recipient has opted out. */
+  /** A person confirmed sending although the recipient has opted out. */
   readonly isConfirmed?: boolean | undefined
 }
 
 export type SendAnswer = Answer & {
   readonly isReplay: boolean
   readonly messageId: string
-  /** Reason of a permanent refusal by the line, for `send_failed`. */
+  /** The line's reason for a permanent refusal, for `send_failed`. */
   readonly reason: string | null
 }
 
-/** A request as it is decided on in its transaction. */
 type Acceptance = {
   readonly request: SendRequest
   readonly fingerprint: string
@@ -86,94 +84,72 @@ type Acceptance = {
   readonly attachmentIds: readonly AttachmentId[]
 }
 
+type Deps = {
+  readonly routing: Routing
+  /** Line kinds that don't really send. */
+  readonly practiceKinds: readonly string[]
+  readonly queue: MessageQueue
+  readonly callers: WaitingCallers
+  readonly publish: Publish
+  readonly dispatchSignal: Signal
+  readonly store: Pick<AttachmentStore, 'has'>
+  readonly attachments: Pick<Attachments, 'fetch'>
+  /** Throws `storage_full` if nothing is accepted now. */
+  readonly disk: { requireRoom(): void }
+  readonly mayLeave: () => boolean
+  /** Called with a line on which two programs seem to answer each other. */
+  readonly onLoop: (line: Line) => void
+  /** The default wait for an answer, in milliseconds. */
+  readonly waitMs: number
+}
+
 export class Sender {
   readonly #core: Core
+  readonly #deps: Deps
   readonly #days: Days
-  readonly #routing: Routing
-  readonly #practiceKinds: readonly string[]
-  readonly #queue: MessageQueue
-  readonly #callers: WaitingCallers
-  readonly #publish: Publish
-  readonly #dispatchSignal: Signal
-  readonly #store: Pick<AttachmentStore, 'has'>
-  readonly #attachments: Pick<Attachments, 'fetch'>
-  readonly #disk: { requireRoom(): void }
-  readonly #mayLeave: () => boolean
-  readonly #onLoop: (line: Line) => void
-  readonly #waitMs: number
 
-  constructor(
-    core: Core,
-    given: {
-      readonly routing: Routing
-      /** Names of the kinds of lines that are not real. */
-      readonly practiceKinds: readonly string[]
-      readonly queue: MessageQueue
-      readonly callers: WaitingCallers
-      readonly publish: Publish
-      readonly dispatchSignal: Signal
-      readonly store: Pick<AttachmentStore, 'has'>
-      readonly attachments: Pick<Attachments, 'fetch'>
-      /** Throws if nothing is accepted now: `storage_full`. */
-      readonly disk: { requireRoom(): void }
-      readonly mayLeave: () => boolean
-      /** Called for a line on which two programs seem to answer each other. */
-      readonly onLoop: (line: Line) => void
-      /** The wait of an answer without a preference. */
-      readonly waitMs: number
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
+    this.#deps = deps
     this.#days = daysOf(core.settings)
-    this.#routing = given.routing
-    this.#practiceKinds = given.practiceKinds
-    this.#queue = given.queue
-    this.#callers = given.callers
-    this.#publish = given.publish
-    this.#dispatchSignal = given.dispatchSignal
-    this.#store = given.store
-    this.#attachments = given.attachments
-    this.#disk = given.disk
-    this.#mayLeave = given.mayLeave
-    this.#onLoop = given.onLoop
-    this.#waitMs = given.waitMs
   }
 
-  /** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
+  /** Sends a message: see `api.md`, "Sending". Throws RelayError if it is rejected. */
   async send(request: SendRequest): Promise<SendAnswer> {
     const fingerprint = fingerprintOf(request)
     const known = await this.#repeatKnown(request, fingerprint)
     const accepted = known ?? (await this.#acceptNew(request, fingerprint))
     const { isReplay, messageId } = accepted
-    const waitMs = this.#mayLeave() ? (request.waitMs ?? this.#waitMs) : 0
+    const waitMs = this.#deps.mayLeave() ? (request.waitMs ?? this.#deps.waitMs) : 0
     const key = requestKeyOf(request)
-    const answer = accepted.answer ?? (await this.#callers.answer(accepted.message, key, waitMs))
+    const answer =
+      accepted.answer ?? (await this.#deps.callers.answer(accepted.message, key, waitMs))
     return { ...answer, isReplay, messageId, reason: reasonOf(answer) }
   }
 
-  /** A repeat looks for no conversation and fetches no URL: both may be gone by now. */
+  /** Answers a repeat without its conversation or URLs: both may be gone by now. */
   async #repeatKnown(request: SendRequest, fingerprint: string): Promise<Accepted | null> {
     const { to, attachments } = request
     if (attachments === undefined && typeof to === 'string') return null
     const key = requestKeyOf(request)
     if (key === null || findIdempotency(this.#core.db, key) === null) return null
-    return this.#core.writer.write((tx) => this.#callers.repeat(tx, key, fingerprint))
+    return this.#core.writer.write((tx) => this.#deps.callers.repeat(tx, key, fingerprint))
   }
 
   async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
     const target = this.#targetOf(request)
-    const histories = await this.#routing.askHistories(target)
+    const histories = await this.#deps.routing.askHistories(target)
     const requireTarget = () => {
-      this.#disk.requireRoom()
+      this.#deps.disk.requireRoom()
       const now = this.#core.ids.now()
       requireAllowed(this.#core.db, { request, target, histories }, now)
-      this.#routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
+      this.#deps.routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
     }
     const { attachments, key, memberId } = request
     const attachmentIds =
       attachments === undefined
         ? []
-        : await attachmentsFor(this.#core.db, this.#store, this.#attachments, {
+        : await attachmentsFor(this.#core.db, this.#deps.store, this.#deps.attachments, {
             attachments,
             key,
             memberId,
@@ -183,11 +159,11 @@ export class Sender {
     const requestKey = requestKeyOf(request)
     return this.#core.writer
       .write((tx) => {
-        const known = requestKey && this.#callers.repeat(tx, requestKey, fingerprint)
+        const known = requestKey && this.#deps.callers.repeat(tx, requestKey, fingerprint)
         return known ?? this.#accept(tx, acceptance)
       })
       .catch((error: unknown) => {
-        if (error instanceof LoopError) this.#onLoop(error.line)
+        if (error instanceof LoopError) this.#deps.onLoop(error.line)
         throw error
       })
   }
@@ -203,10 +179,10 @@ export class Sender {
       : { ...conversationTarget(this.#core.db, to.conversationId), ...limits }
   }
 
-  /** Decides on a new message and stores it, or throws and so stores nothing. */
+  /** Stores a new message, or throws and stores nothing. */
   #accept(tx: Tx, acceptance: Acceptance): Accepted {
     const { request, fingerprint, target, histories } = acceptance
-    this.#disk.requireRoom()
+    this.#deps.disk.requireRoom()
     const now = this.#core.ids.now()
     const { recipient } = target
     const { handle } = recipient
@@ -215,10 +191,10 @@ export class Sender {
     }
     const waitsFrom = startOf(request, now, this.#core.clock)
     requireAllowed(tx, acceptance, now)
-    const found = this.#routing.lineFor(tx, target, waitsFrom)
+    const found = this.#deps.routing.lineFor(tx, target, waitsFrom)
     const { line } = found
     requireUnpaused(this.#core.settings, tx, { source: request.source, lineId: line.id, handle })
-    requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#practiceKinds })
+    requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#deps.practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
     const isGroup = recipient.kind === 'group'
@@ -230,7 +206,7 @@ export class Sender {
     const key = requestKeyOf(request)
     if (key !== null) recordRequest(tx, { ...key, fingerprint, messageId: message.id, now })
     if (hasRules(request.key)) countByRules(tx, request.key, message.id, now)
-    this.#core.writer.afterCommit(() => this.#dispatchSignal.notify())
+    this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
     return { message, messageId: message.id, answer: null, isReplay: false }
   }
 
@@ -269,13 +245,13 @@ export class Sender {
           extras,
           ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
           waitsFrom,
-          ...this.#queue.firstPosition(tx, draft, now),
+          ...this.#deps.queue.firstPosition(tx, draft, now),
         },
       ),
     )
     if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
     noteMessage(tx, conversationId, message, now)
-    if (approval !== null) this.#publish(tx, 'approval.requested', message)
+    if (approval !== null) this.#deps.publish(tx, 'approval.requested', message)
     return message
   }
 }
@@ -284,7 +260,7 @@ function linesOf({ key }: SendRequest): LineLimit {
   return key?.permissions.lineIds ?? null
 }
 
-/** The time from which the message may go; the clock says what is in the future. */
+/** The earliest send time. The clock, not a timestamp, decides what is in the future. */
 function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock): Timestamp {
   if (sendAt === undefined) return now
   const aheadMs = sendAt - clock.now()
@@ -292,7 +268,6 @@ function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock)
   throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
 }
 
-/** Null for a text message, as it always was. */
 function extrasOf(request: SendRequest): MessageExtras | null {
   const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed, memberId } = request
   const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
@@ -311,7 +286,6 @@ function extrasOf(request: SendRequest): MessageExtras | null {
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
 
-/** Throws if a rule of the caller's key forbids the message. */
 function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
   const { key } = request
   if (hasRules(key)) requireByRules(db, { key, ...send }, now)
@@ -321,13 +295,13 @@ function hasRules(key: KeyCaller | null): key is KeyCaller {
   return key !== null && key.permissions.rules !== NO_RULES
 }
 
-/** The service of the first try, if the caller has asked for one. */
+/** The service of the first try, if the caller asked for one. */
 function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS' {
   if (extras?.wantedService !== 'auto') return extras?.wantedService ?? 'iMessage'
   return evidenceOf(tx, recipient.handle, null).service === 'SMS' ? 'SMS' : 'iMessage'
 }
 
-/** The code of the message's error, if the line refused it permanently. */
+/** The message's error code, if the line refused it permanently. */
 function reasonOf(answer: Answer): string | null {
   if (answer.kind !== 'send_failed') return null
   const resource = JSON.parse(answer.body) as api.Message // `answerOf` wrote it.
@@ -339,7 +313,7 @@ function requestKeyOf(request: SendRequest): RequestKey | null {
   return key === null ? null : { caller: callerId(request.key, request.memberId), key }
 }
 
-/** Of a text to a recipient it is what it always was: records outlive a version. */
+/** Unchanged for plain texts, so that stored records still match. */
 function fingerprintOf(request: SendRequest): string {
   const { to, text, lineId, attachments, service, replyTo, sendAt } = request
   const later = JSON.stringify({
@@ -355,7 +329,7 @@ function fingerprintOf(request: SendRequest): string {
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }
 
-/** A version 4 UUID in upper case, as Messages writes them. */
+/** A version 4 UUID in upper case, like those of Messages. */
 function randomGuid(random: Random): string {
   const bytes = random.bytes(16)
   bytes[6] = 0x40 | ((bytes[6] ?? 0) & 0x0f)

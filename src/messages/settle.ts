@@ -1,5 +1,5 @@
-// The ends of an outbound message, and all that goes with them in the same transaction: its place
-// in the day's budget, its guid, its events, the answer to a waiting caller, the next message's turn.
+// The outcomes of outbound messages, with everything that belongs in the same transaction: the contact slot, the
+// guid, events, the answer to a waiting caller, and the next message's turn.
 
 import { timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
@@ -47,46 +47,39 @@ const FAILED = { kind: 'failed' } as const
 
 type Decision = Pick<Approval, 'state'> & Partial<Approval>
 
+type Deps = {
+  readonly publish: Publish
+  readonly callers: WaitingCallers
+  readonly sentenceOf: SentenceOf
+  readonly deviceChanges: DeviceChanges
+}
+
 export class Outcomes {
   readonly #core: Core
-  readonly #publish: Publish
-  readonly #callers: WaitingCallers
-  readonly #sentenceOf: SentenceOf
-  readonly #deviceChanges: DeviceChanges
+  readonly #deps: Deps
 
-  constructor(
-    core: Core,
-    given: {
-      readonly publish: Publish
-      readonly callers: WaitingCallers
-      readonly sentenceOf: SentenceOf
-      readonly deviceChanges: DeviceChanges
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#publish = given.publish
-    this.#callers = given.callers
-    this.#sentenceOf = given.sentenceOf
-    this.#deviceChanges = given.deviceChanges
+    this.#deps = deps
   }
 
-  /** The device has the message, or says something of it: `sent`, `delivered`, `read` or `failed`. */
+  /** Applies a receipt of the device: `sent`, `delivered`, `read` or `failed`. */
   applyReceipt(tx: Tx, message: Outbound, receipt: Omit<Receipt, 'guid'>): Outbound {
     const carried = carriedBy(tx, message, receipt)
     const isOfOne = receipt.kind === 'delivered' || receipt.kind === 'read'
-    // In a group it is said of one of its people only: that it was sent is all that follows.
+    // In a group a receipt comes from one member: it proves only that the message was sent.
     const known = message.isGroup && isOfOne ? ({ ...receipt, kind: 'sent' } as const) : receipt
     const progress =
       receipt.kind === 'failed'
         ? this.#failureOf(tx, message, receipt.reason)
-        : progressBy(message, known, this.#sentenceOf)
+        : progressBy(message, known, this.#deps.sentenceOf)
     if (progress !== null) return this.#settle(tx, carried, progress)
     return carried === message ? message : saveMessage(tx, carried, this.#core.ids.now())
   }
 
-  /** The end of a message that did not leave, or of which no more than the proven parts did. */
+  /** The failure of a message of which nothing, or only the proven parts, was sent. */
   #failureOf(tx: Tx, message: Outbound, reason: string | null): Progress | null {
-    const sentenceOf = this.#sentenceOf
+    const sentenceOf = this.#deps.sentenceOf
     const isPartlySent =
       hasAttachments(message) && message.sentAt === null && provenParts(tx, message).length > 0
     if (!isPartlySent) return failBy(message, reason, sentenceOf)
@@ -94,13 +87,13 @@ export class Outcomes {
     return failBy(message, 'partly_sent', (code) => `${sentenceOf(code)} ${why}`)
   }
 
-  /** The message did not leave and never will, or no more of it than is proven to be sent. */
+  /** Fails a message of which nothing, or only the proven parts, was sent. */
   fail(tx: Tx, message: Outbound, reason: string): Outbound {
     const progress = this.#failureOf(tx, message, reason)
     return progress === null ? message : this.#settle(tx, message, progress)
   }
 
-  /** These parts were sent, and the rest was refused. */
+  /** `sent` lists the parts that were sent; the rest was refused. */
   failPartly(
     tx: Tx,
     message: Outbound,
@@ -110,15 +103,16 @@ export class Outcomes {
     return this.fail(tx, message, reason)
   }
 
-  /** A receipt of another part than the last: only its failure says something of the whole. */
+  /** A receipt for a part other than the last: only a failure says something about the whole message. */
   applyPartReceipt(tx: Tx, message: Outbound, { kind }: Pick<Receipt, 'kind'>): Outbound {
-    const progress = kind === 'failed' ? failBy(message, 'partly_sent', this.#sentenceOf) : null
+    const progress =
+      kind === 'failed' ? failBy(message, 'partly_sent', this.#deps.sentenceOf) : null
     if (progress === null) return message
     markOtherFailed(tx, message)
     return this.#settle(tx, message, progress)
   }
 
-  /** Queued for too long: nothing of it left, and nothing follows. */
+  /** The message was queued for too long: nothing of it was sent. */
   expire(tx: Tx, message: Outbound): Outbound {
     return this.#settle(tx, message, {
       status: 'expired',
@@ -130,7 +124,7 @@ export class Outcomes {
     })
   }
 
-  /** Nobody can say whether it left, or not of all its parts: it is never sent again, and holds up nobody. */
+  /** Nobody can say whether all or any of it was sent: it is never sent again, and blocks no other message. */
   makeUncertain(
     tx: Tx,
     message: Outbound,
@@ -140,32 +134,21 @@ export class Outcomes {
     if (sent !== undefined) markSent(tx, message, sent, null)
     const now = this.#core.ids.now()
     const because = reason === 'outcome_unknown' ? '' : ` (${reason.replaceAll('_', ' ')})`
-    const saved = saveMessage(
-      tx,
-      {
-        ...message,
-        status: 'uncertain',
-        queuedReason: null,
-        dueAt: announcementAt(now),
-        error: { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` },
-      },
-      now,
-    )
+    const error = { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` }
+    const end = { status: 'uncertain', queuedReason: null, error } as const
+    const saved = saveMessage(tx, { ...message, ...end, dueAt: announcementAt(now) }, now)
     promoteNext(tx, message.conversationId, now)
-    this.#callers.settled(tx, saved)
+    this.#deps.callers.settled(tx, saved)
     return saved
   }
 
-  /** It stayed uncertain: it is reported as failed. */
+  /** Reports a message that stayed uncertain as failed. */
   announceUncertain(tx: Tx, message: Outbound): void {
-    this.#publish(tx, 'message.failed', message)
+    this.#deps.publish(tx, 'message.failed', message)
     saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
   }
 
-  /**
-   * The device's guid of a message, and its service. Receipts that came before it are applied now: a
-   * device may report a message delivered before it answers that it took it.
-   */
+  /** Stores the device's guid and service, and applies receipts that came before its answer. */
   assignGuid(
     tx: Tx,
     message: Outbound,
@@ -183,7 +166,7 @@ export class Outcomes {
     return this.#applyWaiting(tx, named, report.guid)
   }
 
-  /** `accepted`: sent now, whatever came before; with its guid if the device gave one. */
+  /** The device accepted the message: it is sent, whatever came before. `guid` is null if the device gave none. */
   accept(
     tx: Tx,
     message: Outbound,
@@ -209,16 +192,16 @@ export class Outcomes {
     return this.applyWaitingChanges(tx, saved, guid)
   }
 
-  /** Reactions and edits that came before their message did are applied to it now. */
+  /** Applies reactions and edits that came before their message. */
   applyWaitingChanges(tx: Tx, message: Outbound, guid: string): Outbound {
     let saved = message
     for (const { change } of takeChanges(tx, message.lineId, guid)) {
-      saved = this.#deviceChanges.apply(tx, saved, change)
+      saved = this.#deps.deviceChanges.apply(tx, saved, change)
     }
     return saved
   }
 
-  /** The approval is decided, or will never be: messages that waited behind it are looked at again. */
+  /** Ends a pending approval; messages that waited behind it are checked again. */
   resolveApproval(tx: Tx, message: Outbound, decision: Decision): Outbound {
     const { extras } = message
     if (extras?.approval?.state !== 'pending') return message
@@ -226,7 +209,7 @@ export class Outcomes {
     const dueAt = timestamp(this.#core.clock.now())
     const approval = { ...extras.approval, resolvedAt: now, ...decision }
     const resolved = saveMessage(tx, { ...message, extras: { ...extras, approval } }, now)
-    this.#publish(tx, 'approval.resolved', resolved)
+    this.#deps.publish(tx, 'approval.resolved', resolved)
     for (const behind of heldBeside(tx, message)) {
       if (behind.extras?.approval?.state !== 'approved') continue
       const waitsFrom = timestamp(Math.max(behind.waitsFrom, now))
@@ -246,35 +229,23 @@ export class Outcomes {
       : progress.sentAt !== null
     if (!hasLeft) releaseSlot(tx, message, daysOf(this.#core.settings).of(now))
     else if (message.sentAt === null) confirmContact(tx, message, now)
-    const saved = saveMessage(
-      tx,
-      {
-        ...message,
-        status: progress.status,
-        sentAt: progress.sentAt,
-        deliveredAt: progress.deliveredAt,
-        readAt: progress.readAt,
-        error: progress.error,
-        dueAt: null,
-        queuedReason: null,
-        contactHold: 'none',
-      },
-      now,
-    )
+    const { events, ...end } = progress
+    const settled = { dueAt: null, queuedReason: null, contactHold: 'none' } as const
+    const saved = saveMessage(tx, { ...message, ...end, ...settled }, now)
     if (saved.source !== 'device' || this.#core.settings.get('announce_device_messages')) {
-      for (const event of progress.events) this.#publish(tx, event, saved)
+      for (const event of events) this.#deps.publish(tx, event, saved)
     }
     if (wasUncertain) wakeSameText(tx, message.conversationId, now)
     if (wasWaiting) {
       promoteNext(tx, message.conversationId, now)
-      this.#callers.settled(tx, saved)
+      this.#deps.callers.settled(tx, saved)
     }
     return saved
   }
 
   /**
-   * Before anything runs: what a dead process left past its point of no return is uncertain, until its
-   * driver finds its row. A message that the device holds (it has a guid) goes on waiting for its
+   * Runs before anything else: messages that a dead process left past their point of no return are uncertain until
+   * their driver finds their row. A message that the device holds, because it has a guid, keeps waiting for its
    * receipt.
    */
   async recover(): Promise<number> {
@@ -286,7 +257,7 @@ export class Outcomes {
     return left.length
   }
 
-  /** After a line was deleted: what was queued on it has failed, and says so. */
+  /** Fails the messages that were queued on a deleted line. */
   async failOrphans(): Promise<void> {
     await this.#core.writer.write((tx) => {
       for (const message of queuedOnDeletedLines(tx)) this.fail(tx, message, 'line_removed')
@@ -294,7 +265,7 @@ export class Outcomes {
   }
 }
 
-/** The message with the service that the device names; the caller saves it. */
+/** The message with the service that the device reports; the caller saves it. */
 function carriedBy(tx: Tx, message: Outbound, { service = message.service }: Carried): Outbound {
   if (service === message.service) return message
   noteService(tx, message.conversationId, { seq: message.seq, service })

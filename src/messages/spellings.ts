@@ -1,19 +1,17 @@
-// Devices spell one person in many ways. Every event of every line passes here, and names people from then on.
+// Devices spell a person's handle in many ways. Every event of every line passes here and gets normalized handles.
 
 import { homeOfNumber, personOf, type Handle } from '../domain/handle.ts'
-import type { LineId } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, IntakeEvent } from '../lines/driver.ts'
 import type { Db } from '../storage/database.ts'
 import { isKeptApart } from '../storage/merges.ts'
 import { memoize } from '../system/memoize.ts'
 
-/** Numbers of lines whose country is remembered: reading one takes up to 100 µs. */
+/** Cached line numbers with their country: parsing one takes up to 100 µs. */
 const NUMBERS_MAX = 1_000
 
-type NumberedLine = { readonly id: LineId; readonly number: string }
-
-/** Returns the person behind a spelling on a line, unless the owner has said that it is another one. */
-export type PersonOn = (line: NumberedLine, spelling: Handle) => Handle
+/** Returns the person behind a spelling on a line, unless the owner has separated the two. */
+export type PersonOn = (line: Pick<Line, 'id' | 'number'>, spelling: Handle) => Handle
 
 export function createPersonOn(db: Db): PersonOn {
   const homeOf = memoize(NUMBERS_MAX, homeOfNumber)
@@ -23,14 +21,14 @@ export function createPersonOn(db: Db): PersonOn {
   }
 }
 
-/** A message with the person in `handle`, and beside it the device's spelling if that is another one. */
+/** `handle` is the person; `spelling` is the device's handle if it differs. */
 export type ReadMessage = DeviceMessage & { readonly spelling?: Handle | undefined }
 
 export type ReadEvent =
   | Exclude<IntakeEvent, { readonly type: 'message' }>
   | (Extract<IntakeEvent, { readonly type: 'message' }> & { readonly message: ReadMessage })
 
-/** The event with people in place of spellings; what names a group stays as the device has it. */
+/** Replaces spellings with people; a group's identifier stays. */
 export function withPeople(event: IntakeEvent, person: (spelling: Handle) => Handle): ReadEvent {
   if (event.type === 'change') return { ...event, change: changeOf(event.change, person) }
   if (event.type !== 'message') return event
@@ -51,10 +49,8 @@ function changeOf(change: DeviceChange, person: (spelling: Handle) => Handle): D
   const group = change.group && { group: groupOf(change.group, person) }
   if (change.kind === 'reaction') return { ...change, ...group, handle: person(change.handle) }
   if (change.kind !== 'group') return { ...change, ...group }
-  const [actor, target] = [
-    change.actor && person(change.actor),
-    change.target && person(change.target),
-  ]
+  const actor = change.actor && person(change.actor)
+  const target = change.target && person(change.target)
   return { ...change, group: groupOf(change.group, person), actor, target }
 }
 

@@ -17,20 +17,20 @@ type Waiting = {
   readonly resolve: (answer: Answer | null) => void
 }
 
-/** The result of a request: an answer that was given before, or a message whose end is waited for. */
+/** An accepted request: its earlier answer, or the message to wait for. */
 export type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
   | { readonly answer: Answer }
   | { readonly answer: null; readonly message: Outbound }
 )
 
 /**
- * Callers that sent a message and wait for its end. An answer under an `Idempotency-Key` is kept in the
- * transaction that settles the message, so that a repeat gets the same one, word for word.
+ * Callers that wait for their message's outcome. An answer under an `Idempotency-Key` is stored in the transaction
+ * that settles the message, so that a repeat gets the same one, word for word.
  */
 export class WaitingCallers {
   readonly #core: Core
   readonly #waitReason: WaitReason
-  /** By message: more than one if a request was repeated while it ran. */
+  /** By message; several if a request was repeated while it ran. */
   readonly #waiting = new Map<MessageId, Set<Waiting>>()
   #isStopping = false
 
@@ -40,7 +40,7 @@ export class WaitingCallers {
   }
 
   /**
-   * The same request again: its first answer; the message's end, if it is still under way; or, if a crash left
+   * Handles a repeated request: returns its first answer, or the message if it is still on its way; if a crash left
    * it unanswered, the message as it is now. Null if the request is new.
    */
   repeat(tx: Tx, key: RequestKey, fingerprint: string): Accepted | null {
@@ -57,7 +57,7 @@ export class WaitingCallers {
     return { messageId, isReplay: true, answer: first }
   }
 
-  /** Waits while a line works on the message; a message that waits for more than that is answered at once. */
+  /** Waits while a line works on the message. A message that waits for anything else is answered at once. */
   async answer(message: Outbound, key: RequestKey | null, waitMs: number): Promise<Answer> {
     const isTurn = message.queuedReason === null || message.queuedReason === 'earlier_message'
     const isWorkedOn = isTurn && this.#waitReason(message.lineId) === null
@@ -70,7 +70,7 @@ export class WaitingCallers {
     return writer.write((tx) => keepFirstAnswer(tx, key, latest(tx)))
   }
 
-  /** The answer as soon as the message is settled or has to wait; null after `waitMs`. */
+  /** The answer when the message is settled or has to wait; null after `waitMs`. */
   async wait(id: MessageId, requestKey: RequestKey | null, waitMs: number): Promise<Answer | null> {
     if (this.#isStopping || waitMs <= 0) return null
     const { promise, resolve } = Promise.withResolvers<Answer | null>()
@@ -85,7 +85,7 @@ export class WaitingCallers {
     return answer
   }
 
-  /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
+  /** Called when the message is settled, or has to wait; answers once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     for (const { requestKey, resolve } of this.#waiting.get(message.id) ?? []) {
       const now = answerOf(tx, message, this.#waitReason)
@@ -100,16 +100,15 @@ export class WaitingCallers {
   }
 }
 
-/** The answer to a send; `body` is the message as JSON text, kept word for word for repeats. */
+/** The answer to a send. `body` is the message as JSON text, stored word for word for repeats. */
 export type Answer = KeptAnswer
 
-/** The answer to the caller who sent `message`, as it is now. */
 function answerOf(db: Db, message: Message, waitReason: WaitReason): Answer {
   const isSent = message.sentAt !== null
   const isAskedFor = message.extras?.wantedService !== undefined
   const resource = {
     ...messageResource(db, message, waitReason),
-    // The contract of a send: `iMessage` if no service was asked for, and `sent` however far it came since.
+    // The send contract: `iMessage` if no service was asked for, and `sent` however far the message got.
     service: isAskedFor ? message.service : 'iMessage',
     ...(isSent ? { status: 'sent' } : {}),
   }

@@ -1,5 +1,5 @@
-// Files with contacts, vCard or CSV, as cards. A card that is not understood is a card with its reason, and
-// never costs the next one anything.
+// Reads contact files, vCard or CSV, as cards. A card that can't be read is reported with its reason and never
+// affects the next one.
 
 import type { ContactFile } from './card.ts'
 import { csvCards } from './csv.ts'
@@ -10,7 +10,7 @@ const BYTE_ORDER_MARKS = [
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ] as const
 
-/** The text of a file: UTF-8, UTF-16 with its mark, or else Latin-1 as Windows has it. */
+/** Decodes UTF-8, UTF-16 with a byte order mark, or else Windows-1252. */
 export function decodeContacts(bytes: Uint8Array): string {
   const marked = BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, i) => bytes[i] === byte))
   if (marked !== undefined) return new TextDecoder(marked.encoding).decode(bytes)

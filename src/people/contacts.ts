@@ -1,8 +1,7 @@
-// The owner's address book as the API has it: read, changed, searched and brought in from files.
+// The owner's contacts: read, changed, searched, imported and exported.
 
 import type { Contact, ImportReport } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
-import type { Page } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import {
   LIST_LENGTH_MAX,
@@ -14,8 +13,13 @@ import {
 } from '../domain/contact-fields.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Handle } from '../domain/handle.ts'
-import { commonHome, homeOfCountry, understandRecipient, type Home } from '../domain/handle.ts'
+import {
+  commonHome,
+  homeOfCountry,
+  understandRecipient,
+  type Handle,
+  type Home,
+} from '../domain/handle.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -64,7 +68,7 @@ export function createContacts(core: Core) {
       const isDeleted = await writer.write((tx) => deletePerson(tx, handleIn(tx, written)))
       if (!isDeleted) throw noContact()
     },
-    /** A table of all contacts, in pieces. */
+    /** A CSV file of all contacts, in chunks. */
     async export(origin: Origin, lines: LineLimit): Promise<AsyncGenerator<string, undefined>> {
       const about = { kind: 'contacts', id: null } as const
       await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
@@ -74,13 +78,8 @@ export function createContacts(core: Core) {
   }
 }
 
-function pageOfContacts(
-  db: Db,
-  { q, tag = '', lines }: ContactFilter,
-  page: PageRequest,
-): Page<Contact> {
-  const before = cursorSeq(page.cursor)
-  const bounds = { limit: page.limit + 1, before, lines }
+function pageOfContacts(db: Db, { q, tag = '', lines }: ContactFilter, page: PageRequest) {
+  const bounds = { limit: page.limit + 1, before: cursorSeq(page.cursor), lines }
   const asked = tag === '' ? null : tag
   const found =
     q === undefined
@@ -110,7 +109,7 @@ function noContact(): RelayError {
   return new RelayError('not_found', 'There is no contact with this handle.')
 }
 
-/** The fields as they are stored; those that are left out are empty. */
+/** The fields in stored form; omitted ones are empty. */
 function cleanFields(handle: Handle, given: Partial<ContactFields>): PersonFields {
   return { handle, ...contactFields((row, field) => cleanTexts(row, textsIn(given[field]))) }
 }
@@ -118,7 +117,7 @@ function cleanFields(handle: Handle, given: Partial<ContactFields>): PersonField
 function cleanTexts({ kind, lengthMax }: FieldRow, texts: readonly string[]): readonly string[] {
   if (kind === 'text') return texts.map((text) => clean(text, lengthMax))
   if (kind === 'line') return texts.map((text) => clean(text.replaceAll(/\s+/g, ' '), lengthMax))
-  // A comma separates the texts of a list in a file, so none has one.
+  // Files separate list entries by commas, so no entry has one.
   const trimmed = texts.map((text) => text.replaceAll(',', ' ').trim().slice(0, lengthMax))
   return distinct(trimmed.filter((text) => text !== '').map((text) => text.toWellFormed()))
 }
@@ -127,7 +126,7 @@ function distinct(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].slice(0, LIST_LENGTH_MAX)
 }
 
-/** Text as it can be stored, cut to its length in code points. */
+/** Storable text, cut to `lengthMax` code points. */
 function clean(text: string, lengthMax: number): string {
   const whole = text.replaceAll('\0', '').toWellFormed().trim()
   return Array.from(whole.slice(0, lengthMax * 2))
@@ -135,11 +134,11 @@ function clean(text: string, lengthMax: number): string {
     .join('')
 }
 
-/** Cards and recipients between two transactions, of 5 ms each, in which others have their turn. */
+/** Cards and recipients per transaction, which takes about 5 ms; others run in between. */
 const BATCH_SIZE = 100
-/** More of them in one card are no contact. */
+/** A card with more isn't a contact. */
 const RECIPIENTS_MAX = 100
-/** Bad rows that a report lists; it counts all of them. */
+/** Most errors that a report lists; it counts all of them. */
 const ERRORS_MAX = 1_000
 
 async function importContacts(
@@ -172,7 +171,7 @@ async function importContacts(
   return report.resource()
 }
 
-/** Texts of a file replace those that are known; its lists are added. */
+/** Imported texts replace known ones; imported lists are added. */
 function merge(tx: Tx, { handle, ...imported }: PersonFields, ids: LogicalClock): Saved {
   const known = findPerson(tx, handle)
   const merged = contactFields(({ kind }, field) => {
@@ -183,7 +182,7 @@ function merge(tx: Tx, { handle, ...imported }: PersonFields, ids: LogicalClock)
   return savePerson(tx, { handle, ...merged }, ids.now())
 }
 
-/** An entry for each recipient of a card; what is not understood goes to the report. */
+/** One entry for each recipient of a card; invalid ones go to the report. */
 function peopleOf(card: Card, home: Home | null, report: Report): readonly PersonFields[] {
   const { row } = card
   const recipients = card.recipients.filter((recipient) => recipient.trim() !== '')

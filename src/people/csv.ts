@@ -1,26 +1,26 @@
-// Tables of contacts as spreadsheets, Google and Outlook export them.
+// Reads CSV files of contacts as spreadsheets, Google and Outlook export them.
 
 import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, contactFields } from '../domain/contact-fields.ts'
 import { withoutGuard } from '../domain/csv.ts'
 import type { Card, ContactFile } from './card.ts'
 
 type Record = {
-  /** From 1, the row of names included. */
+  /** From 1, including the header. */
   readonly row: number
   readonly cells: readonly string[]
   readonly end: number
 }
 
 const DELIMITERS = [',', ';', '\t'] as const
-/** A longer cell in quotes is a quote that was never closed; any other one is cut. */
+/** A quoted cell that is longer has an unclosed quote; other cells are cut. */
 const CELL_LENGTH_MAX = 8_192
-/** Cells behind these are left out, with the rest of their line. */
+/** Further cells of a row are ignored. */
 const CELLS_MAX = 500
 const RECIPIENT_LENGTH_MAX = 255
-/** Empty rows in a row after which the reader may pause. */
+/** The reader may pause after so many empty rows. */
 const EMPTY_ROWS_MAX = 1_000
 
-/** The meanings of columns; the first that fits a name counts. */
+/** The first match decides what a column means. */
 const COLUMNS = [
   { of: 'label', name: /\b(?:label|type|typ)\b/ },
   {
@@ -35,7 +35,7 @@ const COLUMNS = [
 ] as const
 type Meaning = (typeof COLUMNS)[number]['of'] | null
 
-/** The cards of a table; where no row of names is there, columns are known by what is in them. */
+/** The cards of a table. Without a header row, columns are recognized by their content. */
 export function csvCards(given: string): ContactFile {
   const text = given.replace(/^\uFEFF/, '')
   const offset = given.length - text.length
@@ -45,21 +45,15 @@ export function csvCards(given: string): ContactFile {
   const hasNames = names.includes('recipient') && !first?.cells.some(isRecipient)
   return {
     head: hasNames ? given.slice(0, offset + (first?.end ?? 0)) : '',
-    cards: cardsOf(text, { delimiter, names: hasNames ? names : null, offset }),
+    cards: cardsOf(text, delimiter, hasNames ? names : null, offset),
   }
 }
 
 function* cardsOf(
   text: string,
-  {
-    delimiter,
-    names,
-    offset,
-  }: {
-    readonly delimiter: string
-    readonly names: readonly Meaning[] | null
-    readonly offset: number
-  },
+  delimiter: string,
+  names: readonly Meaning[] | null,
+  offset: number,
 ): Generator<Card | null> {
   for (const { row, cells, end } of records(text, delimiter)) {
     const isOfNames = names !== null && row === 1
@@ -71,7 +65,7 @@ function* cardsOf(
   }
 }
 
-/** The delimiter that the first line has most, outside of quotes. */
+/** The most frequent delimiter of the first line, outside quotes. */
 function delimiterOf(text: string): string {
   const line = (/^[^\r\n]*/.exec(text)?.[0] ?? '').replaceAll(/"[^"]*"/g, '')
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
@@ -83,15 +77,12 @@ function meaningOf(column: string): Meaning {
   return COLUMNS.find((known) => known.name.test(name))?.of ?? null
 }
 
-/** A row of a table without names: recipients by their looks, the first other cell is the name, the next a note. */
+/** Without a header: recipients by their form, the first other cell is the name, the next a note. */
 function guessed(cells: readonly string[]): readonly Meaning[] {
-  const texts = [...cells.keys()].filter((place) => {
-    return !isRecipient(cells[place] ?? '') && cells[place]?.trim() !== ''
-  })
-  return cells.map((cell, place) => {
+  const textMeanings: Meaning[] = ['name', 'note']
+  return cells.map((cell) => {
     if (isRecipient(cell)) return 'recipient'
-    if (place === texts[0]) return 'name'
-    return place === texts[1] ? 'note' : null
+    return cell.trim() === '' ? null : (textMeanings.shift() ?? null)
   })
 }
 
@@ -112,17 +103,17 @@ function fieldsOf(cells: readonly string[], meanings: readonly Meaning[]) {
       if (field === 'name') return [...values(field), full, ...values('company')]
       return kind === 'list' ? values(field).flatMap(listIn) : values(field)
     }),
-    // Google writes several values into one cell so.
+    // Google writes several values into one cell.
     recipients: values('recipient').flatMap((value) => value.split(/ ::: |;/)),
   }
 }
 
-/** The texts of a cell that has several; Google's own groups begin with a star. */
+/** Splits a cell with several values; Google's own groups begin with a star. */
 function listIn(cell: string): readonly string[] {
   return cell.split(/[,;|]| ::: /).map((text) => text.trim().replace(/^\* ?/, ''))
 }
 
-/** The records of a table, by RFC 4180; a quote that does not close is a character like any other. */
+/** The records of a CSV text (RFC 4180). An unclosed quote is an ordinary character. */
 function* records(text: string, delimiter: string): Generator<Record> {
   let at = 0
   for (let row = 1; at < text.length; row += 1) {
@@ -159,7 +150,7 @@ function plainCell(text: string, start: number, delimiter: string): Cell {
   return { value: text.slice(start, Math.min(end, start + CELL_LENGTH_MAX)), end }
 }
 
-/** Null where the cell does not begin with a quote, or its quote is not closed before a delimiter. */
+/** Null if the cell isn't quoted, or the quote isn't closed before a delimiter. */
 function quotedCell(text: string, start: number, delimiter: string): Cell | null {
   if (text[start] !== '"') return null
   const last = Math.min(text.length, start + CELL_LENGTH_MAX)

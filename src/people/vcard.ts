@@ -1,15 +1,15 @@
-// vCards of versions 2.1, 3.0 and 4.0, as far as they name a person and the numbers of that person.
+// Reads vCards 2.1, 3.0 and 4.0: names and recipients.
 
 import { CONTACT_FIELDS, contactFields } from '../domain/contact-fields.ts'
 import type { Card } from './card.ts'
 
 type Property = { readonly name: string; readonly parameters: string; readonly value: string }
 
-/** Characters of one property that are read: a photo may have millions. */
+/** Longest property that is read: photos have millions of characters. */
 const VALUE_LENGTH_MAX = 20_000
-/** Properties of one card that are read. */
+/** Most properties read per card. */
 const PROPERTIES_MAX = 1_000
-/** Lines after which the reader may pause. */
+/** The reader may pause after so many lines. */
 const LINES_MAX = 1_000
 const OF_FIELDS = Object.values(CONTACT_FIELDS).map(({ vcard }) => vcard)
 const NAMES = ['N', 'ORG', 'NICKNAME', 'TEL', 'EMAIL', ...OF_FIELDS].join('|')
@@ -21,7 +21,7 @@ const MARK = /^\s*(BEGIN|END):VCARD\s*$/i
 
 type Block = { readonly properties: readonly Property[]; readonly end: number }
 
-/** Each card of the text. A card that begins within another ends that one, as where a file was cut. */
+/** Yields each card. A card that begins within another one ends it, as in a truncated file. */
 export function* vcardCards(text: string): Generator<Card | null> {
   let row = 0
   for (const block of blocks(text)) {
@@ -52,12 +52,12 @@ function* blocks(text: string): Generator<Block | null> {
   yield* cutOff(open)
 }
 
-/** A card that did not end, where it said anything. */
+/** A card without an end, if it has any properties. */
 function cutOff(open: Block | null): readonly Block[] {
   return open === null || open.properties.length === 0 ? [] : [open]
 }
 
-/** Lines with those that continue them: behind a blank, or behind `=` in quoted-printable. */
+/** Joins continuation lines: after a blank, or after `=` in quoted-printable. */
 function* unfoldedLines(text: string): Generator<Line | null> {
   let pieces: string[] = []
   let [count, length, end] = [0, 0, 0]
@@ -81,7 +81,7 @@ function* unfoldedLines(text: string): Generator<Line | null> {
   if (pieces.length > 0) yield { text: pieces.join(''), end }
 }
 
-/** Text that a line adds to the one before it; null where it begins a line of its own. */
+/** The text that a line adds to the previous one; null if it starts a new one. */
 function continuationOf(line: string, isSoft: boolean): string | null {
   if (isSoft) return line.trimStart()
   return /^[ \t]/.test(line) ? line.slice(1) : null
@@ -111,7 +111,7 @@ function propertyOf(line: string): Property {
   return { name, parameters, value: isQuotedPrintable(line) ? unquoted(value, parameters) : value }
 }
 
-/** The colon behind the parameters, which may have others in quotes. */
+/** The colon after the parameters; quoted parameters may contain others. */
 function endOfParameters(line: string, from: number): number {
   let isQuoted = false
   for (let at = from; at < line.length; at += 1) {
@@ -153,17 +153,17 @@ function cardOf(properties: readonly Property[], row: number, end: number): Card
   }
 }
 
-/** The number of a TEL, which may be an address: `tel:+49-170-1234567;ext=5`. */
+/** The number of a TEL, which may be a URI: `tel:+49-170-1234567;ext=5`. */
 function numberIn(value: string): string {
   return /^tel:/i.test(value) ? (value.slice('tel:'.length).split(';')[0] ?? '') : plain(value)
 }
 
-/** A value without its escapes. */
+/** Unescapes a value. */
 function plain(value: string): string {
   return value.replaceAll(/\\([\s\S])/g, (_, next: string) => (/n/i.test(next) ? '\n' : next))
 }
 
-/** The parts of a value that has several, each without its escapes. */
+/** Splits a value and unescapes each part. */
 function parts(value: string, separator: ';' | ','): readonly string[] {
   const found = ['']
   for (const piece of value.match(/\\[\s\S]|[\s\S]/g) ?? []) {

@@ -1,4 +1,4 @@
-// The numbers of the dashboard's charts, and the figures by day of the API.
+// The data of the dashboard's charts, and the API's daily statistics.
 
 import type {
   DayStats,
@@ -37,7 +37,7 @@ import { uptimeCells } from './uptime.ts'
 const DAYS = 14
 const HALF_HOURS = 48
 const HALF_HOUR_MS = 2 * QUARTER_MS
-/** Thirds of a day over 30 days, and hours over 7. */
+/** 30 days in thirds of a day, and 7 days in hours. */
 const THIRDS = 90
 const HOURS = 168
 
@@ -52,7 +52,7 @@ export class Charts {
     this.#directory = lines
   }
 
-  /** The figures of the last `count` days, today's last; only a caller that names a zone knows of the later fields. */
+  /** Statistics of the last `count` days, today last. Only callers that name a zone get the newer fields. */
   stats(count: number, zone: string | null, limit: LineLimit): readonly DayStats[] {
     const isOwn = zone === this.#core.settings.get('time_zone')
     return this.#daysOf(count, zone ?? 'UTC', limit).map((day) => {
@@ -137,7 +137,7 @@ export class Charts {
     }
   }
 
-  /** The last `count` days, oldest first; today's contacts are also those whose messages wait. */
+  /** The last `count` days, oldest first. Today's contacts include those whose messages still wait. */
   #daysOf(count: number, zone: string, limit: LineLimit): readonly CountedDay[] {
     const { db, clock } = this.#core
     const today = dayOf(clock.now(), zone)
@@ -184,7 +184,6 @@ type CountedDay = {
   readonly name: string
   readonly counts: readonly MessageCounts[]
   readonly contacts: ReadonlyMap<LineId, number>
-  /** Those with messages or new contacts. */
   readonly lines: readonly LineId[]
 }
 
@@ -221,16 +220,13 @@ function latencyOf(counts: readonly MessageCounts[]) {
   }
 }
 
-/** The bound of the first bucket that holds `rank` samples. */
-function percentile(
-  buckets: readonly (readonly [boundMs: number, count: number])[],
-  rank: number,
-): number | null {
+/** The upper bound of the bucket with sample number `rank`. */
+function percentile(buckets: readonly (readonly [boundMs: number, count: number])[], rank: number) {
   if (rank === 0) return null
   return buckets.find(([, count]) => count >= rank)?.[0] ?? null
 }
 
-/** Bounds of the last thirds of days, the running one included. */
+/** Bounds of the last thirds of days, including the current one. */
 function thirdsUntil(now: number, zone: string): readonly number[] {
   const today = dayOf(now, zone)
   const days = Array.from({ length: THIRDS / 3 + 2 }, (_, place) =>
@@ -273,7 +269,7 @@ function stripOf(id: WebhookId, rows: readonly CountedAttempts[], now: number): 
   }
 }
 
-/** Start of the first of the half hours until now, the running one included. */
+/** Start of the first half hour shown; the current one is the last. */
 function firstHalfHour(now: number): number {
   return (Math.floor(now / HALF_HOUR_MS) - HALF_HOURS + 1) * HALF_HOUR_MS
 }

@@ -1,4 +1,4 @@
-// The log of what the relay and its lines were doing: runs, states of lines, and what waited; and the metrics.
+// Records when the relay ran, the lines' states and the queue's length; also the metrics.
 
 import { dayOf } from '../domain/days.ts'
 import { type LineId, timestamp } from '../domain/ids.ts'
@@ -31,9 +31,9 @@ type Lines = {
 
 const LOOK_MS = MINUTE_MS
 const SAMPLE_MS = 5 * MINUTE_MS
-/** Between two looks that are further apart the machine slept. */
+/** If two looks are further apart, the machine slept. */
 const ASLEEP_MS = 3 * MINUTE_MS
-/** A line that goes and comes has one change in this time, to the state that it has at its end. */
+/** A line that flaps gets one entry in this time, with the last state. */
 const SETTLED_MS = 10_000
 
 export class Recorder implements Service {
@@ -71,7 +71,7 @@ export class Recorder implements Service {
     const at = timestamp(this.#core.clock.now())
     for (const { line, state } of this.#lines.lines()) {
       const reason = state.status === 'online' ? null : state.reason.code
-      // The end of the run says so.
+      // Recorded as the end of the run.
       if (reason === 'stopping') continue
       const known = this.#changes.get(line.id)
       if (known?.reason !== reason) this.#changes.set(line.id, { at, reason })
@@ -109,7 +109,7 @@ export class Recorder implements Service {
     })
   }
 
-  /** Milliseconds until the next change settles, at most until the next look. */
+  /** Milliseconds until the next change settles or the next look. */
   #waitMs(): number {
     const now = this.#core.clock.now()
     const waits = this.#unrecorded().map(({ settlesAt }) => Math.max(settlesAt - now, 0))
@@ -117,17 +117,13 @@ export class Recorder implements Service {
   }
 }
 
-// Figures for Prometheus, from the same rows as the API and the charts.
-
-const OUTCOMES = ['sent', 'received', 'failed'] as const
-
-/** Counters begin with the quarter hour of the start. */
+/** Metrics from the same rows as the API. Counters begin with the quarter hour of the start. */
 function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Metrics): void {
   const since = Math.floor(clock.now() / QUARTER_MS) * QUARTER_MS
   metrics.onCollect(() => {
     for (const counts of messageCounts(db, since, Number.MAX_SAFE_INTEGER)) {
       const line = counts.lineId
-      for (const status of OUTCOMES) {
+      for (const status of ['sent', 'received', 'failed'] as const) {
         const help = 'Messages by their outcome, since the start.'
         metrics.total('hookline_line_messages_total', help, counts[status], { line, status })
       }

@@ -1,4 +1,4 @@
-// The states of a line over time, from the log of its changes and the runs of the relay.
+// Computes a line's uptime from its logged state changes and the relay's runs.
 
 import type { UptimeCell } from '../api/stats.ts'
 import { timestamp } from '../domain/ids.ts'
@@ -12,7 +12,7 @@ type Step = { readonly at: number } & (
   | { readonly gap: string | null }
 )
 
-/** Cells between neighbouring `bounds`; what is not known, as the future, counts nowhere. */
+/** One cell between each two `bounds`. Unknown time, such as the future, doesn't count. */
 export function uptimeCells(
   bounds: readonly number[],
   log: { readonly changes: readonly StateChange[]; readonly runs: readonly RelayRun[] },
@@ -46,11 +46,8 @@ function cellOf(from: number, to: number, ms: ReadonlyMap<string | null, number>
   }
 }
 
-/** Known states in order, without overlap. While the relay did not run, a line was offline for that reason. */
-function segmentsOf(
-  { changes, runs }: Parameters<typeof uptimeCells>[1],
-  now: number,
-): readonly Segment[] {
+/** Known states in order, without overlap. While the relay didn't run, that is why the line was offline. */
+function segmentsOf({ changes, runs }: Parameters<typeof uptimeCells>[1], now: number) {
   const steps = [
     ...changes.map(({ at, reason }): Step => ({ at, line: reason })),
     ...runs.flatMap(({ aliveAt, stoppedAt }, place): Step[] => {

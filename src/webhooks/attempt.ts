@@ -1,4 +1,4 @@
-// One attempt of a delivery: sign, post, plan the next one, and the record of it.
+// One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
@@ -12,41 +12,37 @@ import { withLinks, type DownloadUrl } from './payload.ts'
 import type { Post, PostResult } from './post.ts'
 import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
-/** A delivery to attempt now. */
 export type DueAttempt = {
   readonly delivery: DueDelivery
   readonly trigger: StoredAttempt['trigger']
-  /** It finds out whether the receiver is back. */
+  /** True if it only tests if the receiver is back. */
   readonly isProbe: boolean
-  /** By the monotonic clock. */
+  /** Monotonic clock. */
   readonly begunAt: number
-  /** Nothing else was in flight to the webhook when it began. */
+  /** True if no other attempt was in flight to the webhook at its start. */
   readonly wasAlone: boolean
-  /** The webhook's `updatedAt`: the result speaks of this state of the webhook only. */
+  /** The webhook's `updatedAt`: the result applies to this version of the webhook only. */
   readonly version: Timestamp
 }
 
-/** An attempt that was made, successful or not. */
 export type AttemptResult = {
   readonly attempt: DueAttempt
   readonly startedAt: Timestamp
   readonly durationMs: number
   readonly answer: Exclude<PostResult, { readonly result: 'unreachable' | 'aborted' }>
-  /** Until the next attempt; null if there is none, or if the time stays as it is. */
+  /** Milliseconds until the next attempt; null if there is none or its time stays as it is. */
   readonly delayMs: number | null
 }
 
 type Receiver = {
   readonly url: string
-  /** It gets the addresses of files: see `attachment_links`. */
+  /** The setting `attachment_links`: events contain download URLs of files. */
   readonly hasLinks: boolean
   readonly isPublicOnly: boolean
   readonly secrets: readonly SigningSecret[]
 }
 
 export type AttemptDelivery = ReturnType<typeof createAttempts>
-
-const USER_AGENT = { 'user-agent': `Hookline/${VERSION}` }
 
 export function createAttempts(
   { db, clock, random, log }: Core,
@@ -66,20 +62,20 @@ export function createAttempts(
     try {
       const event = readEvent(db, eventSeq)
       const keys = signingSecrets(secrets, clock)
-      // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
+      // Foreign keys and the queue exclude this; nothing may be sent unsigned.
       if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
       const { id, createdAt } = event
       const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
-      // Receivers compare it with their own clocks.
+      // Wall clock: receivers compare it with their own.
       const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-      const headers = { ...signedHeaders(signed, keys), ...USER_AGENT }
+      const headers = { ...signedHeaders(signed, keys), 'user-agent': `Hookline/${VERSION}` }
       return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
     }
   }
-  /** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
+  /** Signs the event with the current time, posts it, and plans the next attempt. */
   return async (
     receiver: Receiver,
     attempt: DueAttempt,
@@ -88,7 +84,7 @@ export function createAttempts(
     const startedAt = timestamp(clock.now())
     const startedMonotonic = clock.monotonic()
     const answer = await postSigned(receiver, attempt.delivery, signal)
-    // This machine itself was cut off, which is no attempt of the delivery.
+    // This machine was offline: that doesn't count as an attempt.
     if (answer.result === 'unreachable') observe(metrics, answer.result, null)
     if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
     const durationMs = Math.round(clock.monotonic() - startedMonotonic)
@@ -102,13 +98,13 @@ export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {
   return answer.result === 'answered' && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
-/** Milliseconds for which the receiver asks to be left alone, or null. */
+/** Milliseconds that the receiver asks to be left alone, or null. */
 export function askedMsOf({ answer }: Pick<AttemptResult, 'answer'>): number | null {
   if (answer.result !== 'answered') return null
   return askedDelay(answer.statusCode, answer.retryAfterSeconds)
 }
 
-/** True once the delivery's own schedule has come: an attempt before that uses none of it up. */
+/** True if the delivery was due by its schedule: an earlier attempt uses up none of it. */
 function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boolean {
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
@@ -116,8 +112,8 @@ function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boo
 const JITTER_MAX = 0.2
 
 /**
- * Milliseconds that the delivery waits after this attempt if it failed: 0 to 20 % longer than the schedule says, and
- * at least as long as the receiver asks. Null if there is no further attempt. `chance` is in [0, 1).
+ * Milliseconds until the next attempt if this one failed: the schedule plus 0 to 20 %, and at least what the receiver
+ * asks for. Null if there is no further attempt. `chance` is in [0, 1).
  */
 function delayAfter(
   made: Omit<AttemptResult, 'delayMs'>,
@@ -130,7 +126,7 @@ function delayAfter(
   return Math.max(Math.round(delayMs * (1 + JITTER_MAX * chance)), askedMsOf(made) ?? 0)
 }
 
-/** The attempt as it is stored, with the state of its delivery after it. */
+/** The attempt in stored form, with the delivery's state after it. */
 export function recordOf(
   result: AttemptResult,
   { now, isGivenUp }: { readonly now: number; readonly isGivenUp: () => boolean },
@@ -175,7 +171,7 @@ function observe(
 
 const ASKED_MS_MAX = 24 * HOUR_MS
 
-/** Milliseconds that a receiver asks to be left alone, by `Retry-After` on 429 or 503; null for none. */
+/** Milliseconds that `Retry-After` of a 429 or 503 asks for; null if it asks for nothing. */
 export function askedDelay(statusCode: number, retryAfterSeconds: number | null): number | null {
   if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
   return Math.min(retryAfterSeconds * SECOND_MS, ASKED_MS_MAX)

@@ -1,6 +1,6 @@
-// Requests about single deliveries: list them, send them again, send a test.
+// Lists deliveries, sends one again, and sends a test.
 
-import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
+import type { SeenDelivery } from '../api/dashboard.ts'
 import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
@@ -30,7 +30,7 @@ import type { DeliverySignals } from './publish.ts'
 import { samplePayload } from './sample.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
-/** `messageId` as a caller wrote it. */
+/** `messageId` is as the caller wrote it. */
 type ListFilter = Omit<DeliveryChoice, 'messageId'> & { readonly messageId?: string | undefined }
 
 export function createRedelivery(
@@ -44,7 +44,7 @@ export function createRedelivery(
   const { db } = core
   const { signals, scheduleMs, downloadUrl } = given
   return {
-    /** A sample of the webhook's first event, tried at once whatever the state of its breaker. */
+    /** Sends a sample of the webhook's first event at once, even if its breaker is open. */
     sendTest: (webhookId: string) => sendTest(core, signals, webhookId),
     redeliver: (id: string) => redeliver(core, signals, id),
     listDeliveries(id: string, filter: ListFilter, page: PageRequest): Page<Delivery> {
@@ -58,7 +58,7 @@ export function createRedelivery(
         messageId === null ? allFound([]) : listDeliveries(db, webhook.id, choice, places)
       return pageOf(found, page.limit, deliveryResource, ({ seq }) => [seq])
     },
-    /** The answer of a private target is shown to a trusted reader only. */
+    /** Only a trusted reader sees the response of a private target. */
     getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts {
       const delivery = deliveryById(db, id)
       const attempts = listAttempts(db, delivery.seq)
@@ -67,8 +67,8 @@ export function createRedelivery(
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
       }
     },
-    /** The person of a delivery, and the attempts of its schedule. */
-    describe(id: string): DeliveryFacts {
+    /** The recipient of a delivery's message, and the progress of its schedule. */
+    describe(id: string): Pick<SeenDelivery, 'person' | 'schedule'> {
       const { eventId, scheduledCount } = deliveryById(db, id)
       const schedule = { made: scheduledCount, of: scheduleMs.length + 1 }
       const found = personOfEvent(db, eventId)
@@ -78,7 +78,7 @@ export function createRedelivery(
       return { person: { handle, name, is_group: isGroup === 1 }, schedule }
     },
     receiver: (id: string) => receiver(db, webhookById(db, id)),
-    /** The body that each attempt sends; null if its event is no longer kept. */
+    /** The body that attempts send; null if its event is no longer kept. */
     getSentBody(id: string): string | null {
       const { eventId, webhookId } = deliveryById(db, id)
       const event = readEventOf(db, eventId)
@@ -89,10 +89,7 @@ export function createRedelivery(
   }
 }
 
-function receiver(
-  db: Db,
-  { id, breaker, isActive }: StoredWebhook,
-): Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'> {
+function receiver(db: Db, { id, breaker, isActive }: StoredWebhook) {
   const { failingSince, probeAt, restUntil } = breaker
   const isProbed = isActive && isOpen(breaker)
   return {
@@ -102,21 +99,14 @@ function receiver(
   }
 }
 
-/** Beside the delivery of the API. */
-type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
-
-async function sendTest(
-  { writer, ids, clock }: Core,
-  signals: DeliverySignals,
-  webhookId: string,
-): Promise<Delivery> {
+async function sendTest({ writer, ids, clock }: Core, signals: DeliverySignals, webhookId: string) {
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
     const [name = 'message.received'] = webhook.events
     const createdAt = ids.now()
     const eventSeq = insertEvent(tx, {
-      // Tests are known by this prefix; ids of events are made here only.
+      // Receivers recognize tests by this prefix. Event ids are made only here and in publish.ts.
       id: `evt_test_${ids.id('evt').slice('evt_'.length)}` as EventId,
       name,
       messageId: null,
@@ -142,11 +132,7 @@ async function sendTest(
   })
 }
 
-async function redeliver(
-  { writer, clock }: Core,
-  signals: DeliverySignals,
-  text: string,
-): Promise<Delivery> {
+async function redeliver({ writer, clock }: Core, signals: DeliverySignals, text: string) {
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))
@@ -181,7 +167,7 @@ function deliveryResource(delivery: StoredDelivery): Delivery {
   }
 }
 
-/** `showsPrivate`: the viewer may see answers of receivers on the relay's own network. */
+/** `showsPrivate`: the viewer may see responses of receivers on the relay's own network. */
 function attemptResource(attempt: StoredAttempt, showsPrivate: boolean): Attempt {
   const isHidden = attempt.isPrivateTarget && !showsPrivate
   return {

@@ -20,32 +20,27 @@ import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 
-/** An event with the JSON text that webhooks get. */
-export type LoggedEvent = Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { readonly body: string }
-
-/** Seq up to which a reader has everything. */
-type Position = number
-
 export type EventBatch = {
-  readonly events: readonly LoggedEvent[]
-  /** The `after` with which a reader resumes behind this batch. */
+  /** `body` is the JSON text that webhooks receive. */
+  readonly events: readonly (Pick<StoredEvent, 'id' | 'name' | 'createdAt'> & { body: string })[]
+  /** The `after` value that continues behind this batch. */
   readonly position: string
   readonly hasMore: boolean
 }
 
-export type EventReading = {
-  readonly after: Position
+type EventReading = {
+  /** The seq up to which the reader has everything. */
+  readonly after: number
   readonly filter: EventFilter
-  /** Events in a batch at most. */
   readonly limit: number
-  /** Silence after which a batch without events is given. */
+  /** Time without events after which an empty batch is sent. */
   readonly silenceMs: number
 }
 
 /**
- * Every event in the order of its commit, for any number of readers, each at its own pace. Nothing is kept in
- * memory for a reader but its position. Seqs have no gaps and are never used again, as the newest event is never
- * deleted: so a reader that resumes behind an event misses none, whatever their ids.
+ * All events in commit order, for any number of readers, each at its own pace. Memory holds only each reader's
+ * position. Seqs have no gaps and are never reused, because the newest event is never deleted: a reader that
+ * continues behind an event misses none, whatever their ids.
  */
 export class EventLog {
   readonly #db: Db
@@ -58,11 +53,8 @@ export class EventLog {
     this.#signals = signals
   }
 
-  /**
-   * The position behind the event `after`, or that of `latest` or `oldest`. Throws `events_gone` if events
-   * behind it may be deleted, as they are after 30 days.
-   */
-  positionOf(after: string): Position {
+  /** Throws `events_gone` if events behind `after` may be deleted, as they are after 30 days. */
+  positionOf(after: string): number {
     const newest = newestEvent(this.#db)?.seq ?? 0
     if (after === LATEST) return newest
     const since = firstSeqSince(this.#db, 'events', this.#clock.ago(EVENTS_KEPT_MS))
@@ -79,12 +71,11 @@ export class EventLog {
     throw new RelayError('events_gone', message, { details: { oldest } })
   }
 
-  /** The `after` with which a reader comes back to a position. */
-  afterOf(position: Position): string {
+  afterOf(position: number): string {
     return eventAt(this.#db, position)?.id ?? OLDEST
   }
 
-  /** Batches of events as they are recorded, and an empty one after each silence. Ends when `signal` aborts. */
+  /** Yields events as they are recorded, and an empty batch after each silence, until `signal` aborts. */
   async *follow(
     { after, filter, limit, silenceMs }: EventReading,
     signal: AbortSignal,
@@ -99,7 +90,7 @@ export class EventLog {
         position = upTo
         const leftMs = silentAt - this.#clock.monotonic()
         if (events.length === 0 && leftMs > 0) {
-          // Others have their turn before the next step.
+          // Lets others run before the next step.
           await (isEnd ? wake.wait(this.#clock, leftMs, signal) : nextTurn())
           continue
         }
@@ -112,8 +103,8 @@ export class EventLog {
     return undefined
   }
 
-  /** The events that are wanted of the next rows: none, if they are all others. */
-  #read(after: Position, filter: EventFilter, limit: number): Found {
+  /** The wanted events among the next rows; possibly none. */
+  #read(after: number, filter: EventFilter, limit: number) {
     const { events, upTo, isEnd } = listEvents(this.#db, after, filter, limit)
     const logged = events.flatMap((event) => {
       const { id, name, createdAt } = event
@@ -124,13 +115,7 @@ export class EventLog {
   }
 }
 
-type Found = {
-  readonly events: readonly LoggedEvent[]
-  readonly upTo: Position
-  readonly isEnd: boolean
-}
-
-/** The JSON text that webhooks get; null if it was never written and its message is deleted. */
+/** The JSON text that webhooks receive; null if it was never written and its message is deleted. */
 export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
   if (body !== null || messageId === null) return body
   const message = findMessage(db, messageId)

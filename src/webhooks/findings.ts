@@ -6,20 +6,20 @@ import { hostOf, webhookName } from '../domain/webhook-url.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { StoredWebhook, Webhook } from '../storage/webhooks.ts'
 
-type Trouble = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
+type Problem = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
 
-/** One finding for each webhook whose events do not arrive. */
+/** One finding for each webhook whose events don't arrive. */
 export function findingsOf(
   webhooks: readonly StoredWebhook[],
   isUnreachable: (id: WebhookId) => boolean,
 ): readonly Finding[] {
   return webhooks.flatMap((webhook) => {
-    const trouble = troubleOf(webhook, isUnreachable(webhook.id))
-    return trouble === null ? [] : [{ ...trouble, key: webhook.id, depends_on: null }]
+    const problem = problemOf(webhook, isUnreachable(webhook.id))
+    return problem === null ? [] : [{ ...problem, key: webhook.id, depends_on: null }]
   })
 }
 
-function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | null {
+function problemOf(webhook: StoredWebhook, isUnreachable: boolean): Problem | null {
   if (webhook.disabledReason !== null) return deactivated(webhook.disabledReason, webhook)
   if (!isFailing(webhook, isUnreachable)) return null
   if (isUnreachable) {
@@ -40,22 +40,23 @@ function troubleOf(webhook: StoredWebhook, isUnreachable: boolean): Trouble | nu
   }
 }
 
-function deactivated(reason: DisabledReason, webhook: Webhook): Trouble {
-  const turnedOff = `${webhookName(webhook)} webhook was turned off`
+function deactivated(reason: DisabledReason, webhook: Webhook): Problem {
+  const severity = 'error'
+  const title = `${webhookName(webhook)} webhook was turned off`
   switch (reason) {
     case 'gone':
       return {
         code: 'webhook_gone',
-        severity: 'error',
-        title: turnedOff,
+        severity,
+        title,
         why: `${hostOf(webhook)} returned 410 Gone twice.`,
         fix: 'Correct the URL and turn it back on, or delete it. Its events are kept for 30 days.',
       }
     case 'failing':
       return {
         code: 'webhook_deactivated',
-        severity: 'error',
-        title: turnedOff,
+        severity,
+        title,
         why: `Every delivery to ${hostOf(webhook)} failed for five days.`,
         fix: 'Fix the endpoint and turn the webhook back on. Its events are kept for 30 days and are sent then.',
       }

@@ -1,9 +1,9 @@
-// Reasons for a failed attempt, with advice for the owner of the endpoint.
+// Explains failed attempts, with advice for the owner of the endpoint.
 
 import type { DeliveryHint } from '../api/dashboard.ts'
 import type { PostError } from './post.ts'
 
-/** The outcome of an attempt: a status, or the code of an error if there was no answer. */
+/** A status, or an error code if there was no response. */
 type Outcome = { readonly status_code: number | null; readonly error: string | null }
 
 const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {
@@ -74,7 +74,7 @@ const STATUSES: Readonly<Record<number, DeliveryHint>> = {
   },
 }
 
-/** Null for a successful attempt. */
+/** Returns null for a successful attempt. */
 export function hintFor({ status_code, error }: Outcome, url: string): DeliveryHint | null {
   if (status_code === null) return errorHint(error, url)
   if (status_code >= 200 && status_code < 300) return null
@@ -93,7 +93,7 @@ function errorHint(error: string | null, url: string): DeliveryHint {
   return { title, advice: `${advice} This address is the machine of the relay itself.` }
 }
 
-/** False for a word that another version stored. */
+/** Another version of the relay may have stored an unknown code. */
 function isPostError(error: string | null): error is PostError {
   return error !== null && Object.hasOwn(ERRORS, error)
 }

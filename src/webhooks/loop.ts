@@ -28,43 +28,35 @@ const HELD_UP_MS = 10_000
 const LAST_ATTEMPTS_MS = 10_000
 const NOT_RUNNING = AbortSignal.abort()
 
+type Deps = {
+  readonly queues: WebhookQueues
+  readonly attempt: AttemptDelivery
+  readonly signals: DeliverySignals
+  /** `isLow`: outcomes can't be recorded, so nothing is sent. */
+  readonly disk: { readonly isLow: boolean }
+}
+
 /**
- * Sends what is due, from one queue for each webhook. Whatever matters is on disk: after a crash
- * an attempt that was not recorded is made again, under the same `webhook-id`.
+ * Sends due deliveries, from one queue per webhook. All state that matters is on disk: after a crash, an attempt that
+ * wasn't recorded is made again with the same `webhook-id`.
  */
 export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #core: Core
-  readonly #attempt: AttemptDelivery
-  readonly #signals: DeliverySignals
-  /** Too full to write down what happened: nothing begins. */
-  readonly #disk: { readonly isLow: boolean }
-  readonly #queues: WebhookQueues
+  readonly #deps: Deps
   readonly #running = new Set<Promise<void>>()
-  /** Attempts that are not on disk yet. */
+  /** Results that are being written. */
   readonly #recording = new Set<Promise<void>>()
   #ending = new AbortController()
-  /** Aborted while the loop does not run. */
   #signal = NOT_RUNNING
-  /** Queues that may have something to begin, longest waiting first. */
+  /** Queues that may have something to send, the longest waiting first. */
   readonly #waiting = new Set<WebhookQueue>()
-  /** Attempts in flight to receivers that are not proven. */
+  /** Attempts in flight to unproven receivers. */
   #unproven = 0
 
-  constructor(
-    core: Core,
-    given: {
-      readonly queues: WebhookQueues
-      readonly attempt: AttemptDelivery
-      readonly signals: DeliverySignals
-      readonly disk: { readonly isLow: boolean }
-    },
-  ) {
+  constructor(core: Core, deps: Deps) {
     this.#core = core
-    this.#queues = given.queues
-    this.#attempt = given.attempt
-    this.#signals = given.signals
-    this.#disk = given.disk
+    this.#deps = deps
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -72,13 +64,13 @@ export class DeliveryLoop implements Service {
     this.#ending = new AbortController()
     this.#signal = signal
     try {
-      await this.#queues.readAll()
+      await this.#deps.queues.readAll()
       while (!signal.aborted) {
-        await this.#queues.followClock()
-        await this.#queues.takeSignals()
-        for (const queue of this.#queues.all()) this.#waiting.add(queue)
+        await this.#deps.queues.followClock()
+        await this.#deps.queues.takeSignals()
+        for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
         this.#begin()
-        await this.#signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
+        await this.#deps.signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
       }
     } finally {
       this.#signal = NOT_RUNNING
@@ -86,7 +78,7 @@ export class DeliveryLoop implements Service {
     }
   }
 
-  /** Attempts in flight get ten seconds to finish; finished ones are written. */
+  /** Gives attempts in flight ten seconds to finish, and records the finished ones. */
   async #close(): Promise<void> {
     const all = Promise.allSettled(this.#running)
     const timer = new AbortController()
@@ -98,11 +90,11 @@ export class DeliveryLoop implements Service {
   }
 
   #waitMs(): number {
-    const waitMs = this.#queues.waitMs()
-    return this.#disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
+    const waitMs = this.#deps.queues.waitMs()
+    return this.#deps.disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
   }
 
-  /** Fills the slots, one for each queue in rotation, so that a long queue is no advantage. */
+  /** Fills the slots round robin, so that a long queue has no advantage. */
   #begin(): void {
     for (const queue of this.#waiting) {
       if (!this.#hasRoom()) return
@@ -110,16 +102,16 @@ export class DeliveryLoop implements Service {
       const answer = queue.mayBegin(taken, this.#core.clock.now())
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
-      // Back to the end, where this loop meets it again.
+      // Added at the end, where this loop visits it again.
       if (answer === 'yes' && this.#beginOne(queue)) this.#waiting.add(queue)
     }
   }
 
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recording.size >= UNRECORDED_MAX
-    // A webhook that was just paused, moved or deleted must be read before anything goes out.
-    const isBlind = this.#signals.hasChanged
-    return !isFull && !isBlind && !this.#signal.aborted && !this.#disk.isLow
+    // A webhook that was just paused, changed or deleted must be reloaded before anything is sent.
+    const isBlind = this.#deps.signals.hasChanged
+    return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
   #beginOne(queue: WebhookQueue): boolean {
@@ -139,7 +131,7 @@ export class DeliveryLoop implements Service {
   }
 
   async #deliver(queue: WebhookQueue, attempt: DueAttempt): Promise<void> {
-    const result = await this.#attempt(queue.receiver, attempt, this.#ending.signal)
+    const result = await this.#deps.attempt(queue.receiver, attempt, this.#ending.signal)
     if (typeof result !== 'string') {
       const recording: Promise<void> = this.#record(queue, result).finally(() =>
         this.#recording.delete(recording),
@@ -149,10 +141,10 @@ export class DeliveryLoop implements Service {
     queue.end(attempt)
     if (result !== 'unreachable') return
     queue.markUnreachable(attempt, this.#core.clock.monotonic())
-    this.#signals.signal.notify()
+    this.#deps.signals.signal.notify()
   }
 
-  /** Writes an attempt until it is on disk: without it the same event would go out again. */
+  /** Records an attempt, retrying until it is on disk: otherwise the same event would be sent again. */
   async #record(queue: WebhookQueue, result: AttemptResult): Promise<void> {
     const { clock, writer, log } = this.#core
     const change = queue.learn(result, clock)
@@ -163,7 +155,7 @@ export class DeliveryLoop implements Service {
         queue.pending.settle(result.attempt.delivery, nextAttemptAt)
         if (change?.isReleased === true) queue.released()
         if (change !== null || nextAttemptAt !== null || this.#waiting.size > 0) {
-          this.#signals.signal.notify()
+          this.#deps.signals.signal.notify()
         }
         return
       } catch (error) {
@@ -186,14 +178,14 @@ export class DeliveryLoop implements Service {
     const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
     recordAttempt(tx, queue.webhook.seq, record)
     if (change !== null) {
-      this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
+      this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
     if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
-    // An attempt ahead of its time leaves that time as it is, and it may have come meanwhile.
+    // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
 
-  /** Once when a receiver goes away, once when it is back. */
+  /** Logs once when a receiver goes away and once when it is back. */
   #log(queue: WebhookQueue, { breaker, disable, isOpened, isReleased }: ReceiverChange): void {
     const { log } = this.#core
     const webhook = queue.id
@@ -203,22 +195,19 @@ export class DeliveryLoop implements Service {
   }
 }
 
-/** One state of one webhook: its id and its `updatedAt`. */
-type WebhookVersion = { readonly id: WebhookId; readonly version: Timestamp }
-
 const LOOK_MS = 60_000
 const LOOK_IDLE_MS = 3_600_000
 const WAIT_MS_MAX = 29 * 3_600_000
 const STEP_MS_MIN = 2_000
 
-/** The queues of all webhooks, kept in step with the database by signals. */
+/** The queues of all webhooks, kept up to date with the database by signals. */
 export class WebhookQueues {
   readonly #core: Core
   readonly #seal: Seal
   readonly #signals: DeliverySignals
   readonly #subscribers: Subscribers
   readonly #queues = new Map<WebhookId, WebhookQueue>()
-  /** The same as a list, which each delivery goes through. */
+  /** The queues, newest webhook first; kept as a list because every delivery iterates over it. */
   #all: readonly WebhookQueue[] = []
   #lookedAt = 0
   #drift: number
@@ -238,17 +227,17 @@ export class WebhookQueues {
     this.#drift = driftOf(core.clock)
   }
 
-  /** Newest first: the owner who just made a webhook waits for its first delivery. */
+  /** Newest first: an owner who just created a webhook waits for its first delivery. */
   all(): readonly WebhookQueue[] {
     return this.#all
   }
 
-  /** True if this machine has no way to the receiver of the webhook. */
+  /** True if this machine has no route to the webhook's receiver. */
   isUnreachable(id: WebhookId): boolean {
     return this.#queues.get(id)?.isUnreachable === true
   }
 
-  /** Deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
+  /** Seqs of the webhook's deliveries that are in flight or not recorded yet. */
   inFlight(id: WebhookId): ReadonlySet<number> {
     return this.#queues.get(id)?.pending.busy ?? new Set()
   }
@@ -258,7 +247,7 @@ export class WebhookQueues {
     return findingsOf(all, (id) => this.isUnreachable(id))
   }
 
-  /** A wall clock that steps back takes all times along, or they would be hours away. */
+  /** If the wall clock steps back, moves all due times back too; otherwise they'd be hours away. */
   async followClock(): Promise<void> {
     const { clock, writer, log } = this.#core
     const drift = driftOf(clock)
@@ -279,7 +268,7 @@ export class WebhookQueues {
     log.warn('the clock stepped back and deliveries followed it', { ms: Math.round(backMs) })
   }
 
-  /** Reads every webhook as if there had been none. */
+  /** Discards all queues and reads every webhook. */
   async readAll(): Promise<void> {
     this.#queues.clear()
     this.#all = []
@@ -296,16 +285,13 @@ export class WebhookQueues {
     for (const what of ['due', 'requested'] as const) {
       for (const id of this.#signals.take(what)) this.#queues.get(id)?.pending.lookFor(what)
     }
-    // A second look at everything, in case something was overlooked.
+    // Checks every queue once a minute, in case a signal was missed.
     if (clock.monotonic() - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = clock.monotonic()
     for (const queue of this.#queues.values()) queue.pending.lookFor('due')
   }
 
-  /**
-   * Milliseconds until a queue may have something to begin. At most a minute if something waits,
-   * because a clock that steps forward is seen only when one looks.
-   */
+  /** Milliseconds until there may be work; at most a minute if something waits, as clocks may jump. */
   waitMs(): number {
     const now = this.#core.clock.now()
     const monotonic = this.#core.clock.monotonic()
@@ -317,10 +303,10 @@ export class WebhookQueues {
     return least
   }
 
-  /** Saves a breaker; with `disable` the webhook gets nothing until it is active again. */
+  /** Saves a breaker. With `disable`, the webhook gets nothing until it is active again. */
   save(
     tx: Tx,
-    webhook: WebhookVersion,
+    webhook: { readonly id: WebhookId; readonly version: Timestamp },
     { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
   ): void {
     saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: this.#core.ids.now() })
@@ -340,7 +326,7 @@ export class WebhookQueues {
     this.#all = [...this.#queues.values()].sort((a, b) => b.webhook.seq - a.webhook.seq)
   }
 
-  /** Takes a webhook as it is at this moment; it may have been deleted since it was signalled. */
+  /** Loads the webhook from the database; it may have been deleted since the signal. */
   async #load(id: WebhookId): Promise<void> {
     const { db, clock, writer, log } = this.#core
     const webhook = findWebhook(db, id)
@@ -362,7 +348,7 @@ export class WebhookQueues {
     await writer.write((tx) => this.save(tx, { id, version }, { breaker, disable }))
   }
 
-  /** The key that opens its secret is back: what was held goes out. */
+  /** Called when the key that opens its secret is back: held deliveries are sent. */
   async #switchOn(id: WebhookId): Promise<void> {
     const { writer, ids, log } = this.#core
     await writer.write((tx) => {
@@ -373,7 +359,7 @@ export class WebhookQueues {
   }
 }
 
-/** Milliseconds that the wall clock is ahead of the monotonic one. */
+/** Milliseconds by which the wall clock is ahead of the monotonic clock. */
 function driftOf(clock: Clock): number {
   return clock.now() - clock.monotonic()
 }

@@ -1,4 +1,4 @@
-// All calls of a relay to other machines, and downloads among them. `post.ts` checks each address.
+// The relay's HTTP calls: posts, downloads and monitor calls. `post.ts` checks each address.
 
 import { platform } from 'node:os'
 
@@ -12,20 +12,20 @@ import {
   withinPolicy,
   type Failure,
   type Network,
-  type Places,
+  type LastAddresses,
   type Post,
   type PostError,
 } from './post.ts'
 import { parseTarget, type TargetRules } from './targets.ts'
 
-/** Calls by the rules for the addresses of webhooks, or by the owner's own choice of an address. */
+/** Builds the callers: some follow the rules for webhook targets, others the owner's own choice of an address. */
 export function createNetwork(
   clock: Clock,
   given: {
     readonly settings: Settings
-    /** Of the relay's own listener, once it listens. */
+    /** The port of the relay's own listener, once it listens. */
     readonly ownPort: () => number | undefined
-    /** In place of the network. */
+    /** Replaces the network. */
     readonly post?: Post | undefined
   },
 ) {
@@ -36,7 +36,7 @@ export function createNetwork(
   }
   const lookup = cachedLookup(systemLookup, clock)
   const network = { clock, lookup, rules, platform: platform() }
-  // A monitor may be in the relay's own network, whatever webhooks may do.
+  // A monitor may be on the relay's own network, even if webhooks may not.
   const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
   return {
     rules,
@@ -47,25 +47,21 @@ export function createNetwork(
   }
 }
 
-/** For a whole download, with its redirects, unless its caller says otherwise. */
+/** Limit for a whole download with its redirects. */
 const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
-/** Reads a file at an address; a sentence says why there was nothing to read. */
+/** Reads the file at a URL. `why` is a sentence that says why there was nothing to read. */
 export type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string }>
 
-/** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
+/** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
-  const places: Places = new Map()
-  return async <T>(
-    url: string,
-    read: (response: Response) => Promise<T>,
-    isPublicOnly?: boolean,
-  ) => {
+  const lastAddresses: LastAddresses = new Map()
+  return async (url, read, isPublicOnly) => {
     const limit = deadline(network.clock, limitMs, NEVER)
     const init = { headers: {}, keepalive: false }
     let next = url
@@ -76,8 +72,8 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
           target: parseTarget(next),
           read: (it: Response) => followed(it, read),
         }
-        const found = await exchange<Followed<T>>(
-          { ...withinPolicy(network, isPublicOnly), places },
+        const found = await exchange(
+          { ...withinPolicy(network, isPublicOnly), lastAddresses },
           order,
           limit.signal,
         )
@@ -92,16 +88,14 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
   }
 }
 
-const TEXT_BYTES_MAX = 65_536
-
-/** Text at an address, through `download`; throws with the reason if there is none. */
+/** Returns the text at a URL; throws with the reason if there is none. */
 export function createFetchText(download: Download): (url: string) => Promise<string> {
   return async (url) => {
     const found = await download(url, async (response) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of response.body ?? []) {
         chunks.push(chunk)
-        if (Buffer.concat(chunks).length > TEXT_BYTES_MAX) throw new Error(`${url} is too long.`)
+        if (Buffer.concat(chunks).length > 65_536) throw new Error(`${url} is too long.`)
       }
       return Buffer.concat(chunks).toString()
     })

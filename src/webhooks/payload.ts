@@ -10,7 +10,6 @@ import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
-/** The fields of a message that a payload reads. */
 type Payload = Pick<
   Message,
   | 'id'
@@ -34,14 +33,13 @@ export type EventChange =
 
 type ReactionRow = Extract<MessageChange, { readonly kind: 'reaction' }>
 
-/** A reaction to a message that the relay does not have; `group` is null between two. */
+/** A reaction to a message that the relay doesn't have; `group` is null in a conversation of two. */
 export type UnplacedReaction = {
   readonly lineId: LineId
   readonly group: PlacedGroup | null
   readonly reaction: ReactionRow
 }
 
-/** A change of a group, for `group.updated`. */
 export type ChangedGroup = {
   readonly lineId: LineId
   readonly group: PlacedGroup
@@ -63,22 +61,14 @@ const STEPS: readonly EventName[] = [
   'group_message.sent',
 ]
 
-/**
- * True if the payload can be made from the message at any time. A failure may be disproved later, while
- * a service or a text that changed since is nearer to the truth.
- */
+/** True if the payload can be built later: a failure may be disproved, a service or text may change. */
 export function staysTrue(name: EventName): boolean {
   return STEPS.includes(name)
 }
 
-type Flags = {
-  readonly isFromMe: boolean
-  readonly isSent: boolean
-  readonly isDelivered: boolean
-  readonly isRead: boolean
-}
+type Flags = Readonly<Record<'isFromMe' | 'isSent' | 'isDelivered' | 'isRead', boolean>>
 
-/** The body of an event as JSON text: these bytes are signed and sent. Fields that are undefined are left out. */
+/** An event's body as JSON text: exactly these bytes are signed and sent. Undefined fields are omitted. */
 export function payloadOf(
   name: EventName,
   message: Payload,
@@ -117,7 +107,7 @@ function approvalOf({ extras }: Payload) {
   return approval && approvalFields(approval, isoTimeOrNull(approval.resolvedAt))
 }
 
-/** Address of a file that needs no key, for an event of `since`. */
+/** The URL of a file that needs no key, for an event created at `since`. */
 export type DownloadUrl = (id: AttachmentId, since: Timestamp) => string
 
 type Linked = { readonly id: AttachmentId; readonly state: string }
@@ -126,7 +116,7 @@ type WithFiles = {
   readonly attachment?: Linked
 }
 
-/** The body for a webhook with `attachment_links`: every file that is here has its address. */
+/** The body for a webhook with `attachment_links`: adds a URL to every available file. */
 export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
   if (!body.includes('"mime_type"')) return body
   const event = JSON.parse(body) as WithFiles // `payloadOf` wrote it.
@@ -167,7 +157,7 @@ export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
   })
 }
 
-/** `optOut` of `contact.opted_in` is made of what ended it. */
+/** For `contact.opted_in`, `optOut` describes what ended the opt-out. */
 export function optOutChange(event: OptOutEvent, optOut: OptOut, lineId: LineId | null): string {
   const opt_out = optOutFields(optOut, isoTime(optOut.createdAt))
   return JSON.stringify({ event, phone_line_id: lineId, opt_out })
@@ -194,7 +184,7 @@ function groupFields({ conversationId, chatGuid, name, participants }: PlacedGro
   return { id: conversationId, chat_guid: chatGuid, name, participant_count }
 }
 
-/** The flags of a step, whatever happened since. Other events have the flags of their message. */
+/** A step has fixed flags, whatever happened since. Other events have their message's current flags. */
 function flagsOf(name: EventName, message: Payload): Flags {
   return (
     FLAGS[name.replace('group_', '')] ?? {

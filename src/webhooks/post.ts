@@ -1,6 +1,6 @@
-// The one place where the relay calls out over HTTP: posts of webhooks, calls of a monitor, and downloads. A name is
-// resolved once, every address of it is checked, and the checked address is the one that is connected to, so that a
-// name that changes its address in between leads nowhere.
+// The only place where the relay makes HTTP calls: webhooks, monitor calls and downloads. Each name is resolved once,
+// every address is checked, and the connection goes to the checked address, so that a name that changes its address
+// in between (DNS rebinding) leads nowhere.
 
 import { RelayError } from '../domain/errors.ts'
 import { deadline, whenAborted, withTimeout, type Clock } from '../system/clock.ts'
@@ -13,7 +13,7 @@ export type PostRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Refuses private addresses, whatever the setting. */
+  /** Rejects private addresses, whatever the setting. */
   readonly isPublicOnly?: boolean | undefined
 }
 
@@ -32,51 +32,47 @@ export type PostResult =
   | {
       readonly result: 'answered'
       readonly statusCode: number
-      /** At most the first 1 KiB of the answer; null if it is empty. */
+      /** The first 1 KiB of the response body at most; null if it is empty. */
       readonly excerpt: string | null
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
     }
   | Failure
-  /** `signal` aborted first: the receiver may have it or not. */
+  /** `signal` aborted first: the receiver may or may not have the event. */
   | { readonly result: 'aborted' }
 
 export type Failure =
   | { readonly result: 'failed'; readonly error: PostError; readonly isPrivateTarget: boolean }
-  /** The box itself is cut off: no fault of the receiver. */
+  /** This machine is offline: not the receiver's fault. */
   | { readonly result: 'unreachable' }
 
-/** Posts once, and never rejects; `signal` ends it early. */
+/** Posts once. Never rejects; `signal` ends it early. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
 
-/** The same by GET, over a new connection each time. */
+/** Like Post, but GET and over a new connection each time. */
 export type Get = (request: Omit<PostRequest, 'body'>, signal: AbortSignal) => Promise<PostResult>
 
-/** The network as the relay calls out to it. */
 export type Network = {
   readonly clock: Clock
   readonly lookup: Lookup
   readonly rules: TargetRules
-  /** On macOS a private address without a route means that the local network is not allowed. */
+  /** On macOS, a private address without a route means that local network access isn't allowed. */
   readonly platform: string
 }
 
-/** For the whole exchange: look-up, connection, headers and body. */
+/** Limit for the whole exchange: lookup, connection, headers and body. */
 const POST_MS_MAX = 10_000
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 
-/** The address of a host that was called last. */
-type Place = { readonly address: string; readonly hasAnswered: boolean }
-export type Places = Map<string, Place>
-type Caller = Network & { readonly places: Places }
-
+type LastAddress = { readonly address: string; readonly hasAnswered: boolean }
+export type LastAddresses = Map<string, LastAddress>
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
-/** An answer whose status is there, and whose body may be on its way. */
+/** A response whose status has arrived; its body may still be on its way. */
 type Arrived = { readonly response: Response; readonly isPrivate: boolean }
 type Address = { readonly address: string; readonly isPrivate: boolean }
-/** A request, and the reader of its answer, whose RelayErrors reach the caller. */
+/** A request and the reader of its response. A RelayError that the reader throws reaches the caller. */
 type Exchange<T> = {
   readonly init: Init
   readonly target: Target | string
@@ -91,13 +87,13 @@ export function createPost(network: Network): Post {
 
 export function createGet(network: Network): Get {
   const callOut = createCallOut(network)
-  // Calls are rare: a connection that was kept for the next one may be dead by then.
+  // Calls are rare: a kept connection may be dead by the next one.
   return ({ url, headers }, signal) => callOut({ url, init: { headers, keepalive: false } }, signal)
 }
 
 function createCallOut(network: Network) {
-  const places: Places = new Map()
-  // Every attempt of a webhook goes to the same url.
+  const lastAddresses: LastAddresses = new Map()
+  // Every attempt of a webhook uses the same URL.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
   const read = async (response: Response, { isPrivate }: Address): Promise<Arrived> => ({
     response,
@@ -107,7 +103,7 @@ function createCallOut(network: Network) {
     const limit = deadline(network.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const allowed = { ...withinPolicy(network, call.isPublicOnly), places }
+      const allowed = { ...withinPolicy(network, call.isPublicOnly), lastAddresses }
       const result = await exchange<Arrived>(allowed, order, limit.signal)
       if ('response' in result) return await answered(network.clock, result)
       return signal.aborted ? { result: 'aborted' } : result
@@ -122,31 +118,31 @@ export function withinPolicy(network: Network, isPublicOnly = false): Network {
 }
 
 export async function exchange<T>(
-  network: Caller,
+  network: Network & { readonly lastAddresses: LastAddresses },
   order: Exchange<T>,
   signal: AbortSignal,
 ): Promise<T | Failure> {
   const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
-  const { lookup, rules, places } = network
+  const { lookup, rules, lastAddresses } = network
   const found = await addressesOf(lookup, target, signal)
   if ('result' in found) return found
-  const last = places.get(target.url.host)
+  const last = lastAddresses.get(target.url.host)
   const addresses = inTurn(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
-  // Calls without keepalive are rare: what answered the last one may be gone.
+  // Calls without keepalive are rare: the address that answered last may be gone.
   const known = order.init.keepalive !== false && last?.hasAnswered ? last.address : null
   const address = await addressFor(network, { addresses, target, known }, signal)
   if ('result' in address) return address
   const result = await callTo(network, { ...order, target, address }, signal)
-  if (places.size >= TARGETS_MAX) places.clear()
-  places.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
+  if (lastAddresses.size >= TARGETS_MAX) lastAddresses.clear()
+  lastAddresses.set(target.url.host, { address: address.address, hasAnswered: 'value' in result })
   if ('value' in result) return result.value
   const mayGoOn = known !== null && addresses.length > 1 && isUnconnected(result.failure)
   return mayGoOn ? exchange(network, order, signal) : result.failure
 }
 
-/** The address that was called last comes first if it answered, and last if it did not. */
-function inTurn(addresses: readonly Address[], last: Place | undefined): readonly Address[] {
+/** The last used address comes first if it answered, otherwise last. */
+function inTurn(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
   return last?.hasAnswered === true ? [...called, ...others] : [...others, ...called]
@@ -155,11 +151,10 @@ function inTurn(addresses: readonly Address[], last: Place | undefined): readonl
 type Choice = {
   readonly addresses: readonly Address[]
   readonly target: Target
-  /** It answered the last call. */
   readonly known: string | null
 }
 
-/** The address to send to, while nothing has been sent to any; the failure that says most if there is none. */
+/** The address to send to, chosen before anything is sent; the most specific failure if none connects. */
 async function addressFor(
   { clock, platform }: Network,
   { addresses, target: { port }, known }: Choice,
@@ -176,12 +171,11 @@ async function addressFor(
     const isPrivate = addresses.some((address) => address.isPrivate)
     if (signal.aborted || !(error instanceof AggregateError)) return failed('timeout', isPrivate)
     const failures = error.errors.map((reason) => failureOf(reason, isPrivate, platform))
-    // One address without a route, as IPv6 often is, says less than one that refused.
+    // An address without a route, as IPv6 often is, says less than one that refused the connection.
     return failures.findLast(({ result }) => result === 'failed') ?? { result: 'unreachable' }
   }
 }
 
-/** Addresses that may be connected to. */
 function allowedOf(rules: TargetRules, addresses: readonly string[], target: Target) {
   return addresses.flatMap((address): readonly Address[] => {
     const checked = checkAddress(address, target, rules)
@@ -189,7 +183,6 @@ function allowedOf(rules: TargetRules, addresses: readonly string[], target: Tar
   })
 }
 
-/** The addresses of a name, or the failure if there are none. */
 async function addressesOf(
   lookup: Lookup,
   { address, hostname }: Target,
@@ -218,11 +211,11 @@ async function callTo<T>(
     headers: { ...init.headers, host: url.host, 'accept-encoding': 'identity' },
     redirect: 'manual' as const,
     proxy: false as const,
-    // Bun takes this though its types do not name it: an answer that unpacks to gigabytes stays packed.
+    // Missing in Bun's types: a response that decompresses to gigabytes stays compressed.
     decompress: false,
     signal,
     ...(isNamed ? { tls: { serverName: hostname } } : {}),
-    // The test inbox is this relay itself, whatever name its certificate has.
+    // The test inbox is this relay, whatever name its certificate has.
     ...(rules.isOwnListener(address.address, target.port) && {
       tls: { rejectUnauthorized: false },
     }),
@@ -234,7 +227,7 @@ async function callTo<T>(
     const called = fetch(pinned, options).then(async (response) => ({
       value: await call.read(response, address),
     }))
-    // Bun may not settle a fetch that was aborted under load.
+    // Under load, Bun may never settle an aborted fetch.
     const first = await Promise.race([called, whenAborted(signal)])
     if (first !== null) return first
   } catch (error) {
@@ -244,7 +237,7 @@ async function callTo<T>(
   return { failure: failed('timeout', address.isPrivate) }
 }
 
-/** Whatever becomes of the body: the receiver has said whether it has the event. */
+/** The status is the receiver's answer, whatever happens to the body. */
 async function answered(clock: Clock, { response, isPrivate }: Arrived): Promise<PostResult> {
   return {
     result: 'answered',
@@ -258,7 +251,7 @@ async function answered(clock: Clock, { response, isPrivate }: Arrived): Promise
 const TLS_CODES =
   /^(EPROTO|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_)/
 
-/** The codes that Bun 1.4 gives to a failed `fetch`; its messages are not used. */
+/** The error codes of a failed `fetch` in Bun 1.4; its messages aren't used. */
 const ERRORS: Readonly<Record<string, PostError>> = {
   EHOSTUNREACH: 'host_unreachable',
   EHOSTDOWN: 'host_unreachable',
@@ -277,7 +270,7 @@ function failureOf(thrown: unknown, isPrivate: boolean, platform: string): Failu
   return isForbiddenByMac ? { result: 'unreachable' } : failed(error, isPrivate)
 }
 
-/** True if no connection came about, so that another address of the same name may be tried. */
+/** True if no connection was made, so that another address of the name may be tried. */
 function isUnconnected(result: Failure): boolean {
   if (result.result === 'unreachable') return true
   return result.error === 'connection_refused' || result.error === 'host_unreachable'
@@ -288,14 +281,11 @@ function failed(error: PostError, isPrivateTarget: boolean): Failure {
 }
 
 const EXCERPT_BYTES = 1_024
-/** The status is the answer: its text is waited for no longer than this. */
+/** Longest wait for the body, as the status is what counts. */
 const EXCERPT_MS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
-/**
- * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
- * `Content-Length` and send chunks without end.
- */
+/** Counts bytes itself: a receiver may announce five in `Content-Length` and send chunks without end. */
 async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
   if (body === null) return null
   const reader = body.getReader()
@@ -316,7 +306,7 @@ async function excerptOf(clock: Clock, { body }: Response): Promise<string | nul
   return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
 
-/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header if it has one. */
+/** `Retry-After` in seconds; a date is relative to the receiver's `Date` header if there is one. */
 function retryAfterOf(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (text === '') return null

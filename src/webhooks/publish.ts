@@ -34,10 +34,9 @@ import {
 } from './payload.ts'
 
 /**
- * Writes an event down and queues it for every webhook that wants it, in the transaction of the change
- * that it reports. No webhook gets it a second time for the same message, name and change. An event that no
- * webhook wants has no body in its row: that would repeat the message. A group's message has the events of
- * groups only.
+ * Records an event and queues it for every webhook that wants it, in the transaction of the change that it reports.
+ * No webhook gets it twice for the same message, name and change. If no webhook wants it, its row has no body, which
+ * would repeat the message. A message in a group has only events of groups.
  */
 export type Publish = (
   tx: Tx,
@@ -46,12 +45,11 @@ export type Publish = (
   change?: EventChange & { readonly guid: string },
 ) => void
 
-/** The message of a keyword; null for a change by hand. */
+/** The message with the keyword; null for a manual change. */
 export type OptOutCause = Pick<Message, 'lineId' | 'conversationId'> | null
 
-/** The same for events of no message. */
+/** Publishes events that have no message. */
 export type PublishUnplaced = {
-  /** A reaction to a message that the relay does not have. */
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
   readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
@@ -72,7 +70,7 @@ export function createPublish(
     if (eventSeq === null) return
     signals.noteEvent()
     const webhookIds = subscribers.of(name, lineId)
-    // By the clock, not by `ids`, whose time may be ahead of a clock that stepped back.
+    // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
       const id = ids.id('dlv')
@@ -118,15 +116,15 @@ export function createPublish(
 
 type Unplaced = {
   readonly lineId: LineId
-  /** The device's guid of the change, and its date. */
+  /** The device's guid of the change. */
   readonly guid: string
   readonly at: Timestamp
   readonly group: PlacedGroup | null
 }
 
 /**
- * The same forever, also after a restore: made of the time inside the message's id, the message, the kind
- * and the change if a message may have many, and of nothing that happened since.
+ * An id that stays the same forever, even after a restore: it derives from the time in the message's id, the message,
+ * the event's name and, if a message may have several, the change.
  */
 export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: string): EventId {
   const change = changeGuid === undefined ? '' : ` ${changeGuid}`
@@ -135,7 +133,7 @@ export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: st
 
 type Subscriber = Pick<Webhook, 'id' | 'lineIds'>
 
-/** The webhooks of each event, kept in memory because every message asks for them. */
+/** The webhooks for each event, cached because every message asks for them. */
 export class Subscribers {
   readonly #core: Core
   readonly #signals: DeliverySignals
@@ -147,9 +145,9 @@ export class Subscribers {
   }
 
   /**
-   * Webhooks that want the event and are active, or were deactivated by the relay: those get it when
-   * they are active again. A webhook that its user paused gets nothing new, nor one of other lines. An event
-   * of no line is for webhooks of all lines.
+   * Webhooks that want the event and are active or were deactivated by the relay: those get it once they are active
+   * again. Excluded are webhooks that the user paused and webhooks of other lines. An event without a line is for
+   * webhooks of all lines.
    */
   of(event: EventName, lineId: LineId | null): readonly WebhookId[] {
     this.#byEvent ??= this.#read()
@@ -158,18 +156,18 @@ export class Subscribers {
     return wanting.filter(isOf).map(({ id }) => id)
   }
 
-  /** A write that changes webhooks: `work` calls `changed` for each of them. */
+  /** Runs a write that changes webhooks; `work` calls `changed` for each of them. */
   async change<T>(work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): Promise<T> {
     try {
       return await this.#core.writer.write<T>(work)
     } finally {
-      // Subscribers read inside a commit that failed in the end must not stay.
+      // Subscribers that were read inside a transaction that failed must not stay.
       this.#byEvent = null
       this.#signals.signal.notify()
     }
   }
 
-  /** Called in the transaction that changes a webhook: all webhooks are read again, and the loop reads this one. */
+  /** Called in the transaction that changes a webhook: clears the cache and lets the loop reload this webhook. */
   changed(id: WebhookId): void {
     this.#byEvent = null
     this.#signals.note('changed', id)
@@ -188,14 +186,12 @@ export class Subscribers {
 }
 
 /**
- * Webhooks that the delivery loop must look at. They are noted inside a transaction, whose commit wakes the loop to
- * take them; a note of a transaction that was undone costs one look that finds nothing.
+ * Webhooks that the delivery loop must look at. They are noted inside a transaction, whose commit wakes the loop. A
+ * note from a transaction that was rolled back costs one look that finds nothing.
  */
 export class DeliverySignals {
   readonly #writer: Writer
-  /** Wakes the delivery loop. */
   readonly signal: Signal
-  /** Wake the readers of the event log. */
   readonly #readers = new Set<Signal>()
   readonly #noted = {
     due: new Set<WebhookId>(),
@@ -208,13 +204,13 @@ export class DeliverySignals {
     this.signal = signal
   }
 
-  /** `requested`: a caller wants a delivery to this webhook to be tried at once. */
+  /** `requested`: a caller wants a delivery to this webhook at once. */
   note(what: 'due' | 'requested' | 'changed', id: WebhookId): void {
     this.#noted[what].add(id)
     this.#writer.afterCommit(() => this.signal.notify())
   }
 
-  /** The commit of the event wakes the readers of the event log. */
+  /** Wakes the readers of the event log when the event is committed. */
   noteEvent(): void {
     if (this.#readers.size === 0) return
     this.#writer.afterCommit(() => this.#readers.forEach((reader) => reader.notify()))

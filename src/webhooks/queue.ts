@@ -33,22 +33,18 @@ import type { Age } from '../system/confirmed-clock.ts'
 import { askedMsOf, isSuccess, type AttemptResult, type DueAttempt } from './attempt.ts'
 import type { SigningSecret } from './signature.ts'
 
-/** Changes of a webhook by an attempt that must be written. */
+/** Changes that an attempt made to a webhook and that must be saved. */
 export type ReceiverChange = {
   readonly breaker: Breaker
   readonly disable: DisabledReason | null
-  /** The receiver just went away. */
   readonly isOpened: boolean
-  /** The receiver is back, so that all that is pending becomes due. */
+  /** The receiver is back: all pending deliveries become due. */
   readonly isReleased: boolean
 }
 
 const UNREACHABLE_MS = 60_000
 
-/**
- * The queue of one webhook: its pending deliveries, the attempts in flight, and the state of its
- * receiver. It chooses the next delivery and sends nothing itself.
- */
+/** One webhook's pending deliveries, attempts in flight and receiver state; sends nothing itself. */
 export class WebhookQueue {
   readonly pending: PendingDeliveries
   readonly #refusals = new Refusals()
@@ -58,7 +54,7 @@ export class WebhookQueue {
   #slots: Slots = FIRST_SLOTS
   #inFlight = 0
   #isReleasing = false
-  /** By the monotonic clock; null while the box can reach the receiver. */
+  /** Monotonic clock; null while this machine can reach the receiver. */
   #unreachableUntil: number | null = null
 
   constructor(db: Db, webhook: StoredWebhook) {
@@ -85,12 +81,12 @@ export class WebhookQueue {
     return this.#slots.usualMs === null ? 'untried' : 'proven'
   }
 
-  /** The box itself has no way to the receiver. */
+  /** This machine has no route to the receiver. */
   get isUnreachable(): boolean {
     return this.#unreachableUntil !== null
   }
 
-  /** Takes the webhook as it is stored now; its breaker only if the webhook was changed. */
+  /** Loads the stored webhook; takes over its breaker only if the webhook was changed. */
   load(webhook: StoredWebhook, secrets: readonly SigningSecret[], now: number): void {
     const isChanged = webhook.updatedAt !== this.#webhook.updatedAt
     this.#breaker = clamped(isChanged ? webhook.breaker : this.#breaker, now)
@@ -110,14 +106,14 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** `wait` if other webhooks hold the slots that it needs. */
+  /** Returns `wait` if other webhooks hold the slots that this one needs. */
   mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
     const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
     if (answer !== 'wait') return answer
     return this.pending.mayHaveWork(now) || isProbeDue(this.#breaker, now) ? 'wait' : 'no'
   }
 
-  /** The next delivery to attempt, or null; the caller must call `end` after the attempt. */
+  /** The next delivery to attempt, or null. The caller must call `end` after the attempt. */
   next(now: number, monotonic: number): DueAttempt | null {
     if (this.#isHeld(monotonic)) return null
     const chosen = this.#choose(now)
@@ -127,13 +123,13 @@ export class WebhookQueue {
     return { ...chosen, version: this.#webhook.updatedAt, wasAlone, begunAt: monotonic }
   }
 
-  /** The exchange is over; the delivery stays busy until it is settled. */
+  /** Called when the exchange is over; the delivery stays busy until it is settled. */
   end({ delivery }: DueAttempt): void {
     this.#inFlight -= 1
     this.pending.end(delivery)
   }
 
-  /** The change by an attempt, or null; to be called before its `end`. */
+  /** The changes that an attempt made, or null. Call it before `end`. */
   learn(result: AttemptResult, clock: Age & Pick<Clock, 'monotonic'>): ReceiverChange | null {
     const { attempt } = result
     this.#unreachableUntil = null
@@ -151,7 +147,7 @@ export class WebhookQueue {
       : this.#learnFailure(result, now, clock)
   }
 
-  /** The box cannot reach the receiver: no attempt was made, and the next one is in a minute. */
+  /** Called if this machine can't reach the receiver: that counts as no attempt, and the next one is in a minute. */
   markUnreachable({ delivery }: DueAttempt, monotonic: number): void {
     this.#unreachableUntil = monotonic + UNREACHABLE_MS
     this.pending.settle(delivery, null)
@@ -163,7 +159,7 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** Milliseconds until there may be something to begin, or null if only a signal can bring it. */
+  /** Milliseconds until there may be something to send, or null if only a signal can bring it. */
   waitMs(now: number, monotonic: number): number | null {
     if (!this.#webhook.isActive) return null
     const { restUntil, probeAt } = this.#breaker
@@ -223,7 +219,7 @@ export class WebhookQueue {
     return this.#breaker.failuresInRow === 0 ? this.pending.takeRetry() : null
   }
 
-  /** True if nothing may begin now, not even what a caller asked for. */
+  /** True if nothing may be sent now, not even a requested delivery. */
   #isHeld(monotonic: number): boolean {
     if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
@@ -235,8 +231,8 @@ export class WebhookQueue {
 const REFUSED_MAX = 1_000
 
 /**
- * Deliveries that a receiver refuses for their own sake: each failed, and then another one was taken.
- * A further failure of one of them is no news about the receiver.
+ * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
+ * Another failure of one of them says nothing new about the receiver.
  */
 class Refusals {
   readonly #failed = new Set<number>()
@@ -257,7 +253,7 @@ class Refusals {
     if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
   }
 
-  /** Nothing is taken any more: no single delivery is to blame. */
+  /** Called when every delivery fails: no single one is the cause. */
   clear(): void {
     this.#failed.clear()
     this.#refused.clear()
@@ -267,20 +263,20 @@ class Refusals {
 const READ_AHEAD = 64
 const KNOWN_MAX = 512
 
-/** The pending deliveries of one webhook: due ones, read ahead, and the ones under way. */
+/** The pending deliveries of one webhook: due ones, read ahead, and those in flight. */
 class PendingDeliveries {
   readonly #db: Db
   readonly #id: WebhookId
-  /** Due and not begun; outdated at most in that a delivery became busy since. */
+  /** Due and not started. May be stale in one way only: a delivery became busy since. */
   #due: DueDelivery[] = []
   #requested: DueDelivery[] = []
-  /** Deliveries in flight, and answered ones that are not recorded yet, by their seq. */
+  /** Seqs of deliveries in flight, and of answered ones that aren't recorded yet. */
   readonly busy = new Set<number>()
   readonly #conversations = new Set<ConversationId>()
   #mayHave = { due: true, requested: true }
   nextDueAt: number | null = null
   #lastProbedSeq = 0
-  /** Position of `takeRetry`; null once it has gone through everything. */
+  /** Position of `takeRetry`; null after it has visited every delivery. */
   #retriedSeq: number | null = null
 
   constructor(db: Db, id: WebhookId) {
@@ -288,7 +284,7 @@ class PendingDeliveries {
     this.#id = id
   }
 
-  /** True if there may be something to begin, besides a probe. */
+  /** True if there may be something to send, apart from a probe. */
   mayHaveWork(now: number): boolean {
     const isKnown = this.#due.length > 0 || this.#requested.length > 0
     return isKnown || this.#mayHave.requested || this.#mayHaveDueAt(now)
@@ -304,7 +300,7 @@ class PendingDeliveries {
     this.#mayHave = { due: true, requested: true }
   }
 
-  /** A delivery that a caller asked to be tried at once, if one may go now. */
+  /** A delivery that a caller asked to send at once, if one may go now. */
   takeRequested(): DueDelivery | null {
     if (this.#mayHave.requested) {
       const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
@@ -323,8 +319,8 @@ class PendingDeliveries {
   }
 
   /**
-   * A delivery that was never tried, else the next of the others in rotation: the probe must not always be the one
-   * delivery whose content the receiver refuses.
+   * A delivery that was never tried, otherwise the next one in rotation, so that the probe isn't always the one
+   * delivery whose content the receiver rejects.
    */
   takeProbe(): DueDelivery | null {
     const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)
@@ -334,7 +330,7 @@ class PendingDeliveries {
     return this.#begin(delivery)
   }
 
-  /** Lets `takeRetry` go once through all that is pending. */
+  /** Lets `takeRetry` visit every pending delivery once. */
   retryAll(): void {
     this.#retriedSeq = 0
   }
@@ -348,12 +344,12 @@ class PendingDeliveries {
     return null
   }
 
-  /** The exchange is over; the delivery stays busy until `settle`. */
+  /** Called when the exchange is over; the delivery stays busy until `settle`. */
   end({ conversationId }: DueDelivery): void {
     if (conversationId !== null) this.#conversations.delete(conversationId)
   }
 
-  /** The attempt is on disk; `nextAttemptAt` is when the delivery is due again, or null. */
+  /** Called when the attempt is on disk. `nextAttemptAt` is when the delivery is due again, or null. */
   settle({ seq }: DueDelivery, nextAttemptAt: number | null): void {
     this.busy.delete(seq)
     if (nextAttemptAt === null) return
@@ -377,7 +373,7 @@ class PendingDeliveries {
     return delivery === undefined ? null : this.#begin(delivery)
   }
 
-  /** Reads on behind what is known already; returns false if it did not look. */
+  /** Reads further due deliveries; returns false if it didn't look. */
   #readDue(now: number): boolean {
     const known = this.#due.length + this.busy.size
     if (!this.#mayHave.due || known >= KNOWN_MAX) return false

@@ -1,6 +1,6 @@
-// Sends many deliveries again: exhausted ones, or all that a webhook missed since a time. Counting and
-// sending choose by the same code, batch by batch; deliveries that were put on their way before a crash
-// or a stop stay on it, and the same call again goes on with the rest.
+// Sends many deliveries again: exhausted ones, or everything that a webhook missed since a time. A dry run chooses by
+// the same code, batch by batch. Deliveries that were queued before a crash or a stop stay queued, and repeating the
+// call continues with the rest.
 
 import type { AuditedChange, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -40,22 +40,22 @@ import type { DeliverySignals } from './publish.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
 export type RetryRequest = {
-  /** Only these; null for all that the webhook wants. */
+  /** Null for all events that the webhook wants. */
   readonly events: readonly EventName[] | null
-  /** Only those of this line, as the caller wrote its id; null for every line. */
+  /** The line's id as the caller wrote it; null for all lines. */
   readonly lineId: string | null
-  /** Counts, and changes nothing. */
+  /** Only counts. */
   readonly isDryRun: boolean
 }
 
 export type ReplayRequest = RetryRequest & {
   readonly since: Timestamp
-  /** Events from before the webhook was made go too, though it never waited for them. */
+  /** Includes events from before the webhook was created, though it never waited for them. */
   readonly includesEarlier: boolean
 }
 
 const BATCH = 500
-/** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
+/** Most deliveries per call; a second call continues with the rest. */
 export const CALL_MAX = MISSED_MAX
 
 export function createReplay(
@@ -78,7 +78,7 @@ export function createReplay(
     }
   }
   return {
-    /** Tries exhausted deliveries once more; returns their number. */
+    /** Queues exhausted deliveries once more; returns their number. */
     retryFailed: (id: string, request: RetryRequest, origin: Origin): Promise<number> =>
       runFor(id, request, {
         origin,
@@ -91,7 +91,7 @@ export function createReplay(
           return { sends: rows.map((row) => restart(tx, row.id)), nextSeq }
         },
       }),
-    /** Sends what was exhausted since a time, and events that the webhook has no delivery of. */
+    /** Queues deliveries exhausted since a time, and events without a delivery; returns their number. */
     replay: (id: string, request: ReplayRequest, origin: Origin): Promise<number> =>
       runFor(id, request, {
         origin,
@@ -109,23 +109,26 @@ export function createReplay(
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
         },
       }),
-    /** Replayed deliveries that are still pending. */
+    /** The number of replayed deliveries that are still pending. */
     countReplayed: (id: string): number => countReplayed(db, webhookById(db, id).id),
-    /** Stops pending deliveries of replays and retries; returns their number. */
+    /** Cancels pending deliveries of replays and retries; returns their number. */
     stopReplay: (id: string, origin: Origin): Promise<number> =>
       stopReplay(core, signals, id, { running, queues, origin }),
   }
 }
 
-type Filter = Pick<RetryRequest, 'events' | 'lineId'>
-type Run = { readonly webhookId: WebhookId; readonly filter: Filter; isStopped: boolean }
+type Run = {
+  readonly webhookId: WebhookId
+  readonly filter: Pick<RetryRequest, 'events' | 'lineId'>
+  isStopped: boolean
+}
 
-/** The lines that both a run and its webhook name. */
+/** Limits a run to the webhook's own lines. */
 function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
   return { names: filter.events, lineIds: narrowed(lineIds, filter.lineId ?? undefined) }
 }
 
-/** Puts one delivery on its way. A dry run counts it and does not call it. */
+/** Queues one delivery. A dry run counts it without calling it. */
 type Send = (at: {
   readonly webhookId: WebhookId
   readonly newId: () => DeliveryId
@@ -133,10 +136,10 @@ type Send = (at: {
   readonly replayedAt: Timestamp
 }) => void
 
-/** The choice of deliveries, batch by batch, and the entry of the audit trail about it. */
+/** A call's choice of deliveries, batch by batch, and its entry in the audit log. */
 type Act = Pick<AuditedChange, 'action' | 'after'> & {
   readonly origin: Origin
-  /** A batch from `fromSeq` on, which is 0 for the first one; `nextSeq` is null after the last. */
+  /** Chooses a batch that starts at `fromSeq`, 0 for the first one. `nextSeq` is null after the last. */
   readonly choose: (
     tx: Tx,
     from: {
@@ -190,7 +193,7 @@ function restart(tx: Tx, id: DeliveryId): Send {
   return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
 }
 
-/** The sending of an event that the webhook missed; null if it missed nothing. */
+/** A way to send an event again; null if the webhook didn't miss it. */
 function sendOfMissed(
   tx: Tx,
   event: StoredEvent,
@@ -199,16 +202,12 @@ function sendOfMissed(
 ): Send | null {
   const delivery = deliveryOf(tx, event.seq, webhook.id)
   if (delivery !== null) return delivery.status === 'exhausted' ? restart(tx, delivery.id) : null
-  // An event of the same millisecond came before: later ones have a delivery.
+  // An event of the same millisecond is older: newer ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
   if (!webhook.events.includes(event.name) || (isEarlier && !includesEarlier)) return null
-  return sendOfFirst(tx, event)
-}
-
-/** The first delivery of an event; null if its body was never written and its message is gone. */
-function sendOfFirst(tx: Tx, event: StoredEvent): Send | null {
   const { seq: eventSeq, name, conversationId } = event
   const body = bodyOf(tx, event)
+  // The body was never written, and the message is gone.
   if (body === null) return null
   return ({ webhookId, newId, now, replayedAt }) => {
     if (event.body === null) writeEventBody(tx, eventSeq, body)
@@ -244,7 +243,7 @@ async function stopReplay(
         inFlight: queues.inFlight(webhook.id),
         limit: BATCH,
       })
-      // Deliveries that the loop has read ahead must not go out.
+      // Makes the loop drop deliveries that it has read ahead.
       signals.note('changed', webhook.id)
       return count
     })
@@ -254,7 +253,7 @@ async function stopReplay(
   return stopped
 }
 
-/** The line with an id as a caller wrote it, deleted ones included; throws `phone_line_not_found`. */
+/** The line with this id, even if it was deleted. Throws `phone_line_not_found`. */
 function lineIdIn(db: Db, text: string): LineId {
   const known = everyLineId(db).find((id) => id === text)
   if (known !== undefined) return known

@@ -9,7 +9,7 @@ import type { StoredWebhook, Webhook } from '../storage/webhooks.ts'
 import { nextTurn } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** `isUnreachable`: this machine has no way to the receiver of the webhook. */
+/** `isUnreachable`: this machine has no route to the receiver. */
 export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.Webhook {
   return {
     id: webhook.id,
@@ -29,8 +29,8 @@ export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.
 }
 
 /**
- * The number of events that came since `pausedAt`, when the webhook's user paused it: those that a replay would
- * send, counted up to its maximum in steps between which others have their turn. Nothing if it was active.
+ * The number of events since the user paused the webhook at `pausedAt`: those that a replay would send, counted up to
+ * its maximum, in steps that let others run. Empty if it wasn't paused.
  */
 export async function missedEvents(
   db: Db,
@@ -51,11 +51,11 @@ export async function missedEvents(
   return { paused_at: isoTime(pausedAt), events_while_paused: Math.min(count, MISSED_MAX) }
 }
 
-/** When its user paused it; null if it is active, and if the relay deactivated it. */
+/** The time at which the user paused the webhook; null if it is active or the relay deactivated it. */
 export function pausedSince(
   webhook: Pick<Webhook, 'isActive' | 'disabledReason' | 'pausedAt' | 'updatedAt'>,
 ): Timestamp | null {
   if (webhook.isActive || webhook.disabledReason !== null) return null
-  // An earlier version may have paused it, and noted no time but that of the change.
+  // Earlier versions didn't store `pausedAt`.
   return webhook.pausedAt ?? webhook.updatedAt
 }

@@ -17,7 +17,7 @@ const ANSWERED: readonly EventName[] = [
   'message.unsent',
 ]
 
-/** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
+/** The body of a test event. No real message has its handle or line: a reply to it goes nowhere. */
 export function samplePayload(name: EventName, ids: LogicalClock): string {
   const now = ids.now()
   const withoutMessage = sampleWithoutMessage(name, ids, now)

@@ -8,10 +8,9 @@ import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 
-/** A signing secret in the open, in memory only. */
+/** A decrypted signing secret, kept in memory only. */
 export type SigningSecret = { readonly secret: Uint8Array; readonly retiredAt: Timestamp | null }
 
-const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 const SIGNS_AFTER_MS = 24 * 3_600_000
 export const SECRETS_MAX = 8
@@ -27,12 +26,12 @@ export function newSecret(random: Random): Uint8Array {
   return random.bytes(SECRET_BYTES)
 }
 
-/** The secret in the form that is shown to its owner, once. */
+/** The secret as it is shown to its owner, once. */
 export function secretText(secret: Uint8Array): string {
-  return PREFIX + Buffer.from(secret).toString('base64')
+  return 'whsec_' + Buffer.from(secret).toString('base64')
 }
 
-/** The value of `webhook-signature`: secrets newest first. */
+/** The `webhook-signature` header; pass the newest secret first. */
 export function signatureOf({ id, timestamp, body }: Signed, secrets: readonly Uint8Array[]) {
   const head = `${id}.${timestamp}.`
   return secrets
@@ -43,10 +42,10 @@ export function signatureOf({ id, timestamp, body }: Signed, secrets: readonly U
     .join(' ')
 }
 
-/** Seconds by which the clock of a sender may be off. */
+/** Allowed clock difference in seconds. */
 const TOLERANCE = 300
 
-/** True for a request that one of the secrets signed within five minutes of `now`, in Unix seconds. */
+/** True if one of the secrets signed the request within five minutes of `now` (Unix seconds). */
 export function isSigned(
   request: { readonly headers: Headers; readonly body: string; readonly now: number },
   secrets: readonly Uint8Array[],
@@ -62,7 +61,7 @@ export function isSigned(
   )
 }
 
-/** The headers by which a receiver proves that the body is ours. */
+/** The headers that let a receiver verify that the body is ours. */
 export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
   return {
     'content-type': 'application/json',
@@ -72,10 +71,7 @@ export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
   }
 }
 
-/**
- * The secrets of a webhook, newest first, or null if the present one cannot be opened: then
- * nothing may go out. A retired one that cannot be opened is left out.
- */
+/** Newest first, without unreadable retired ones. Null if the current one is: nothing may be sent then. */
 export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly SigningSecret[] | null {
   const opened = listSecrets(db, id).map(({ sealed, retiredAt }) => ({
     secret: seal.open(sealed, id),
@@ -85,7 +81,7 @@ export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly Signing
   return opened.flatMap(({ secret, retiredAt }) => (secret === null ? [] : { secret, retiredAt }))
 }
 
-/** Secrets that sign now: the present one and the ones retired in the last 24 hours, eight at most. */
+/** Secrets that sign now: the current one and those retired in the last 24 hours, eight at most. */
 export function signingSecrets(secrets: readonly SigningSecret[], age: Age): Uint8Array[] {
   return secrets
     .filter(({ retiredAt }) => retiredAt === null || age.ageOf(retiredAt) < SIGNS_AFTER_MS)

@@ -33,7 +33,6 @@ import {
   type Webhook,
   type WebhookChanges,
 } from '../storage/webhooks.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Seal } from '../system/seal.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
@@ -46,7 +45,7 @@ type NewWebhookInput = WebhookInput & {
   readonly events: readonly string[]
 }
 
-/** The webhooks of the API. A change is on disk when its promise resolves. */
+/** Creates, lists, changes and deletes webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(
   core: Core,
   given: {
@@ -60,8 +59,7 @@ export function createSubscriptions(
   const { seal, rules, subscribers, queues } = given
   const resource = (webhook: StoredWebhook) => resourceOf(webhook, queues.isUnreachable(webhook.id))
   const withMissed = async (webhook: StoredWebhook, pausedAt: Timestamp | null) => {
-    const shown = resource(webhook)
-    return { ...shown, ...(await missedEvents(db, webhook, pausedAt)) }
+    return { ...resource(webhook), ...(await missedEvents(db, webhook, pausedAt)) }
   }
   return {
     async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {
@@ -79,12 +77,12 @@ export function createSubscriptions(
       return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
-    /** The same with the number of events since a pause. */
+    /** Like `get`, with the number of events since the webhook was paused. */
     async read(id: string): Promise<api.Webhook> {
       const webhook = webhookById(db, id)
       return withMissed(webhook, pausedSince(webhook))
     },
-    /** Changes the fields in `input`; `is_active: true` activates a webhook that the relay deactivated. */
+    /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
       webhookById(db, id)
       const checked = checkInput(db, rules, input, own)
@@ -107,14 +105,21 @@ async function create(
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
-    const webhook = webhookOf(checked, ids, makerOf(origin))
+    const now = ids.now()
+    const webhook: Webhook = {
+      id: ids.id('wh'),
+      ...NEW,
+      ...checked,
+      disabledReason: null,
+      pausedAt: checked.isActive === false ? now : null,
+      createdBy: makerOf(origin),
+      createdAt: now,
+      updatedAt: now,
+    }
     const secret = newSecret(random)
     const stored = insertWebhook(tx, webhook)
-    insertSecret(tx, {
-      webhookId: webhook.id,
-      sealed: seal.seal(secret, webhook.id),
-      createdAt: webhook.createdAt,
-    })
+    const sealed = seal.seal(secret, webhook.id)
+    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
     subscribers.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
@@ -151,13 +156,8 @@ async function update(
   })
 }
 
-/** A deleted webhook is unknown and gets nothing; retention deletes its rows. */
-async function remove(
-  { ids, audit }: Core,
-  subscribers: Subscribers,
-  id: string,
-  origin: Origin,
-): Promise<void> {
+/** The webhook gets nothing from now on; retention deletes its rows later. */
+async function remove({ ids, audit }: Core, subscribers: Subscribers, id: string, origin: Origin) {
   await subscribers.change((tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
@@ -170,7 +170,7 @@ async function remove(
   })
 }
 
-/** A new secret; earlier ones sign too for 24 hours. A webhook with an unreadable secret is active again. */
+/** Earlier secrets sign too for 24 hours. Reactivates a webhook whose secret was unreadable. */
 async function rotateSecret(
   { ids, random, audit }: Core,
   { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
@@ -201,26 +201,17 @@ function aboutOf({ id }: Webhook) {
   return { kind: 'webhook', id } as const
 }
 
-/** A receiver's path and query often are its password. */
-function auditedFields({
-  url,
-  events,
-  isActive,
-  description,
-  attachmentLinks,
-  lineIds,
-  isPublicOnly,
-  disabledReason,
-}: Webhook): AuditFields {
+/** Without the URL's path and query, which often contain a password. */
+function auditedFields(webhook: Webhook): AuditFields {
   return {
-    url: auditedUrl(url),
-    events,
-    is_active: isActive,
-    description,
-    ...(attachmentLinks ? { attachment_links: true } : {}),
-    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
-    ...(isPublicOnly ? { is_public_only: true } : {}),
-    disabled_reason: disabledReason,
+    url: auditedUrl(webhook.url),
+    events: webhook.events,
+    is_active: webhook.isActive,
+    description: webhook.description,
+    ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
+    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
+    disabled_reason: webhook.disabledReason,
   }
 }
 
@@ -236,18 +227,7 @@ const NEW = {
   isPublicOnly: false,
 }
 
-function webhookOf(
-  checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
-  ids: LogicalClock,
-  createdBy: string,
-): Webhook {
-  const now = ids.now()
-  const pausedAt = checked.isActive === false ? now : null
-  const rest = { disabledReason: null, pausedAt, createdBy, createdAt: now, updatedAt: now }
-  return { id: ids.id('wh'), ...NEW, ...checked, ...rest }
-}
-
-/** `is_active` is the user's decision, and ends that of the relay. */
+/** `is_active` is the user's decision and overrides the relay's. */
 function changesOf(
   webhook: StoredWebhook,
   { isActive, ...input }: CheckedInput,
@@ -264,7 +244,7 @@ function changesOf(
   return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
-/** A new address is restricted as its author is: a caller who may use private addresses lifts the restriction. */
+/** A new URL gets its author's restriction: a caller who may use private addresses lifts it. */
 function policyAfter(
   before: Webhook,
   { url }: CheckedInput,
@@ -275,14 +255,14 @@ function policyAfter(
   return url === before.url ? {} : { isPublicOnly: true }
 }
 
-/** Links to files are sent only for a caller who may read files. */
+/** Throws unless a caller who turns on links to files may read files. */
 function requireMayLink(old: Webhook | typeof NEW, checked: CheckedInput, own: Permissions) {
   const { url, attachmentLinks } = { ...old, ...checked }
   const isNew = !old.attachmentLinks || url !== old.url
   if (attachmentLinks && isNew) requirePermission(own, 'attachments:read')
 }
 
-/** The webhook with an id as a caller wrote it; throws `not_found`. */
+/** The webhook with this id, as the caller wrote it. Throws `not_found`. */
 export function webhookById(db: Db, text: string): StoredWebhook {
   const id = parseId('wh', text)
   const webhook = id === null ? null : findWebhook(db, id)
@@ -290,13 +270,12 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   return webhook
 }
 
-/** Throws `webhook_inactive` unless something may go out to it now. */
 export function requireActive(webhook: StoredWebhook): void {
   if (webhook.isActive) return
   throw new RelayError('webhook_inactive', 'The webhook is not active: set is_active first.')
 }
 
-/** A caller's settings of a webhook; fields that are left out stay as they are. */
+/** A caller's settings for a webhook; omitted fields stay as they are. */
 type WebhookInput = Omit<api.WebhookChanges, 'events'> & {
   readonly events?: readonly string[]
 }
@@ -309,7 +288,7 @@ const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** The input as it is stored; throws `invalid_request` with every field that does not fit. */
+/** The input in stored form. Throws `invalid_request` with every invalid field. */
 function checkInput(
   db: Db,
   rules: TargetRules,
@@ -333,7 +312,7 @@ function checkInput(
   return { ...storedInput(input), ...(lineIds !== undefined && { lineIds }) }
 }
 
-/** Null for all lines, as far as its author has them. */
+/** Null means all lines that the author may use. */
 function linesOf(
   db: Db,
   { phone_line_ids: ids }: WebhookInput,
@@ -366,10 +345,7 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
   return checked.isAllowed ? null : `must not name an address that ${checked.why}`
 }
 
-/**
- * The url as it is called, so that it names the host which is called, however it was typed. A host
- * alone stays as it was sent, without a slash behind it.
- */
+/** The URL shows the host that is really called; a bare origin gets no trailing slash. */
 function plainUrl(text: string): string {
   const { origin, href } = new URL(text)
   return text === origin ? text : href

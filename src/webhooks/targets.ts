@@ -1,21 +1,17 @@
-// The rules for where webhooks may go. A box at home has its receivers on its own network and on itself, so these
-// are allowed unless the setting says `public`; link-local and metadata services, the relay's own
-// listener and what is no single host never are, in whatever form IPv6 wraps an address. Of the own
-// listener, the test inbox alone is allowed, by whatever setting.
+// Rules for webhook targets. A relay at home has its receivers on its own machine and network, so these are allowed
+// unless the setting says `public`. Link-local addresses, metadata services, addresses of no single host, and the
+// relay's own listener never are, however IPv6 wraps them. The only exception on the own listener is the test inbox.
 
 import { inboxToken } from '../domain/webhook-url.ts'
 import { memoize } from '../system/memoize.ts'
 
-export const TARGET_POLICIES = ['any-private', 'public'] as const
-export type TargetPolicy = (typeof TARGET_POLICIES)[number]
+export type TargetPolicy = 'any-private' | 'public'
 
 export type TargetRules = {
   readonly policy: () => TargetPolicy
-  /** True if the relay itself listens there. */
   readonly isOwnListener: (address: string, port: number) => boolean
 }
 
-/** The same rules without private addresses. */
 export function publicOnly(rules: TargetRules): TargetRules {
   return { ...rules, policy: () => 'public' }
 }
@@ -24,22 +20,16 @@ export type Target = {
   readonly url: URL
   readonly hostname: string
   readonly port: number
-  /** The address that the URL names literally, or null if it is a name to look up. */
+  /** The literal address in the URL, or null for a host name. */
   readonly address: string | null
 }
 
-export type AddressCheck =
-  | { readonly isAllowed: true; readonly isPrivate: boolean }
-  | { readonly isAllowed: false; readonly why: string }
-
 type Kind = 'public' | 'private' | 'forbidden'
-/** The destination of an address, without the form of IPv6 that wraps it. */
-type Destination = { readonly plainAddress: string; readonly kind: Kind }
 type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
 
 const DESTINATIONS_MAX = 1_000
 
-/** The target that a URL names, or a sentence on its fault. */
+/** The target of a URL, or a sentence that says what is wrong. */
 export function parseTarget(text: string): Target | string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -52,12 +42,14 @@ export function parseTarget(text: string): Target | string {
   return { url, hostname, port, address: bytesOf(hostname) === null ? null : hostname }
 }
 
-/** The check of a literal `address` of a target, in any spelling, before a webhook may connect to it. */
+/** Checks an address, in any spelling, before the relay connects to it. */
 export function checkAddress(
   address: string,
   { port, url }: Pick<Target, 'port' | 'url'>,
   rules: TargetRules,
-): AddressCheck {
+):
+  | { readonly isAllowed: true; readonly isPrivate: boolean }
+  | { readonly isAllowed: false; readonly why: string } {
   const destinations = destinationsOf(address)
   if (destinations.length === 0) return { isAllowed: false, why: 'is not an IP address' }
   if (destinations.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
@@ -74,7 +66,7 @@ export function checkAddress(
   return { isAllowed: true, isPrivate }
 }
 
-/** The first range that holds an address decides its kind; an address in none is `otherwise`. */
+/** The first matching range decides. */
 const V4_RANGES = rangesOf([
   ['100.100.100.200/32', 'forbidden'],
   ['0.0.0.0/8', 'forbidden'],
@@ -106,10 +98,10 @@ const V6_RANGES = rangesOf([
   ['2000::/3', 'public'],
 ])
 
-/** Bytes of an IPv6 address at which an IPv4 address may lie. */
+/** Positions in an IPv6 address at which an IPv4 address may be. */
 const AT_END = [12, 13, 14, 15]
 const AFTER_2002 = [2, 3, 4, 5]
-/** After a prefix of 48, 56, 64 or 96 bits (RFC 6052); byte 8 is left out. */
+/** After a prefix of 48, 56, 64 or 96 bits (RFC 6052); byte 8 is skipped. */
 const AFTER_ANY_PREFIX = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], AT_END]
 
 type Wrapper = {
@@ -118,20 +110,20 @@ type Wrapper = {
   readonly mask: number
 }
 
-/** Forms of IPv6 that carry an IPv4 address. */
+/** IPv6 forms that contain an IPv4 address. */
 const WRAPPERS: readonly Wrapper[] = [
   wrapper('::ffff:0:0/96', [AT_END]),
   wrapper('::ffff:0:0:0/96', [AT_END]),
   wrapper('64:ff9b::/96', [AT_END]),
-  // Every network chooses its own prefix within this one.
+  // Each network chooses its own prefix within this one.
   wrapper('64:ff9b:1::/48', AFTER_ANY_PREFIX),
   wrapper('2002::/16', [AFTER_2002]),
-  // Teredo hides the address of its client by inverting it.
+  // Teredo inverts the client's address.
   wrapper('2001::/32', [AT_END], 0xff),
 ]
 
-/** Destinations of an address, which are several for some forms; every post asks for the same few. */
-const destinationsOf = memoize(DESTINATIONS_MAX, (address): readonly Destination[] => {
+/** The destinations of an address; some forms have several. Every post asks for the same few. */
+const destinationsOf = memoize(DESTINATIONS_MAX, (address) => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
   const inner = bytes === null ? [] : innermost(bytes)
   return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))
@@ -143,14 +135,14 @@ function kindOf(bytes: Uint8Array): Kind {
   return ranges.find((range) => holds(range, bytes))?.kind ?? otherwise
 }
 
-/** The IPv4 addresses that an IPv6 one may carry, or the address itself. */
+/** The IPv4 addresses inside an IPv6 address, or the address itself. */
 function innermost(bytes: Uint8Array): readonly Uint8Array[] {
   if (bytes.length === 4) return [bytes]
   const found = WRAPPERS.find(({ range }) => holds(range, bytes))
   if (found !== undefined) {
     const { positions, mask } = found
     const carried = positions.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
-    // An address that begins with zero is filling, unless there is nothing else.
+    // An address that begins with zero is padding, unless there is no other.
     const real = carried.filter(([first]) => first !== 0)
     return real.length === 0 ? carried : real
   }
@@ -158,7 +150,7 @@ function innermost(bytes: Uint8Array): readonly Uint8Array[] {
   return [isCompatible ? bytes.slice(12) : bytes]
 }
 
-/** The 4 or 16 bytes of an address, or null if the text is none. `URL` knows every spelling. */
+/** The 4 or 16 bytes of an address, or null if the text isn't one. `URL` parses every IPv6 spelling. */
 function bytesOf(text: string): Uint8Array | null {
   if (/^[0-9]+(\.[0-9]+){3}$/.test(text)) {
     const parts = text.split('.').map(Number)

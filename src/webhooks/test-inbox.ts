@@ -1,6 +1,5 @@
-// The test inbox: an address of the relay itself that takes events and shows them, for an owner without an
-// endpoint. It publishes no event, so nothing that arrives leads to another delivery. What arrived is in
-// memory only.
+// The test inbox: a URL of the relay that takes events and shows them, for an owner without an endpoint. It publishes
+// no events, so nothing leads to another delivery. Requests are kept in memory only.
 
 import type { InboxEntry, InboxRequest } from '../api/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -15,11 +14,8 @@ import type { Seal } from '../system/seal.ts'
 import { isSigned, openSecrets, signingSecrets } from './signature.ts'
 import { webhookById } from './subscriptions.ts'
 
-const TOKEN_BYTES = 24
-/** Of all inboxes together. */
+/** Most requests kept, for all inboxes together. */
 const KEPT_MAX = 100
-const KEPT_MS = DAY_MS
-const TEXT = new TextDecoder()
 
 type Received = InboxEntry & {
   readonly webhookId: WebhookId
@@ -32,7 +28,6 @@ export class TestInbox {
   readonly #seal: Seal
   /** The relay's own address on this machine. */
   readonly #origin: () => string
-  /** Newest first. */
   #received: readonly Received[] = []
   #count = 0
 
@@ -45,13 +40,13 @@ export class TestInbox {
     this.#origin = origin
   }
 
-  /** A new address, which works once a webhook has it. */
+  /** A new URL; it works once a webhook has it. */
   newUrl(): string {
-    const token = Buffer.from(this.#core.random.bytes(TOKEN_BYTES)).toString('base64url')
+    const token = Buffer.from(this.#core.random.bytes(24)).toString('base64url')
     return this.#origin() + INBOX_PATH + token
   }
 
-  /** True for an address that leads here. */
+  /** True if the URL is a test inbox of this relay. */
   isAt(url: string): boolean {
     return inboxToken(url) !== null && new URL(url).origin === this.#origin()
   }
@@ -67,7 +62,7 @@ export class TestInbox {
   receive(webhookId: WebhookId, headers: Headers, bytes: Uint8Array): void {
     const { db, clock, changes } = this.#core
     const at = timestamp(clock.now())
-    const body = TEXT.decode(bytes)
+    const body = new TextDecoder().decode(bytes)
     const keys = signingSecrets(openSecrets(db, this.#seal, webhookId) ?? [], clock)
     const isVerified = isSigned({ headers, body, now: clock.wall() / SECOND_MS }, keys)
     const lines = [...headers].map(([name, value]) => `${name}: ${value}`)
@@ -84,7 +79,7 @@ export class TestInbox {
     changes.publish([{ what: 'inbox', id: webhookId }])
   }
 
-  /** Entries of a webhook, newest first. */
+  /** The webhook's requests, newest first. */
   list(id: string): readonly InboxEntry[] {
     const webhook = webhookById(this.#core.db, id)
     return this.#kept()
@@ -92,7 +87,7 @@ export class TestInbox {
       .map(({ webhookId: _webhook, at: _at, request: _request, ...entry }) => entry)
   }
 
-  /** Throws `not_found` for an entry that is no longer kept. */
+  /** Throws `not_found` if the request is no longer kept. */
   read(id: string, entry: string): InboxRequest {
     const webhook = webhookById(this.#core.db, id)
     const found = this.#kept().find((one) => one.webhookId === webhook.id && one.id === entry)
@@ -101,11 +96,11 @@ export class TestInbox {
   }
 
   #kept(): readonly Received[] {
-    return this.#received.filter(({ at }) => this.#core.clock.ageOf(at) < KEPT_MS)
+    return this.#received.filter(({ at }) => this.#core.clock.ageOf(at) < DAY_MS)
   }
 }
 
-/** The name of the event; null for anything else. */
+/** The event's name, or null if the body isn't an event. */
 function eventIn(body: string): string | null {
   try {
     const { event } = Object(JSON.parse(body)) as { readonly event?: unknown }

@@ -25,7 +25,6 @@ export function createWebhooks(
     readonly seal: Seal
     readonly metrics: Metrics
     readonly disk: { readonly isLow: boolean }
-    /** Wakes the delivery loop. */
     readonly signal: Signal
     readonly scheduleMs: readonly number[]
     readonly downloadUrl: DownloadUrl
