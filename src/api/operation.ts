@@ -110,18 +110,44 @@ const ROOTS: Readonly<Record<Callers, string>> = {
   everyone: '',
 }
 
-/** Rights that are closed to members, for a read and for a change: a row spreads one, and says what differs. */
+/** Rights of a read and of a change, closed to members. A row spreads one and adds what differs. */
 export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
 export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
 
-/** Makes the rows of plain reads for these callers: without a query and a body, with one answer. */
+/** What a short row adds to its route and its one answer. */
+type More = Pick<Common, 'query' | 'body' | 'isBodyOptional' | 'takesFile'> &
+  Partial<OfSessions> & { readonly isOpen?: true }
+
+type Answered<C extends Callers, R, A> = OfSessions & {
+  readonly callers: C
+  readonly route: R
+  readonly answers: { readonly 200: A }
+}
+
+/** Makes short rows of reads for these callers. */
 export function reading<const C extends 'owner' | 'browsers' | 'control'>(callers: C) {
-  return <const R extends `GET /${string}`, A extends TSchema>(route: R, answer: A) => ({
-    ...READ,
-    callers,
-    route,
-    answers: { 200: answer },
-  })
+  return <const R extends `GET /${string}`, A extends TSchema, const M extends More = object>(
+    route: R,
+    answer: A,
+    more: M = {} as M, // All fields of `More` are optional.
+  ): Answered<C, R, A> & { readonly audit: null } & NoInfer<M> => {
+    return { ...READ, callers, route, answers: { 200: answer }, ...more }
+  }
+}
+
+/** Makes short rows of changes for these callers. */
+export function changing<const C extends 'owner' | 'browsers'>(callers: C) {
+  return <
+    const R extends `${Method} /${string}`,
+    A extends TSchema,
+    const M extends More & Pick<Common, 'audit'>,
+  >(
+    route: R,
+    answer: A,
+    more: M,
+  ): Answered<C, R, A> & M => {
+    return { ...CHANGE, callers, route, answers: { 200: answer }, ...more }
+  }
 }
 
 /** The body of an action without parameters, which may be left out. */
