@@ -1,5 +1,3 @@
-// Files that travel with messages.
-
 import { Type } from 'typebox'
 
 import { ATTACHMENT_STATES, FILENAME_BYTES_MAX } from '../domain/attachment.ts'
@@ -50,7 +48,7 @@ export const Attachment = objectSchema('Attachment', {
 })
 export type Attachment = Shape<typeof Attachment>
 
-/** An attachment as its message shows it. */
+/** An attachment within its message. */
 export const MessageAttachment = objectSchema('MessageAttachment', {
   ...FILE,
   sent: Type.Optional(
@@ -66,28 +64,26 @@ export const MessageAttachment = objectSchema('MessageAttachment', {
 })
 export type MessageAttachment = Shape<typeof MessageAttachment>
 
-const FILENAME = Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' })
-
-/** A file of a send: an upload by its id, or a URL that is fetched before the message is accepted. */
+/** A file to send: an attachment by its id, or a URL that is fetched before the message is accepted. */
 export const SendAttachment = Type.Union(
   [
     objectSchema('AttachmentById', { id: id('att', 'An upload, or any attachment that is here.') }),
     objectSchema('AttachmentByUrl', {
       url: url({ minLength: 1, maxLength: 2_048, description: 'Fetched at once: 20 s, 25 MB.' }),
-      filename: Type.Optional(FILENAME),
+      filename: Type.Optional(
+        Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' }),
+      ),
     }),
   ],
   { title: 'SendAttachment' },
 )
 export type SendAttachment = Shape<typeof SendAttachment>
 
-const SECONDS_PER_DAY = 86_400
-
 export const LinkRequest = objectSchema('AttachmentLinkRequest', {
   expires_in: Type.Optional(
     Type.Integer({
       minimum: 60,
-      maximum: 7 * SECONDS_PER_DAY,
+      maximum: 7 * 86_400,
       default: 3_600,
       description: 'In seconds.',
     }),

@@ -1,4 +1,4 @@
-// The owner's address book, people who want no more messages, and search.
+// Contacts, opt-outs and search.
 
 import { Type, type TOptional, type TSchema, type TUnsafe } from 'typebox'
 
@@ -12,14 +12,14 @@ import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
-/** A field in an answer. */
+/** The schema of a field in an answer. */
 function answered({ kind, isRequired, example }: FieldRow): TSchema {
   const text = Type.String(example === undefined ? {} : { example })
   if (kind === 'list') return Type.Array(text)
   return isRequired === true ? text : nullable(text)
 }
 
-/** A field in a request. */
+/** The schema of a field in a request. */
 function requested({ kind, isRequired, lengthMax: maxLength, example: text }: FieldRow): TSchema {
   const example = text === undefined ? {} : { example: text }
   if (isRequired === true) return Type.String({ minLength: 1, maxLength, ...example })
@@ -35,7 +35,7 @@ function eachField(schemaOf: (row: FieldRow) => TSchema): unknown {
   )
 }
 
-// The schemas have the values that the table of fields says.
+// The casts hold because every schema is made from the row of its field.
 const ANSWERED = eachField(answered) as { [N in keyof Fields]: TUnsafe<Fields[N]> }
 const REQUESTED = eachField(requested) as { [N in keyof Fields]: TOptional<TUnsafe<Fields[N]>> }
 

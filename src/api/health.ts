@@ -23,7 +23,7 @@ export type HealthFinding = Shape<typeof HealthFinding>
 
 export const HealthFindings = objectSchema('HealthFindings', { data: Type.Array(HealthFinding) })
 
-/** Puts a finding off, or shows it again where `until` is null. */
+/** Snoozes a finding; shows it again if `until` is null. */
 export const NewSnooze = objectSchema('NewSnooze', {
   code: Type.String({ maxLength: 100 }),
   about: objectSchema('SnoozedSubject', {

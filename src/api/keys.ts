@@ -12,12 +12,7 @@ import {
 import { quietHours } from './phone-lines.ts'
 import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
-const LINES_MAX = 100
-const ALLOWED_MAX = 1_000
-const SENDS_PER_HOUR_MAX = 10_000
-const SENDS_PER_DAY_MAX = 100_000
-
-/** Requests are closed and answers open, so that each has its own schema of the hours. */
+/** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(
     'RecipientRule',
@@ -26,14 +21,14 @@ const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
       'in `allow`.',
   ),
   allow: Type.Array(Type.String({ example: '+12025550123' }), {
-    maxItems: ALLOWED_MAX,
+    maxItems: 1_000,
     description: 'Recipients that are allowed besides. A group is where all its members are.',
   }),
-  sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: SENDS_PER_HOUR_MAX })),
+  sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
   sends_per_day: nullable(
     Type.Integer({
       minimum: 1,
-      maximum: SENDS_PER_DAY_MAX,
+      maximum: 100_000,
       description: 'Within 24 hours. Sends of keys that it created count as well.',
     }),
   ),
@@ -69,13 +64,18 @@ const KEY_HISTORY = {
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
-/** Left out where there is no such limit. */
+/** A limit that the key doesn't have is left out. */
 const LIMITS = {
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
   expires_at: Type.Optional(EXPIRY),
   rules: Type.Optional(KeyRules),
 }
+
+const GROUP_NAMES = Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
+const GROUP_WORDS = Object.entries(SCOPE_GROUPS)
+  .map(([name, scopes]) => `\`${name}\`: ${scopes.join(', ')}.`)
+  .join(' ')
 
 export const KeyCreation = objectSchema('KeyCreation', {
   name: Type.Optional(
@@ -84,7 +84,7 @@ export const KeyCreation = objectSchema('KeyCreation', {
   scopes: Type.Optional(
     nullable(
       Type.Array(
-        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...groupNames()], groupWords()),
+        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...GROUP_NAMES], GROUP_WORDS),
         { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
       ),
     ),
@@ -93,7 +93,7 @@ export const KeyCreation = objectSchema('KeyCreation', {
     nullable(
       Type.Array(Type.String(), {
         minItems: 1,
-        maxItems: LINES_MAX,
+        maxItems: 100,
         description: 'The only lines that it sees and uses; all where it is left out.',
       }),
     ),
@@ -102,15 +102,6 @@ export const KeyCreation = objectSchema('KeyCreation', {
   rules: Type.Optional(nullable(NewRules)),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
-
-function groupNames(): readonly ScopeGroup[] {
-  return Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
-}
-
-function groupWords(): string {
-  const words = Object.entries(SCOPE_GROUPS).map(([name, all]) => `\`${name}\`: ${all.join(', ')}.`)
-  return words.join(' ')
-}
 
 export const CreatedKey = objectSchema('CreatedKey', {
   ...KEY_FIELDS,

@@ -54,14 +54,14 @@ const CONTENT = {
   ),
 }
 
-/** A send into a conversation that there is: to a person, or to a group. */
+/** A send into an existing conversation, with a person or a group. */
 export const ConversationSend = Type.Object(CONTENT, {
   title: 'ConversationSend',
   additionalProperties: false,
   example: { text: 'Your table is ready.' },
 })
 export type ConversationSend = Shape<typeof ConversationSend>
-/** A send in a conversation that has no attachments. */
+/** A `ConversationSend` without attachments: its text is required. */
 export const TextConversationSend = Type.Object(
   { ...ConversationSend.properties, text: TEXT },
   { additionalProperties: false },
@@ -98,7 +98,7 @@ export const SendRequest = Type.Object(
   },
 )
 export type SendRequest = Shape<typeof SendRequest>
-/** A send without attachments. */
+/** A `SendRequest` without attachments: its text is required. */
 export const TextSendRequest = Type.Object(
   { ...SendRequest.properties, text: TEXT },
   { additionalProperties: false },
@@ -127,14 +127,9 @@ export const Reply = objectSchema('Reply', {
   text_excerpt: nullable(Type.String({ description: 'Its first 100 characters.' })),
 })
 
-/** The fields of a `Reply`. */
-export function replyFields({
-  messageId,
-  guid,
-  part,
-  excerpt,
-}: ReplyTarget & { readonly excerpt: string | null }) {
-  return { message_id: messageId, guid, part, text_excerpt: excerpt }
+export function replyFields(reply: ReplyTarget & { readonly excerpt: string | null }) {
+  const { messageId: message_id, guid, part, excerpt: text_excerpt } = reply
+  return { message_id, guid, part, text_excerpt }
 }
 
 export const Edit = objectSchema('Edit', {
@@ -191,7 +186,6 @@ export const Approval = objectSchema(
 )
 export type Approval = Shape<typeof Approval>
 
-/** The fields of an `Approval`. */
 export function approvalFields(approval: StoredApproval, resolved_at: string | null): Approval {
   return {
     state: approval.state,
@@ -234,7 +228,7 @@ export const Message = objectSchema('Message', {
   sent_at: nullable(time("The device's time for an inbound message.")),
   delivered_at: nullable(time('When it was delivered.')),
   read_at: nullable(time('When it was read.')),
-  // A direct text message has none of these, unless `contact_names` asks for the first.
+  // A direct text message has none of the fields below, unless `contact_names` asks for the first.
   contact_name: Type.Optional(Type.String({ example: 'Anna Miller' })),
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   conversation_type: Type.Optional(Type.Literal('group')),
@@ -274,12 +268,8 @@ export const ApprovalRequest = objectSchema('ApprovalRequest', {
 })
 export type ApprovalRequest = Shape<typeof ApprovalRequest>
 
-const REASON_LENGTH_MAX = 500
-
 export const DenialRequest = objectSchema('DenialRequest', {
-  reason: Type.Optional(
-    Type.String({ maxLength: REASON_LENGTH_MAX, example: 'The offer is over.' }),
-  ),
+  reason: Type.Optional(Type.String({ maxLength: 500, example: 'The offer is over.' })),
 })
 export type DenialRequest = Shape<typeof DenialRequest>
 
@@ -318,7 +308,7 @@ export const Conversation = objectSchema('Conversation', {
   ),
   opted_out: OPTED_OUT,
   merged_from: Type.Optional(Type.Array(MergedFrom)),
-  // A conversation with one person has none of these.
+  // A conversation with one person has none of the next five fields.
   type: Type.Optional(Type.Literal('group')),
   chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
   name: Type.Optional(nullable(Type.String({ example: 'Family' }))),

@@ -16,6 +16,7 @@ import { OptOut } from './contacts.ts'
 import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
+  changesOf,
   enumOf,
   id,
   listOf,
@@ -26,17 +27,13 @@ import {
   type Shape,
 } from './schema.ts'
 
-const DESCRIPTION_LENGTH_MAX = 500
-const URL_LENGTH_MAX = 2_048
-
 export const EventName = enumOf('EventName', EVENT_NAMES)
 export const DeliveryStatus = enumOf('DeliveryStatus', DELIVERY_STATUSES)
 
-/** A webhook needs these; the others have a default. */
 const REQUIRED = {
   url: url({
     minLength: 1,
-    maxLength: URL_LENGTH_MAX,
+    maxLength: 2_048,
     description: 'Absolute, http or https. Private and loopback addresses are allowed.',
   }),
   events: Type.Array(EventName, {
@@ -46,9 +43,10 @@ const REQUIRED = {
     example: ['message.received', 'message.delivered'],
   }),
 }
+/** Fields with a default. */
 const OPTIONAL = {
   is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
-  description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
+  description: nullable(Type.String({ maxLength: 500 })),
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
   }),
@@ -66,11 +64,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   ...Type.Partial(Type.Object(OPTIONAL)).properties,
 })
 
-export const WebhookChanges = Type.Partial(Type.Object({ ...REQUIRED, ...OPTIONAL }), {
-  title: 'WebhookChanges',
-  additionalProperties: false,
-  minProperties: 1,
-})
+export const WebhookChanges = changesOf('WebhookChanges', { ...REQUIRED, ...OPTIONAL })
 export type WebhookChanges = Shape<typeof WebhookChanges>
 
 const WEBHOOK_FIELDS = {
@@ -196,10 +190,7 @@ export type StoppedReplay = Shape<typeof StoppedReplay>
 const DELIVERY_FIELDS = {
   id: id('dlv', 'Identifies the delivery.'),
   webhook_id: id('wh', 'Where it goes.'),
-  event_id: Type.String({
-    description: 'Sent as `webhook-id`; the same in every attempt.',
-    example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
-  }),
+  event_id: id('evt', 'Sent as `webhook-id`; the same in every attempt.'),
   event: EventName,
   message_id: nullable(id('msg', 'The message of the event; null for a test.')),
   status: DeliveryStatus,
@@ -281,14 +272,14 @@ const EventMessage = objectSchema('EventMessage', {
   isDelivered: Type.Boolean(),
   isRead: Type.Boolean(),
   error: Type.Optional(MessageError),
-  // A direct text message has none of these.
+  // A direct text message has none of the fields below.
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   replyTo: Type.Optional(Reply),
   edits: Type.Optional(Type.Array(Edit, { description: 'Of `message.edited`: earlier texts.' })),
   unsent_at: Type.Optional(time('Of `message.unsent`: when its sender took it back.')),
 })
 
-/** The body of a delivery: exactly the bytes that are signed. */
+/** The body of most deliveries. The signature is over exactly its bytes. */
 export const EventPayload = objectSchema('EventPayload', {
   ...EVENT_FIELDS,
   message: EventMessage,
@@ -299,10 +290,10 @@ export const EventPayload = objectSchema('EventPayload', {
 })
 export type EventPayload = Shape<typeof EventPayload>
 
-/** A `message.reaction` whose message the relay does not have. */
+/** The body of a `message.reaction` if the relay doesn't have the message. */
 export const UnplacedReaction = objectSchema('UnplacedReaction', {
   ...EVENT_FIELDS,
-  // Several generators of clients know no field that is always null.
+  // Several client generators can't handle a field that is always null.
   message: Type.Unsafe<null>(nullable(EventMessage)),
   target_guid: Type.String({ description: "The device's guid of the message." }),
   reaction: EventReaction,
@@ -331,7 +322,6 @@ export const OptOutChange = objectSchema('OptOutChange', {
   opt_out: OptOut,
 })
 
-/** Any body that a webhook gets. */
 export type AnyEvent =
   | EventPayload
   | Shape<typeof UnplacedReaction>

@@ -1,4 +1,4 @@
-// Operations of browsers alone: what the page needs beside the API, and the sign-in.
+// Operations that only browsers may call: the sign-in, and what the page needs beyond the API.
 
 import { Type } from 'typebox'
 
@@ -37,7 +37,6 @@ const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
 const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
 const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
-/** The page key comes with a new session only. */
 type OpenedSession = SessionState & { readonly page_key: string }
 
 const read = reading('browsers')
@@ -110,7 +109,7 @@ export const DASHBOARD = rows({
   getHomePictures: read('GET /pictures/home', typed<HomeChartData>()),
   getLinePictures: read('GET /pictures/line/:id', typed<LineChartData>()),
   getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookChartData>()),
-  /** Answers with an image, for a link that opens a new text. */
+  /** Answers with an image. `text` is a link that opens a new text. */
   drawQrCode: {
     ...READS,
     route: 'GET /qr',
@@ -121,7 +120,7 @@ export const DASHBOARD = rows({
     body: WantedBackup,
     audit: null,
   }),
-  /** By the ticket in its path: a browser that downloads a file sends no header of the page. */
+  /** Needs a ticket in its path, because a browser sends no page key when it downloads a file. */
   download: {
     isOpen: true,
     ...READS,
@@ -140,11 +139,11 @@ export const DASHBOARD = rows({
     route: 'POST /restore/start',
     answers: { 200: typed<{ readonly restoring: true }>() },
     body: UploadId,
-    // The restore itself is recorded, in the data that came back.
+    // The restore itself is recorded, in the restored database.
     audit: null,
   },
   discardRestore: change('DELETE /restore', typed<{ readonly deleted: true }>(), { audit: null }),
-  /** A stream of events, which goes on after the position in `after`. */
+  /** Answers with a stream of events, from the position in `after`. */
   watchChanges: {
     ...READS,
     route: 'GET /events',

@@ -1,5 +1,3 @@
-// API keys and bridges, as their owner manages them.
-
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
 import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../keys.ts'
 import { CHANGE, READ, NO_BODY, rows } from '../operation.ts'

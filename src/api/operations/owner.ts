@@ -1,4 +1,4 @@
-// Operations of the owner, on the command line and in the dashboard: never with a key.
+// Operations for the owner, on the command line and in the dashboard. API keys can't call them.
 
 import { type Box, type BrokerUsersBlock, type InvitedBox, LineMove, NewBox } from '../boxes.ts'
 import { type HealthFinding, NewSnooze } from '../health.ts'

@@ -1,5 +1,3 @@
-// The service itself: health, probes, metrics and the audit trail.
-
 import { Type } from 'typebox'
 
 import { AuditAction, AuditEntryList } from '../audit.ts'

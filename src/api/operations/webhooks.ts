@@ -29,7 +29,6 @@ import {
 
 const TO = '{$request.body#/url}'
 
-/** The requests of deliveries. */
 const EVENTS: readonly Callback[] = [
   {
     id: 'onEvent',
