@@ -9,7 +9,7 @@ export type Box = {
   readonly id: string
   readonly name: string
   readonly status: 'invited' | 'online' | 'offline'
-  /** Why it is offline, as a code; null for any other status. */
+  /** The reason for being offline, as a code; null for any other status. */
   readonly status_reason: string | null
   /** This and the next two fields are as the box last reported them; null before its first report. */
   readonly version: string | null
@@ -53,7 +53,7 @@ export type InvitedBox = Box & {
   /** Joins the machine that it runs on. Shown only in this answer. */
   readonly command: string
   readonly expires_at: string | null
-  /** Whether the owner must first add the user of the box to their own NATS cluster. */
+  /** True if the owner must first add the user of the box to their own NATS cluster. */
   readonly needs_user: boolean
 }
 
@@ -77,13 +77,13 @@ export type BoxReport = {
   readonly version: string
   readonly head: {
     readonly name: string | null
-    /** Whether the head answered within the last seconds. */
+    /** True if the head answered within the last seconds. */
     readonly is_reached: boolean
     /** `host:port` of the broker; null while there is no connection. */
     readonly address: string | null
-    /** When the connection last changed; null before the first change. */
+    /** The time of the last change of the connection; null before the first change. */
     readonly since: string | null
-    /** Why there is no connection, or what the head says; null while the head is reached. */
+    /** The reason for having no connection, or the problem that the head reports; null while the head is reached. */
     readonly problem: string | null
     /** SHA-256 of the certificate that signed the broker's; null for a public authority. */
     readonly ca_fingerprint: string | null

@@ -31,7 +31,7 @@ export class RefusedError extends Error {
 
 export type Answered<Id extends OperationId> = {
   readonly body: Answer<Id>
-  /** Whether the relay repeated its answer to an earlier request with the same `Idempotency-Key`. */
+  /** True if the relay repeated its answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
 }
 

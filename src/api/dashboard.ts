@@ -11,11 +11,11 @@ export type SessionState = {
   readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
   /** Until then the password isn't asked for again; null if it is asked for now. */
   readonly elevated_until: string | null
-  /** Null while nobody is signed in: it would tell a stranger which known faults to try. */
+  /** Null while nobody is signed in: it would show strangers which known faults to try. */
   readonly version: string | null
   /** The next step of the setup; null once it is done, and while nobody is signed in. */
   readonly setup_step: string | null
-  /** Whether the browser is on the relay's own machine. */
+  /** True if the browser is on the relay's own machine. */
   readonly is_local: boolean
   /** Left out for the owner. */
   readonly member?: { readonly id: string; readonly name: string } | undefined
@@ -57,9 +57,9 @@ export type KindInfo = {
   /** The `driver` of its lines. */
   readonly name: string
   readonly title: string
-  /** Whether its messages leave this machine. If not, incoming messages can be simulated. */
+  /** False if its messages stay on this machine, where incoming messages can be simulated. */
   readonly is_real: boolean
-  /** Whether its lines need permissions of the operating system. */
+  /** True if its lines need permissions of the operating system. */
   readonly needs_permissions: boolean
   /** The `status_reason` with which a line may be deleted; null if none may. */
   readonly deletable_reason: string | null
@@ -78,7 +78,7 @@ export type About = {
   readonly trusted_proxies: readonly string[]
   /** A second folder for the daily backups. */
   readonly backup_folder: string | null
-  /** Whether an option sets the dashboard's password, which can then be changed only there. */
+  /** True if an option sets the dashboard's password, which can then be changed only there. */
   readonly is_password_locked: boolean
   /** The kinds of device that the relay looks for, such as `mac`. */
   readonly drivers: readonly string[]
@@ -139,7 +139,7 @@ export type ContactCost = {
   readonly after: string
 }
 
-/** Why an attempt failed, and what the owner of the endpoint can do. */
+/** The reason why an attempt failed, and advice for the owner of the endpoint. */
 export type DeliveryHint = { readonly title: string; readonly advice: string }
 
 export type SeenAttempt = Attempt & {
@@ -147,7 +147,7 @@ export type SeenAttempt = Attempt & {
   readonly hint: DeliveryHint | null
   /** Such as "84 ms". */
   readonly duration: string
-  /** Why the attempt was made, such as "scheduled". */
+  /** The reason for the attempt, such as "scheduled". */
   readonly cause: string
 }
 
@@ -171,19 +171,19 @@ export type SentRequest = {
   readonly conversation_id: string | null
 }
 
-/** How the deliveries of a webhook are going. */
+/** The progress of a webhook's deliveries. */
 export type WebhookDay = {
   readonly webhook_id: string
   /** The number of pending deliveries. */
   readonly waiting: number
-  /** When it first failed after the last success. */
+  /** The time of the first failure after the last success. */
   readonly failing_since: string | null
   /** The time of the next probe, which may be past, if it failed so often that only probes are sent; else null. */
   readonly next_probe_at: string | null
   /** The newest delivery that was tried, if it hasn't succeeded. */
   readonly failing: SeenDelivery | null
   readonly is_test_inbox: boolean
-  /** Why the relay stopped delivering, and the next step; null while it delivers. */
+  /** The reason why the relay stopped delivering, and the next step; null while it delivers. */
   readonly stopped: string | null
 }
 
@@ -195,7 +195,7 @@ export type InboxEntry = {
   readonly event: string | null
   /** The size of the body in bytes. */
   readonly size: number
-  /** Whether it was signed with the webhook's secret. */
+  /** True if it was signed with the webhook's secret. */
   readonly is_verified: boolean
 }
 

@@ -62,12 +62,12 @@ type Documented = { readonly tag: Tag; readonly summary: string; readonly descri
 
 /** Rights of a browser's session. They are required, so that no operation is open by accident. */
 type OfSessions = {
-  /** Whether members may call it; `own`: only for what they created. */
+  /** Rights of members; `own`: only for things that they created. */
   readonly member: 'yes' | 'own' | 'no'
-  /** Whether the owner must have entered the password within the last hour. */
+  /** `yes` if the owner must have entered the password within the last hour. */
   readonly password: 'no' | 'yes' | 'if it leads elsewhere' | 'if it opens the line'
   /**
-   * Whether its answer may be compressed. A compressed size reveals repeated text, so answers with a secret or
+   * True if its answer may be compressed. A compressed size reveals repeated text, so answers with a secret or
    * with the words of several people are never compressed.
    */
   readonly compress: boolean | 'of one conversation'
@@ -112,7 +112,7 @@ const ROOTS: Readonly<Record<Callers, string>> = {
 export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
 export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
 
-/** What a short row adds to its route and its one answer. */
+/** Fields that a short row adds to its route and its one answer. */
 type More = Pick<Common, 'query' | 'body' | 'isBodyOptional' | 'takesFile'> &
   Partial<OfSessions> & { readonly isOpen?: true }
 

@@ -11,7 +11,7 @@ export type Setting = {
   /** Written as for `hookline config set`. */
   readonly value: string
   readonly from: 'default' | 'database' | 'environment'
-  /** Whether the environment sets it. */
+  /** True if the environment sets it. */
   readonly is_locked: boolean
 }
 
@@ -51,7 +51,7 @@ export type BackupContents = {
       number
     >
   >
-  /** Whether it has the key that decrypts its webhook secrets. */
+  /** True if it has the key that decrypts its webhook secrets. */
   readonly has_secret_key: boolean
 }
 
@@ -85,7 +85,7 @@ export type UpdateState = {
   readonly latest: string | null
   readonly is_newer: boolean
   readonly checked_at: string | null
-  /** How to install it, with the command. */
+  /** Steps to install it, with the command. */
   readonly fix: string | null
   readonly problem: string | null
 }
@@ -116,7 +116,7 @@ export type Member = {
   readonly name: string
   readonly created_at: string
   readonly has_password: boolean
-  /** When the unused link expires; null if there is none. */
+  /** The time when the unused link expires; null if there is none. */
   readonly link_expires_at: string | null
   /** Accurate to the hour; null while no browser is signed in. */
   readonly last_seen_at: string | null

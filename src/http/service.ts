@@ -1,4 +1,4 @@
-// The service itself: health, probes, metrics and the audit trail.
+// Health, probes, metrics and the audit trail.
 
 import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
@@ -41,34 +41,29 @@ export function healthBindings(
       return { data: found.filter(({ about }) => isShown(db, viewer, about)) }
     }),
     bind(SERVICE.getLiveness, () => ({ status: 'ok' as const })),
-    bind(SERVICE.getReadiness, ({ request }) => readiness(request, life, disk)),
+    bind(SERVICE.getReadiness, ({ request }) => {
+      const { phase } = life
+      if (phase === 'stopping' || phase === 'starting')
+        return errorResponse(notRunning(phase), contextOf(request).requestId)
+      const ready = { status: 'ready', ...(disk.isLow ? { storage_full: true } : {}) }
+      return respondTo(request, JSON.stringify(ready))
+    }),
     bind(SERVICE.getMetrics, ({ request }) => {
-      if (!maySeeMetrics(request)) throw metricsClosed()
+      if (!maySeeMetrics(request)) throw new RelayError('not_found', METRICS_CLOSED)
       const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
       return respondTo(request, metrics.text(), { headers })
     }),
   ]
 }
 
-/** A caller of certain lines learns nothing of devices without a line. */
+/** A caller limited to some lines learns nothing about devices without a line. */
 function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): boolean {
   if (viewer.lineIds === null || kind === 'relay') return true
   return id !== null && (kind === 'line' || kind === 'webhook') && isSeenBy(db, viewer, id)
 }
 
-/** Ready once the database is open and migrated. */
-function readiness(request: Request, { phase }: Relay['life'], { isLow }: Relay['disk']): Response {
-  if (phase === 'stopping' || phase === 'starting')
-    return errorResponse(notRunning(phase), contextOf(request).requestId)
-  const ready = { status: 'ready', ...(isLow ? { storage_full: true } : {}) }
-  return respondTo(request, JSON.stringify(ready))
-}
-
-function metricsClosed(): RelayError {
-  const message =
-    'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
-  return new RelayError('not_found', message)
-}
+const METRICS_CLOSED =
+  'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
 
 export function auditBindings({ db }: Core) {
   return [bind(SERVICE.listAudit, ({ query }) => listAudit(db, query, pageOfQuery(query)))]
