@@ -1,4 +1,4 @@
-// Webhooks and deliveries in the words of the page.
+// Webhooks and deliveries as the dashboard shows them.
 
 import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
@@ -34,10 +34,10 @@ export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading'
 
 type Webhooks = Relay['webhooks']
 
-/** What a delivery is shown with. */
+/** The reads that a `SeenDelivery` needs. */
 type DeliveryReads = Pick<Webhooks, 'get' | 'getDelivery' | 'describe'>
 
-/** A body that is JSON, with line breaks for the reader. */
+/** Adds line breaks to a body that is JSON. */
 function readable({ headers, body }: InboxRequest): InboxRequest {
   try {
     return { headers, body: readableBody(body) }
@@ -57,10 +57,10 @@ function deliveriesOf(webhooks: Webhooks, messageId: string) {
 
 type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
-/** A relay has a handful of webhooks. */
+/** More than any relay has. */
 const WEBHOOKS_MAX = 200
 const LOOKED_AT = 50
-/** While a receiver fails, the newest deliveries wait untried behind the failing ones. */
+/** While an endpoint fails, the newest deliveries wait behind the failing ones and haven't been tried. */
 const LOOKED_AT_FOR_TRIED = 200
 
 const RESUME = 'Events are kept for 30 days. Fix the problem, and resume the webhook.'
@@ -102,7 +102,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   manual: 'requested by you',
 }
 
-/** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
+/** `knownUrl` is the webhook's URL, if the caller has it. Throws `not_found`. */
 function seenDelivery(
   webhooks: DeliveryReads,
   id: string,
@@ -119,7 +119,7 @@ function seenDelivery(
   return { ...delivery, attempts, ...webhooks.describe(id) }
 }
 
-/** "84 ms", "1.2 s". */
+/** Such as "84 ms" or "1.2 s". */
 export function durationWords(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
@@ -138,7 +138,7 @@ function sentRequest(webhooks: Webhooks, reading: Relay['reading'], id: string):
   }
 }
 
-/** Null if it is no longer kept. */
+/** The message; null if it is no longer kept. */
 function messageOf({ messages }: Relay['reading'], id: string): Message | null {
   try {
     return messages.get(id)
@@ -168,7 +168,7 @@ export function headersOf({ delivery, attempt, url, version }: Sent): string {
   ].join('\n')
 }
 
-/** The body that was sent, with line breaks for the reader. */
+/** Adds line breaks to a JSON body. */
 export function readableBody(body: string): string {
   return JSON.stringify(JSON.parse(body), null, 2)
 }

@@ -1,5 +1,5 @@
 // The OpenAPI document. The raw document of @elysiajs/swagger claims 3.0 but uses 3.1, lists three content types
-// for every body, and has faulty nullable schemas; this makes it valid.
+// for every body, and lacks path parameters; this makes it valid.
 
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
