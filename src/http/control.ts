@@ -1,4 +1,4 @@
-// What only the control socket answers, which nobody but the owner can open.
+// Operations of the control socket only, which only the owner can open.
 
 import { type Operation, routeOf } from '../api/operation.ts'
 import { CONTROL } from '../api/operations/control.ts'
@@ -7,7 +7,7 @@ import { bind, type Binding } from './bind.ts'
 import type { Relay } from './relay.ts'
 import { originOf } from './request-context.ts'
 
-/** Open during the startup check, which ends with it. */
+/** The one path of the control socket that answers during the startup check; the call ends the check. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
 export function controlBindings({
@@ -30,7 +30,7 @@ export function controlBindings({
 
 const REPORTS: readonly Operation[] = [CONTROL.listPhones, CONTROL.listScriptCalls]
 
-/** A report without a row gets its route all the same. */
+/** A report of a kind of line; it gets a route even if it has no row. */
 function reportBinding(name: string, read: () => readonly unknown[]): Binding {
   const route = `GET /${name}` as const
   const known = REPORTS.find((operation) => operation.route === route)

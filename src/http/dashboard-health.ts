@@ -1,4 +1,4 @@
-// The state of the relay, with the findings below their causes, and the checks of each line.
+// The state of the relay with its findings, and the checks of each line.
 
 import type { FindingBranch } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
@@ -10,10 +10,10 @@ import { relayState } from '../health/relay-state.ts'
 import { bind } from './bind.ts'
 import type { Relay } from './relay.ts'
 
-/** A relay has a handful of webhooks. */
+/** More than any relay has. */
 const WEBHOOKS_MAX = 200
 
-/** For signed-in browsers. Both answer once the devices have answered. */
+/** Both operations wait for the devices to answer. */
 export function dashboardHealthBindings({
   kinds: { kinds },
   lines,
@@ -37,7 +37,7 @@ export function dashboardHealthBindings({
   ]
 }
 
-/** Causes in the order of the findings, each with all that follows from it. */
+/** The causes in the order of the findings, each with the findings that follow from it. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
   return findingTrees(findings).map((tree) => ({
     cause: tree.finding,

@@ -1,4 +1,4 @@
-// Deliveries: single ones, those that failed, and events since a time.
+// Deliveries, retries of failed deliveries, and replays of events since a time.
 
 import type { QueryOf } from '../api/operation.ts'
 import { WEBHOOKS } from '../api/operations/webhooks.ts'

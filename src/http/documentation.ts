@@ -1,4 +1,4 @@
-// What the OpenAPI document says of one operation, by its row.
+// Describes an operation for the OpenAPI document, from its row.
 
 import { type TObject, Type } from 'typebox'
 
@@ -64,7 +64,7 @@ export function documentationOf(operation: Extract<Operation, { readonly tag: st
   }
 }
 
-/** True if a body says anything: an action may take an empty object. */
+/** False for an operation without a body, and for an action that takes only an empty object. */
 function hasBody({ body = {}, takesFile }: Operation): boolean {
   const fields = 'properties' in body ? Object.keys(Object(body.properties)) : []
   return takesFile === true || fields.length > 0 || 'anyOf' in body
@@ -94,7 +94,7 @@ function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
       field
     const required = schema?.required?.includes(name) === true && !('default' in field)
     const about = description === undefined ? {} : { description }
-    // A named schema is also described where it is defined.
+    // A named schema keeps its own description too.
     const shape = rest.title === undefined ? rest : { ...rest, ...about }
     return { name, in: place, required, ...about, schema: shape }
   })

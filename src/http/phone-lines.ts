@@ -40,7 +40,7 @@ function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
   throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
 }
 
-/** The cursor is the last line's id: ids sort by creation. */
+/** The cursor is the id of the last line; ids sort by creation. */
 function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest): Page<PhoneLine> {
   const after = cursor === null ? '' : Buffer.from(cursor, 'base64url').toString()
   if (cursor !== null && !/^line_[0-9a-z]{26}$/.test(after)) {
@@ -56,7 +56,7 @@ function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest
 
 type Action = Relay['kinds']['actions'][number]
 
-/** Operations that kinds of lines bring along, each for an act on one of their lines. */
+/** Operations that kinds of lines define for their own lines. */
 export function lineActionBindings({ lines, kinds }: Pick<Relay, 'kinds' | 'lines'>) {
   return kinds.actions.map((action) => {
     const { kind, name, bodies, run } = action

@@ -39,7 +39,7 @@ export type Relay = {
   readonly boxes: BoxActions
   readonly charts: Charts
   readonly config: Config
-  /** Confirms a running upgrade; HTTP calls it once the startup check has passed. */
+  /** Confirms that this start is healthy; undefined if no upgrade waits for that. */
   readonly confirmHealthy: (() => void) | undefined
   readonly contacts: Contacts
   readonly conversationChanges: ConversationChanges
