@@ -2,7 +2,17 @@ import { Type } from 'typebox'
 
 import { ATTACHMENT_STATES, FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 import { DIRECTIONS } from '../domain/message.ts'
-import { IN_DOCUMENT, enumOf, id, nullable, objectSchema, time, url, type Shape } from './schema.ts'
+import {
+  IN_DOCUMENT,
+  enumOf,
+  id,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  url,
+  type Shape,
+} from './schema.ts'
 
 export const VARIANTS = ['original', 'compatible', 'thumbnail'] as const
 export type Variant = (typeof VARIANTS)[number]
@@ -51,12 +61,10 @@ export type Attachment = Shape<typeof Attachment>
 /** An attachment within its message. */
 export const MessageAttachment = objectSchema('MessageAttachment', {
   ...FILE,
-  sent: Type.Optional(
-    nullable(
-      Type.Boolean({
-        description: 'Outbound only: whether this part was sent; null while nobody can say.',
-      }),
-    ),
+  sent: nullish(
+    Type.Boolean({
+      description: 'Outbound only: whether this part was sent; null while nobody can say.',
+    }),
   ),
   download_url: Type.Optional(
     url({ description: 'Needs no key, for 7 days; for webhooks with `attachment_links`.' }),

@@ -5,7 +5,16 @@ import { Type } from 'typebox'
 import { CREDENTIAL_NAME_LENGTH_MAX } from '../domain/credential.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { grouped } from '../domain/number-words.ts'
-import { IN_DOCUMENT, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  IN_DOCUMENT,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+} from './schema.ts'
 
 const BRIDGE_FIELDS = {
   id: id('brg', 'Identifies the bridge.'),
@@ -25,8 +34,8 @@ const TOKEN = Type.String({
 
 export const BridgeCreation = objectSchema('BridgeCreation', {
   phone_number: Type.String({ maxLength: 30, example: '+12025550147' }),
-  label: Type.Optional(
-    nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'Phone of the shop' })),
+  label: nullish(
+    Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'Phone of the shop' }),
   ),
 })
 
@@ -59,22 +68,18 @@ const PHONE_MESSAGE = {
     description: `Cut to ${grouped(TEXT_LENGTH_MAX)} characters.`,
     example: 'Is my table ready?',
   }),
-  recipients: Type.Optional(
-    nullable(
-      Type.String({
-        description:
-          'To whom it went, one a line. A message to several is of a group: counted in `not_relayed`, not stored.',
-      }),
-    ),
+  recipients: nullish(
+    Type.String({
+      description:
+        'To whom it went, one a line. A message to several is of a group: counted in `not_relayed`, not stored.',
+    }),
   ),
-  at: Type.Optional(
-    nullable(
-      Type.String({
-        maxLength: 100,
-        description: 'When it arrived; ignored unless it is a time within the last 30 days.',
-        example: '2026-11-21T10:00:00Z',
-      }),
-    ),
+  at: nullish(
+    Type.String({
+      maxLength: 100,
+      description: 'When it arrived; ignored unless it is a time within the last 30 days.',
+      example: '2026-11-21T10:00:00Z',
+    }),
   ),
 }
 
@@ -109,7 +114,7 @@ export const PhoneReport = objectSchema('PhoneReport', {
     example: 'msg_01k5c3qv7yfxn8t2w9r4d6m0ab',
   }),
   sent: Type.Boolean({ description: 'Whether the iPhone sent it.' }),
-  error: Type.Optional(nullable(Type.String({ description: 'The reason why not; it is logged.' }))),
+  error: nullish(Type.String({ description: 'The reason why not; it is logged.' })),
 })
 
 export const NotedReport = objectSchema('NotedReport', { noted: Type.Literal(true) })

@@ -10,7 +10,7 @@ import {
 } from '../domain/contact-fields.ts'
 import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
-import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { enumOf, id, listOf, nullable, nullish, objectSchema, time, type Shape } from './schema.ts'
 
 /** The schema of a field in an answer. */
 function answered({ kind, isRequired, example }: FieldRow): TSchema {
@@ -23,7 +23,7 @@ function answered({ kind, isRequired, example }: FieldRow): TSchema {
 function requested({ kind, isRequired, lengthMax: maxLength, example: text }: FieldRow): TSchema {
   const example = text === undefined ? {} : { example: text }
   if (isRequired === true) return Type.String({ minLength: 1, maxLength, ...example })
-  if (kind !== 'list') return Type.Optional(nullable(Type.String({ maxLength, ...example })))
+  if (kind !== 'list') return nullish(Type.String({ maxLength, ...example }))
   const pattern = String.raw`^[^,]*[^,\s][^,]*$`
   const item = { minLength: 1, maxLength, pattern, description: 'Without a comma.', ...example }
   return Type.Optional(Type.Array(Type.String(item), { maxItems: LIST_LENGTH_MAX }))
@@ -76,8 +76,8 @@ export type OptOut = Shape<typeof OptOut>
 export const OptOutList = listOf('OptOutList', OptOut)
 
 export const OptOutFields = objectSchema('OptOutFields', {
-  phone_line_id: Type.Optional(
-    nullable(id('line', 'Only messages of this line; of all lines where it is null or left out.')),
+  phone_line_id: nullish(
+    id('line', 'Only messages of this line; of all lines where it is null or left out.'),
   ),
 })
 

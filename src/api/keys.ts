@@ -10,7 +10,17 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import { quietHours } from './phone-lines.ts'
-import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  ISO_TIME,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+} from './schema.ts'
 
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
@@ -78,28 +88,22 @@ const GROUP_WORDS = Object.entries(SCOPE_GROUPS)
   .join(' ')
 
 export const KeyCreation = objectSchema('KeyCreation', {
-  name: Type.Optional(
-    nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
-  ),
-  scopes: Type.Optional(
-    nullable(
-      Type.Array(
-        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...GROUP_NAMES], GROUP_WORDS),
-        { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
-      ),
+  name: nullish(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
+  scopes: nullish(
+    Type.Array(
+      enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...GROUP_NAMES], GROUP_WORDS),
+      { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
     ),
   ),
-  phone_line_ids: Type.Optional(
-    nullable(
-      Type.Array(Type.String(), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'The only lines that it sees and uses; all where it is left out.',
-      }),
-    ),
+  phone_line_ids: nullish(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The only lines that it sees and uses; all where it is left out.',
+    }),
   ),
-  expires_at: Type.Optional(nullable(Type.String({ ...ISO_TIME, description: 'In the future.' }))),
-  rules: Type.Optional(nullable(NewRules)),
+  expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
+  rules: nullish(NewRules),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 

@@ -18,7 +18,17 @@ import {
   TEXT_LENGTH_MAX,
 } from '../domain/message.ts'
 import { MessageAttachment, SendAttachment } from './attachments.ts'
-import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  ISO_TIME,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+} from './schema.ts'
 
 const TEXT = Type.String({
   minLength: 1,
@@ -82,12 +92,10 @@ export const SendRequest = Type.Object(
           'try as SMS where the recipient turns out not to be on iMessage.',
       ),
     ),
-    phone_line_id: Type.Optional(
-      nullable(
-        id(
-          'line',
-          'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
-        ),
+    phone_line_id: nullish(
+      id(
+        'line',
+        'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
       ),
     ),
   },
@@ -232,7 +240,7 @@ export const Message = objectSchema('Message', {
   contact_name: Type.Optional(Type.String({ example: 'Anna Miller' })),
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   conversation_type: Type.Optional(Type.Literal('group')),
-  sender: Type.Optional(nullable(Person)),
+  sender: nullish(Person),
   reply_to: Type.Optional(Reply),
   reactions: Type.Optional(Type.Array(Reaction)),
   edits: Type.Optional(Type.Array(Edit, { description: 'Earlier texts, oldest first.' })),
@@ -311,7 +319,7 @@ export const Conversation = objectSchema('Conversation', {
   // A conversation with one person has none of the next five fields.
   type: Type.Optional(Type.Literal('group')),
   chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
-  name: Type.Optional(nullable(Type.String({ example: 'Family' }))),
+  name: nullish(Type.String({ example: 'Family' })),
   participants: Type.Optional(Type.Array(Person, { description: 'Without the owner.' })),
   state: Type.Optional(enumOf('GroupState', GROUP_STATES)),
   service: Type.String({ example: 'iMessage' }),

@@ -116,7 +116,7 @@ export const CHANGE = { member: 'no', password: 'yes', compress: false } as cons
 type More = Pick<Common, 'query' | 'body' | 'isBodyOptional' | 'takesFile'> &
   Partial<OfSessions> & { readonly isOpen?: true }
 
-type Answered<C extends Callers, R, A> = OfSessions & {
+type ShortRow<C extends Callers, R, A> = OfSessions & {
   readonly callers: C
   readonly route: R
   readonly answers: { readonly 200: A }
@@ -128,7 +128,7 @@ export function reading<const C extends 'owner' | 'browsers' | 'control'>(caller
     route: R,
     answer: A,
     more: M = {} as M, // All fields of `More` are optional.
-  ): Answered<C, R, A> & { readonly audit: null } & NoInfer<M> => {
+  ): ShortRow<C, R, A> & { readonly audit: null } & NoInfer<M> => {
     return { ...READ, callers, route, answers: { 200: answer }, ...more }
   }
 }
@@ -143,7 +143,7 @@ export function changing<const C extends 'owner' | 'browsers'>(callers: C) {
     route: R,
     answer: A,
     more: M,
-  ): Answered<C, R, A> & M => {
+  ): ShortRow<C, R, A> & M => {
     return { ...CHANGE, callers, route, answers: { 200: answer }, ...more }
   }
 }

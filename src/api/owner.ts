@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 
 import type { SettingName } from '../domain/setting.ts'
 import type { HealthFinding } from './health.ts'
-import { nullable, objectSchema } from './schema.ts'
+import { nullish, objectSchema } from './schema.ts'
 
 export type Setting = {
   readonly name: SettingName
@@ -31,7 +31,7 @@ export type Backup = Omit<MadeBackup, 'attachment_bytes'> & {
 }
 
 export const NewBackup = objectSchema('NewBackup', {
-  to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
+  to: nullish(Type.String({ minLength: 1, maxLength: 4_096 })),
   without_attachments: Type.Optional(Type.Boolean()),
 })
 

@@ -8,6 +8,7 @@ import {
   id,
   listOf,
   nullable,
+  nullish,
   objectSchema,
   time,
   type Shape,
@@ -105,7 +106,7 @@ export const PhoneLine = objectSchema('PhoneLine', {
   /** Left out for a line on the relay's own machine. */
   box: Type.Optional(LineBox),
   /** Left out if the line isn't moving; null if it moves to the relay's own machine. */
-  moves_to: Type.Optional(nullable(LineBox)),
+  moves_to: nullish(LineBox),
   capabilities: Capabilities,
   not_relayed: Type.Optional(
     Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),

@@ -62,6 +62,11 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
+/** A field that may be null or left out. */
+export function nullish<T extends TSchema>(schema: T) {
+  return Type.Optional(nullable(schema))
+}
+
 export function id(prefix: string, description: string) {
   return Type.String({ description, example: `${prefix}_01k5c3qv7yfxn8t2w9r4d6m0ab` })
 }

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { AttemptOutcome } from '../domain/webhook.ts'
-import { type Shape, id, nullable, objectSchema } from './schema.ts'
+import { type Shape, id, nullish, objectSchema } from './schema.ts'
 
 const FIGURES = {
   sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
@@ -20,14 +20,12 @@ const NEW_CONTACTS = Type.Optional(
 )
 
 const percentile = (share: string) =>
-  Type.Optional(
-    nullable(
-      Type.Integer({
-        description:
-          `With \`time_zone\` only: upper bound of the bucket (1 s, 5 s, 30 s, 5 min) within which ${share} of ` +
-          'the messages were sent after they were accepted; null above the last, and without messages.',
-      }),
-    ),
+  nullish(
+    Type.Integer({
+      description:
+        `With \`time_zone\` only: upper bound of the bucket (1 s, 5 s, 30 s, 5 min) within which ${share} of ` +
+        'the messages were sent after they were accepted; null above the last, and without messages.',
+    }),
   )
 
 export const Stats = objectSchema('Stats', {

@@ -21,6 +21,7 @@ import {
   id,
   listOf,
   nullable,
+  nullish,
   objectSchema,
   time,
   url,
@@ -198,13 +199,11 @@ const DELIVERY_FIELDS = {
   next_attempt_at: nullable(time('When the next attempt is due.')),
   created_at: time('When the event was recorded.'),
   completed_at: nullable(time('When it succeeded or failed.')),
-  last_status_code: Type.Optional(
-    nullable(Type.Integer({ description: 'The status of the last attempt.', example: 500 })),
+  last_status_code: nullish(
+    Type.Integer({ description: 'The status of the last attempt.', example: 500 }),
   ),
-  last_error: Type.Optional(
-    nullable(
-      Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
-    ),
+  last_error: nullish(
+    Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
   ),
 }
 

@@ -7,7 +7,7 @@ import { bind, type Binding } from './bind.ts'
 import type { Relay } from './relay.ts'
 import { originOf } from './request-context.ts'
 
-/** The one path of the control socket that answers during the startup check; the call ends the check. */
+/** The path of the call that ends the startup check, so it also answers during that check. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
 export function controlBindings({

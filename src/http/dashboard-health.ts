@@ -8,10 +8,8 @@ import { findingsIn, findingTrees } from '../health/causes.ts'
 import { checksOfLine, checksOfMachine } from '../health/checklist.ts'
 import { relayState } from '../health/relay-state.ts'
 import { bind } from './bind.ts'
+import { ALL_WEBHOOKS } from './dashboard-webhooks.ts'
 import type { Relay } from './relay.ts'
-
-/** More than any relay has. */
-const WEBHOOKS_MAX = 200
 
 /** Both operations wait for the devices to answer. */
 export function dashboardHealthBindings({
@@ -24,7 +22,7 @@ export function dashboardHealthBindings({
   return [
     bind(DASHBOARD.getRelayState, async () => {
       const findings = await health.list()
-      const { data } = webhooks.list({ limit: WEBHOOKS_MAX, cursor: null })
+      const { data } = webhooks.list(ALL_WEBHOOKS)
       const branches = branchesOf(findings)
       return relayState({ lines: lines.list(), webhooks: data, findings, branches })
     }),
@@ -39,17 +37,15 @@ export function dashboardHealthBindings({
 
 /** The causes in the order of the findings, each with the findings that follow from it. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
-  return findingTrees(findings).map((tree) => ({
-    cause: tree.finding,
-    consequences: findingsIn(tree).slice(1),
-    place: placeOf(tree.finding),
-    guide: guidePathOf(tree.finding),
-  }))
-}
-
-function guidePathOf({ code }: HealthFinding): string | null {
-  const { guide } = findingRow(code)
-  return guide === null ? null : `/guide/${guide}`
+  return findingTrees(findings).map((tree) => {
+    const { guide } = findingRow(tree.finding.code)
+    return {
+      cause: tree.finding,
+      consequences: findingsIn(tree).slice(1),
+      place: placeOf(tree.finding),
+      guide: guide === null ? null : `/guide/${guide}`,
+    }
+  })
 }
 
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {

@@ -48,20 +48,16 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
 
 /** The deliveries of a message to all webhooks. */
 function deliveriesOf(webhooks: Webhooks, messageId: string) {
-  const page = { limit: WEBHOOKS_MAX, cursor: null }
   const data = webhooks
-    .list(page)
-    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, page).data)
+    .list(ALL_WEBHOOKS)
+    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, ALL_WEBHOOKS).data)
   return { data: data.map(({ id }) => seenDelivery(webhooks, id)) }
 }
 
 type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
-/** More than any relay has. */
-const WEBHOOKS_MAX = 200
-const LOOKED_AT = 50
-/** While an endpoint fails, the newest deliveries wait behind the failing ones and haven't been tried. */
-const LOOKED_AT_FOR_TRIED = 200
+/** A page with all webhooks: no relay has this many. */
+export const ALL_WEBHOOKS = { limit: 200, cursor: null }
 
 const RESUME = 'Events are kept for 30 days. Fix the problem, and resume the webhook.'
 
@@ -77,19 +73,18 @@ export function daysOf(
   webhooks: Pick<Webhooks, 'list' | 'listDeliveries' | 'receiver'> & DeliveryReads,
   inbox: Pick<TestInbox, 'isAt'>,
 ): readonly WebhookDay[] {
-  return webhooks
-    .list({ limit: WEBHOOKS_MAX, cursor: null })
-    .data.map(({ id, url, disabled_reason }) => {
-      const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
-      const { data, has_more } = read(LOOKED_AT)
-      const isDeeper = has_more && newestTried(data) === undefined
-      const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
-      const isFailing = newest !== undefined && newest.status !== 'succeeded'
-      const failing = isFailing ? seenDelivery(webhooks, newest.id, url) : null
-      const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      const is_test_inbox = inbox.isAt(url)
-      return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
-    })
+  return webhooks.list(ALL_WEBHOOKS).data.map(({ id, url, disabled_reason }) => {
+    const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
+    const { data, has_more } = read(50)
+    // While an endpoint fails, its newest deliveries wait untried behind the failing ones.
+    const isDeeper = has_more && newestTried(data) === undefined
+    const newest = newestTried(isDeeper ? read(200).data : data)
+    const isFailing = newest !== undefined && newest.status !== 'succeeded'
+    const failing = isFailing ? seenDelivery(webhooks, newest.id, url) : null
+    const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
+    const is_test_inbox = inbox.isAt(url)
+    return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
+  })
 }
 
 function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | undefined {

@@ -20,24 +20,19 @@ const SECURITY: Readonly<Partial<Record<Callers, object>>> = {
 }
 
 const FILE_BODY = {
-  requestBody: {
-    required: true,
-    content: {
-      'application/octet-stream': { schema: { type: 'string' as const, format: 'binary' } },
-    },
-  },
-}
+  required: true,
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+} as const
 
 /** The operation's part of the OpenAPI document, as @elysiajs/swagger takes it. */
 export function documentationOf(operation: Extract<Operation, { readonly tag: string }>) {
   const { id, tag, summary, description, callbacks, errors = [], answers, callers } = operation
-  const headers = headersOf(operation.answerHeaders ?? {})
   const json = Object.entries(answers).map(([status, schema]) => [
     status,
     {
       description: ANSWERS[Number(status)] ?? 'Done.',
       content: { 'application/json': { schema } },
-      ...(operation.answerHeaders === undefined ? {} : { headers }),
+      ...(operation.answerHeaders && { headers: headersOf(operation.answerHeaders) }),
     },
   ])
   const scope = callers === 'keys' ? operation.scope : undefined
@@ -56,11 +51,9 @@ export function documentationOf(operation: Extract<Operation, { readonly tag: st
     ],
     responses: { ...operation.fileAnswers, ...Object.fromEntries(json), ...errorAnswers(codes) },
     ...(scope === undefined ? {} : { 'x-required-scope': scope }),
-    ...(callbacks === undefined
-      ? {}
-      : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
+    ...(callbacks && { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
     ...SECURITY[callers],
-    ...(operation.takesFile === true ? FILE_BODY : {}),
+    ...(operation.takesFile === true ? { requestBody: FILE_BODY } : {}),
   }
 }
 
@@ -101,9 +94,10 @@ function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
 }
 
 function headersOf(headers: Readonly<Record<string, string>>) {
-  const entries = Object.entries(headers).map(([name, description]) => [
-    name,
-    { description, schema: Type.String() },
-  ])
-  return Object.fromEntries(entries)
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: Type.String() },
+    ]),
+  )
 }

@@ -6,6 +6,7 @@ import type { PageRequest } from '../api/paging.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { HungUpError } from './respond.ts'
 
@@ -188,6 +189,13 @@ export function pageOfQuery(query: {
   readonly cursor?: string | undefined
 }): PageRequest {
   return { limit: query.limit, cursor: query.cursor ?? null }
+}
+
+/** The time in a field of a body. Throws `invalid_request`. */
+export function timeIn(path: string, text: string): Timestamp {
+  const time = parseIsoTime(text)
+  if (time === null) throw invalidRequest({ path, message: TIME_WANTED })
+  return time
 }
 
 /** A handle from a query. An unescaped `+`, before a number or within an address, arrives as a space. */

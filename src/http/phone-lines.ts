@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Operation } from '../api/operation.ts'
 import { LINE_CHANGES, PHONE_LINES } from '../api/operations/phone-lines.ts'
 import type { PageRequest } from '../api/paging.ts'
-import type { PhoneLine, PhoneLineChanges } from '../api/phone-lines.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Page } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
@@ -20,7 +20,9 @@ export function phoneLineBindings(lines: Relay['lines']) {
     }),
     bind(PHONE_LINES.updatePhoneLine, ({ request, params, body }) => {
       const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } = body
-      requireHours(quiet_hours)
+      if (quiet_hours != null && quiet_hours.from === quiet_hours.to) {
+        throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
+      }
       const changes = {
         ...(label === undefined ? {} : { label }),
         ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
@@ -33,11 +35,6 @@ export function phoneLineBindings(lines: Relay['lines']) {
     }),
     bindRemoval(PHONE_LINES.deletePhoneLine, lines),
   ]
-}
-
-function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
-  if (hours === undefined || hours === null || hours.from !== hours.to) return
-  throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
 }
 
 /** The cursor is the id of the last line; ids sort by creation. */

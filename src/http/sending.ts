@@ -7,14 +7,12 @@ import {
   TextSendRequest,
 } from '../api/messages.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
-import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
-import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
+import { timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respondTo } from './respond.ts'
@@ -75,7 +73,7 @@ function messageIn(request: Request, content: ConversationSend, target: Target) 
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
   const isUrgent = preferencesOf(request.headers).includes('urgent')
-  const sendAt = sendTime(send_at)
+  const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
   if (memberId !== undefined && isFetched(content)) {
@@ -89,12 +87,6 @@ function messageIn(request: Request, content: ConversationSend, target: Target) 
 /** True if the relay must fetch an attachment from a URL. */
 function isFetched({ attachments }: ConversationSend): boolean {
   return attachments?.some((file) => 'url' in file) === true
-}
-
-function sendTime(text: string | undefined): Timestamp | undefined {
-  const time = text === undefined ? undefined : parseIsoTime(text)
-  if (time === null) throw invalidRequest({ path: 'send_at', message: TIME_WANTED })
-  return time
 }
 
 function sendResponse(

@@ -227,7 +227,8 @@ async function compressed(
   { request, path }: RoutableRequest,
   operation: Operation | null,
 ): Promise<Response> {
-  if (!isSafe(request, path, operation) || !isJson(response)) return response
+  const isJson = response.headers.get('content-type') === 'application/json'
+  if (response.status !== 200 || !isJson || !isSafe(request, path, operation)) return response
   if (!acceptedEncodings(request.headers).includes('gzip')) return response
   const text = await response.text()
   const { status, headers } = response
@@ -244,8 +245,4 @@ function isSafe({ method, url }: Request, path: string, operation: Operation | n
   if (compress !== 'of one conversation') return compress
   // The people of one conversation can read all of it anyway.
   return new URL(url).searchParams.has('conversation_id')
-}
-
-function isJson({ status, headers }: Response): boolean {
-  return status === 200 && headers.get('content-type') === 'application/json'
 }
