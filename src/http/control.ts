@@ -10,18 +10,16 @@ import { originOf } from './request-context.ts'
 /** The path of the call that ends the startup check, so it also answers during that check. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
-export function controlBindings({
-  access,
-  kinds,
-  options,
-  confirmHealthy,
-}: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>) {
+export function controlBindings(
+  relay: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>,
+) {
+  const { access, kinds, options } = relay
   return [
     bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
     bind(CONTROL.listOptions, () => ({ data: options })),
     bind(CONTROL.createSetupLink, ({ request }) => access.createSetupLink(originOf(request))),
     bind(CONTROL.confirmUpgrade, () => {
-      confirmHealthy?.()
+      relay.confirmHealthy?.()
       return { version: VERSION }
     }),
     ...Object.entries(kinds.reports).map(([name, read]) => reportBinding(name, read)),

@@ -12,24 +12,21 @@ import { ALL_WEBHOOKS } from './dashboard-webhooks.ts'
 import type { Relay } from './relay.ts'
 
 /** Both operations wait for the devices to answer. */
-export function dashboardHealthBindings({
-  kinds: { kinds },
-  lines,
-  webhooks,
-  health,
-  days,
-}: Pick<Relay, 'days' | 'health' | 'kinds' | 'lines' | 'webhooks'>) {
+export function dashboardHealthBindings(
+  relay: Pick<Relay, 'days' | 'health' | 'kinds' | 'lines' | 'webhooks'>,
+) {
+  const { kinds } = relay.kinds
   return [
     bind(DASHBOARD.getRelayState, async () => {
-      const findings = await health.list()
-      const { data } = webhooks.list(ALL_WEBHOOKS)
+      const findings = await relay.health.list()
+      const { data: webhooks } = relay.webhooks.list(ALL_WEBHOOKS)
       const branches = branchesOf(findings)
-      return relayState({ lines: lines.list(), webhooks: data, findings, branches })
+      return relayState({ lines: relay.lines.list(), webhooks, findings, branches })
     }),
     bind(DASHBOARD.listChecks, async () => {
-      const findings = await health.list()
-      const known = { findings, reset: days.midnight() }
-      const ofLines = lines.list().map((line) => checksOfLine(kinds, line, known))
+      const findings = await relay.health.list()
+      const known = { findings, reset: relay.days.midnight() }
+      const ofLines = relay.lines.list().map((line) => checksOfLine(kinds, line, known))
       return { data: [checksOfMachine(kinds, findings), ...ofLines] }
     }),
   ]

@@ -30,7 +30,7 @@ export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'r
 
 export function aboutBindings({
   config,
-  kinds: { drivers, kinds },
+  kinds,
   address,
 }: Pick<Relay, 'address' | 'config' | 'kinds'>) {
   return [
@@ -42,8 +42,8 @@ export function aboutBindings({
       trusted_proxies: config.trustedProxies,
       backup_folder: config.backupFolder,
       is_password_locked: config.adminPassword !== null,
-      drivers: drivers.map(({ kind }) => kind),
-      kinds: kinds.map(kindInfo),
+      drivers: kinds.drivers.map(({ kind }) => kind),
+      kinds: kinds.kinds.map(kindInfo),
     })),
   ]
 }

@@ -24,11 +24,7 @@ export function wantsPage(request: Request): boolean {
 
 export function smallPage(
   { title, paragraphs }: SmallPage,
-  answer: {
-    readonly status: number
-    readonly requestId: string
-    readonly headers?: Readonly<Record<string, string>>
-  },
+  answer: Parameters<typeof respond>[1],
 ): Response {
   const body = [
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} · Hookline</title>`,

@@ -213,7 +213,7 @@ export class Components {
     if (objectIn(media['schema'])['title'] !== 'ErrorAnswer') return written
     const codes = Object.keys(objectIn(media['examples']))
     const name = codes.map(pascalCase).join('Or')
-    return keep(this.#responses, { kind: 'responses', name, value: written })
+    return keep(this.#responses, 'responses', name, written)
   }
 
   all(): { readonly schemas: JsonObject; readonly responses: JsonObject } {
@@ -227,7 +227,7 @@ export class Components {
   }
 
   #named(name: string, value: JsonObject): JsonObject {
-    return keep(this.#schemas, { kind: 'schemas', name, value })
+    return keep(this.#schemas, 'schemas', name, value)
   }
 
   /** A named union of the known words, any other word, and the schemas in `none`. */
@@ -293,11 +293,9 @@ function textIn(node: JsonObject, name: string): string {
 /** Adds a component and returns a reference to it. Throws if another component has this name. */
 function keep(
   kept: Map<string, JsonObject>,
-  {
-    kind,
-    name,
-    value,
-  }: { readonly kind: string; readonly name: string; readonly value: JsonObject },
+  kind: string,
+  name: string,
+  value: JsonObject,
 ): JsonObject {
   const known = kept.get(name) ?? value
   if (!Bun.deepEquals(known, value)) {

@@ -20,23 +20,17 @@ type Backups = Relay['backups']
 
 export function ownerBindings(
   { settings }: Core,
-  {
-    conversationChanges,
-    lines,
-    recent,
-    setSnooze,
-    updates,
-  }: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
+  relay: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
 ) {
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
-      lines.adopt(params.id, body.from, originOf(request)),
+      relay.lines.adopt(params.id, body.from, originOf(request)),
     ),
     bind(OWNER.movePhoneLine, ({ request, params, body }) =>
-      lines.move(params.id, body.to, originOf(request)),
+      relay.lines.move(params.id, body.to, originOf(request)),
     ),
     bind(OWNER.separateConversation, ({ request, params }) =>
-      conversationChanges.separate(params.id, originOf(request)),
+      relay.conversationChanges.separate(params.id, originOf(request)),
     ),
     bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
@@ -44,10 +38,10 @@ export function ownerBindings(
     bind(OWNER.putSetting, async ({ params, body, request }) =>
       shownTo(await settings.set(params.name, body.value, originOf(request)), request),
     ),
-    bind(OWNER.putSnooze, ({ request, body }) => setSnooze(body, originOf(request))),
-    bind(OWNER.getLog, () => recent.read()),
-    bind(OWNER.getUpdateState, () => updates.updateState()),
-    bind(OWNER.checkUpdate, () => updates.checkUpdate()),
+    bind(OWNER.putSnooze, ({ request, body }) => relay.setSnooze(body, originOf(request))),
+    bind(OWNER.getLog, () => relay.recent.read()),
+    bind(OWNER.getUpdateState, () => relay.updates.updateState()),
+    bind(OWNER.checkUpdate, () => relay.updates.checkUpdate()),
   ]
 }
 

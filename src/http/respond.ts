@@ -7,27 +7,29 @@ import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
 import { contextOf } from './request-context.ts'
 
+type AnswerHead = {
+  readonly status: number
+  readonly requestId: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
 /**
  * A response, in JSON unless its headers say otherwise. Browsers don't cache it, don't guess another type, and
  * don't load it into other sites, which could detect a relay by it.
  */
 export function respond(
   body: string | Blob | ReadableStream<string | Uint8Array> | null,
-  answer: {
-    readonly status: number
-    readonly requestId: string
-    readonly headers?: Readonly<Record<string, string>> | undefined
-  },
+  { status, requestId, headers }: AnswerHead,
 ): Response {
   return new Response(body, {
-    status: answer.status,
+    status,
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      'x-request-id': answer.requestId,
-      ...answer.headers,
+      'x-request-id': requestId,
+      ...headers,
     },
   })
 }
@@ -36,13 +38,7 @@ export function respond(
 export function respondTo(
   request: Request,
   body: Parameters<typeof respond>[0],
-  {
-    status = 200,
-    headers,
-  }: {
-    readonly status?: number
-    readonly headers?: Readonly<Record<string, string>> | undefined
-  } = {},
+  { status = 200, headers }: Partial<Omit<AnswerHead, 'requestId'>> = {},
 ): Response {
   return respond(body, { status, headers, requestId: contextOf(request).requestId })
 }

@@ -26,18 +26,14 @@ const RETRY_SECONDS = 60
 /** Listens on the port, and on the control socket at `path` if it isn't null. */
 export function listenInSafeMode(
   mode: SafeMode,
-  {
-    config,
-    path,
-    random,
-    log,
-  }: {
+  options: {
     readonly config: Config
     readonly path: string | null
     readonly random: Random
     readonly log: Log
   },
 ): Listener {
+  const { config, path, random, log } = options
   const { host, port } = config
   const http = createSafeMode(mode, { hosts: hostsOf(config), random })
   const at = { host, port, log, tls: readTls(config) }

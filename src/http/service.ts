@@ -18,40 +18,33 @@ import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
   { db, settings }: Core,
-  {
-    life,
-    disk,
-    metrics,
-    health,
-    authenticate,
-    hosts,
-  }: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
+  relay: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
 ) {
   const maySeeMetrics = (request: Request): boolean => {
     const { headers } = request
     const { peer } = contextOf(request)
-    if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, hosts)) return true
-    const permissions = keyIn(headers, authenticate)?.permissions
+    if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, relay.hosts)) return true
+    const permissions = keyIn(headers, relay.authenticate)?.permissions
     return permissions?.lineIds === null && hasScope(permissions, 'health:read')
   }
   return [
     bind(SERVICE.listHealthFindings, async ({ request }) => {
       const viewer = viewerOf(request)
-      const found = await health.list()
+      const found = await relay.health.list()
       return { data: found.filter(({ about }) => isShown(db, viewer, about)) }
     }),
     bind(SERVICE.getLiveness, () => ({ status: 'ok' as const })),
     bind(SERVICE.getReadiness, ({ request }) => {
-      const { phase } = life
+      const { phase } = relay.life
       if (phase === 'stopping' || phase === 'starting')
         return errorResponse(notRunning(phase), contextOf(request).requestId)
-      const ready = { status: 'ready', ...(disk.isLow ? { storage_full: true } : {}) }
+      const ready = { status: 'ready', ...(relay.disk.isLow ? { storage_full: true } : {}) }
       return respondTo(request, JSON.stringify(ready))
     }),
     bind(SERVICE.getMetrics, ({ request }) => {
       if (!maySeeMetrics(request)) throw new RelayError('not_found', METRICS_CLOSED)
       const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-      return respondTo(request, metrics.text(), { headers })
+      return respondTo(request, relay.metrics.text(), { headers })
     }),
   ]
 }
