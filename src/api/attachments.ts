@@ -12,6 +12,7 @@ import {
   time,
   url,
   type Shape,
+  text,
 } from './schema.ts'
 
 export const VARIANTS = ['original', 'compatible', 'thumbnail'] as const
@@ -33,7 +34,7 @@ const AttachmentState = enumOf(
 const FILE = {
   id: id('att', 'Identifies the attachment.'),
   filename: Type.String({ example: 'menu.pdf' }),
-  mime_type: Type.String({ description: 'By its first bytes.', example: 'application/pdf' }),
+  mime_type: text('By its first bytes.', 'application/pdf'),
   size: nullable(Type.Integer({ description: 'In bytes; null until known.', example: 245_760 })),
   state: AttachmentState,
   url: Type.String({
@@ -45,8 +46,8 @@ const FILE = {
 
 export const Attachment = objectSchema('Attachment', {
   ...FILE,
-  declared_type: nullable(Type.String({ description: 'As the uploader or the device said.' })),
-  sha256: nullable(Type.String({ description: 'Lower-case hex; null until the bytes are here.' })),
+  declared_type: nullable(text('As the uploader or the device said.')),
+  sha256: nullable(text('Lower-case hex; null until the bytes are here.')),
   width: nullable(Type.Integer({ description: 'In pixels.' })),
   height: nullable(Type.Integer({ description: 'In pixels.' })),
   duration_ms: nullable(Type.Integer()),

@@ -14,23 +14,24 @@ import {
   objectSchema,
   time,
   type Shape,
+  text,
 } from './schema.ts'
 
 const BRIDGE_FIELDS = {
   id: id('brg', 'Identifies the bridge.'),
-  phone_number: Type.String({ description: 'The number of its line.', example: '+12025550147' }),
-  label: nullable(Type.String({ description: "The owner's name for it." })),
-  token_hint: Type.String({ description: 'The first characters.', example: 'hlb_p0mY2d' }),
-  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  phone_number: text('The number of its line.', '+12025550147'),
+  label: nullable(text("The owner's name for it.")),
+  token_hint: text('The first characters.', 'hlb_p0mY2d'),
+  created_by: text("A key's id, `cli` or `dashboard`."),
   created_at: time('When the bridge was created.'),
   token_created_at: time('When its token was created.'),
   last_heard_at: nullable(time('When a shortcut last called, to the minute.')),
   revoked_at: nullable(time('When the bridge was removed.')),
 }
-const TOKEN = Type.String({
-  description: 'The `Authorization: Bearer …` header of the shortcuts. Shown only in this answer.',
-  example: 'hlb_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
-})
+const TOKEN = text(
+  'The `Authorization: Bearer …` header of the shortcuts. Shown only in this answer.',
+  'hlb_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
+)
 
 export const BridgeCreation = objectSchema('BridgeCreation', {
   phone_number: Type.String({ maxLength: 30, example: '+12025550147' }),
@@ -64,15 +65,11 @@ const PHONE_MESSAGE = {
       'A number in any spelling, an email address, a short code or a name; nobody can answer a name.',
     example: '+12025550123',
   }),
-  text: Type.String({
-    description: `Cut to ${grouped(TEXT_LENGTH_MAX)} characters.`,
-    example: 'Is my table ready?',
-  }),
+  text: text(`Cut to ${grouped(TEXT_LENGTH_MAX)} characters.`, 'Is my table ready?'),
   recipients: nullish(
-    Type.String({
-      description:
-        'To whom it went, one a line. A message to several is of a group: counted in `not_relayed`, not stored.',
-    }),
+    text(
+      'To whom it went, one a line. A message to several is of a group: counted in `not_relayed`, not stored.',
+    ),
   ),
   at: nullish(
     Type.String({
@@ -114,7 +111,7 @@ export const PhoneReport = objectSchema('PhoneReport', {
     example: 'msg_01k5c3qv7yfxn8t2w9r4d6m0ab',
   }),
   sent: Type.Boolean({ description: 'Whether the iPhone sent it.' }),
-  error: nullish(Type.String({ description: 'The reason why not; it is logged.' })),
+  error: nullish(text('The reason why not; it is logged.')),
 })
 
 export const NotedReport = objectSchema('NotedReport', { noted: Type.Literal(true) })

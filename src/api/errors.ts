@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
-import { enumOf, objectSchema, type Shape } from './schema.ts'
+import { enumOf, objectSchema, text, type Shape } from './schema.ts'
 
 type Meaning = { readonly status: number; readonly when: string }
 
@@ -111,7 +111,7 @@ export const ErrorAnswer = objectSchema('ErrorAnswer', {
       PUBLIC_CODES.map(([code]) => code),
       ['For programs.', ...MEANINGS].join('\n'),
     ),
-    message: Type.String({ description: 'For people: what was wrong and what would be right.' }),
+    message: text('For people: what was wrong and what would be right.'),
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',

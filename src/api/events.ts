@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 
-import { id, objectSchema, time, type Shape } from './schema.ts'
+import { id, objectSchema, time, text, type Shape } from './schema.ts'
 import { EventPayload, GroupUpdate, OptOutChange, UnplacedReaction } from './webhooks.ts'
 
 const RecordedEvent = objectSchema('RecordedEvent', {
@@ -17,8 +17,6 @@ const RecordedEvent = objectSchema('RecordedEvent', {
 export const EventList = objectSchema('EventList', {
   data: Type.Array(RecordedEvent),
   has_more: Type.Boolean({ description: 'Whether more is recorded already.' }),
-  next_cursor: Type.String({
-    description: 'The `after` of the next call, also where there is no more yet.',
-  }),
+  next_cursor: text('The `after` of the next call, also where there is no more yet.'),
 })
 export type EventList = Shape<typeof EventList>

@@ -20,6 +20,7 @@ import {
   objectSchema,
   time,
   type Shape,
+  text,
 } from './schema.ts'
 
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
@@ -67,10 +68,10 @@ const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
   id: id('key', 'Identifies the key, also in the path that revokes it.'),
-  name: nullable(Type.String({ description: 'The label given at creation.' })),
+  name: nullable(text('The label given at creation.')),
 }
 const KEY_HISTORY = {
-  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  created_by: text("A key's id, `cli` or `dashboard`."),
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
@@ -109,14 +110,14 @@ export type KeyCreation = Shape<typeof KeyCreation>
 
 export const CreatedKey = objectSchema('CreatedKey', {
   ...KEY_FIELDS,
-  key: Type.String({
-    description: 'The value of `X-API-Key`. Shown only in this answer.',
-    example: 'hl_live_p0mY2dJx8QeQm4u7Zr1tN5vK3wLs9aBc',
-  }),
-  secret: Type.String({
-    description: 'The value of `X-API-Secret`. Shown only in this answer; the relay stores a hash.',
-    example: 'hl_secret_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
-  }),
+  key: text(
+    'The value of `X-API-Key`. Shown only in this answer.',
+    'hl_live_p0mY2dJx8QeQm4u7Zr1tN5vK3wLs9aBc',
+  ),
+  secret: text(
+    'The value of `X-API-Secret`. Shown only in this answer; the relay stores a hash.',
+    'hl_secret_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
+  ),
   ...KEY_HISTORY,
   ...LIMITS,
 })
@@ -124,7 +125,7 @@ export type CreatedKey = Shape<typeof CreatedKey>
 
 export const Key = objectSchema('Key', {
   ...KEY_FIELDS,
-  key_hint: Type.String({ description: 'The first characters.', example: 'hl_live_p0mY2d' }),
+  key_hint: text('The first characters.', 'hl_live_p0mY2d'),
   ...KEY_HISTORY,
   revoked_at: nullable(time('When the key was revoked.')),
   ...LIMITS,

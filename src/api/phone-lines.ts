@@ -12,6 +12,7 @@ import {
   objectSchema,
   time,
   type Shape,
+  text,
 } from './schema.ts'
 
 const Capabilities = objectSchema(
@@ -62,7 +63,7 @@ const NotRelayed = objectSchema(
     count: Type.Integer({ minimum: 1 }),
     since: time('When the first of them arrived.'),
     last_at: time('When the last of them arrived.'),
-    hint: Type.String({ description: 'How the owner gets them.' }),
+    hint: text('How the owner gets them.'),
   },
   'Messages of one kind that arrived on the line and were not announced.',
 )
@@ -95,8 +96,8 @@ export const PhoneLine = objectSchema('PhoneLine', {
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
   // The OpenAPI document adds the names of the kinds of lines as an enum.
   driver: Type.String({ title: LINE_DRIVER }),
-  status_reason: nullable(Type.String({ description: 'A code for why it is offline.' })),
-  status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
+  status_reason: nullable(text('A code for why it is offline.')),
+  status_hint: nullable(text('What the owner can do about it.')),
   new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
   is_enabled: LINE_SETTINGS.is_enabled,
   quiet_hours: Type.Optional(quietHours('QuietHours')),

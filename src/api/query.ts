@@ -3,9 +3,10 @@
 import { Type } from 'typebox'
 
 import type { Timestamp } from '../domain/ids.ts'
+import { text } from './schema.ts'
 
 export function textParameter(description: string, example?: string) {
-  return Type.Optional(Type.String({ description, ...(example === undefined ? {} : { example }) }))
+  return Type.Optional(text(description, example))
 }
 
 /** A whole number from 1 to `maximum`. */

@@ -47,6 +47,10 @@ export function enumOf<T extends string>(title: string, words: readonly T[], des
   return Type.Unsafe<T>({ title, type: 'string', enum: [...words], ...about })
 }
 
+export function text(description: string, example?: string) {
+  return Type.String({ description, ...(example === undefined ? {} : { example }) })
+}
+
 /** A web address. Its format is only documented; webhooks check which addresses they accept. */
 export function url(options: TStringOptions) {
   const example = 'https://shop.example.com/hooks/messages'

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { AttemptOutcome } from '../domain/webhook.ts'
-import { type Shape, id, nullish, objectSchema } from './schema.ts'
+import { type Shape, id, nullish, objectSchema, text } from './schema.ts'
 
 const FIGURES = {
   sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
@@ -31,7 +31,7 @@ const percentile = (share: string) =>
 export const Stats = objectSchema('Stats', {
   data: Type.Array(
     objectSchema('DayStats', {
-      date: Type.String({ description: 'A day of the time zone.', example: '2026-11-21' }),
+      date: text('A day of the time zone.', '2026-11-21'),
       ...FIGURES,
       new_contacts: NEW_CONTACTS,
       send_p50_ms: percentile('half'),

@@ -26,6 +26,7 @@ import {
   time,
   url,
   type Shape,
+  text,
 } from './schema.ts'
 
 export const EventName = enumOf('EventName', EVENT_NAMES)
@@ -104,16 +105,15 @@ const WEBHOOK_FIELDS = {
       maximum: MISSED_MAX,
     }),
   ),
-  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  created_by: text("A key's id, `cli` or `dashboard`."),
   created_at: time('When it was created.'),
   updated_at: time('When it was last changed.'),
 }
 
-const SECRET = Type.String({
-  description:
-    'Signs every delivery, as specified by Standard Webhooks. Shown only in this answer.',
-  example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDVGiBfBaeAfc=',
-})
+const SECRET = text(
+  'Signs every delivery, as specified by Standard Webhooks. Shown only in this answer.',
+  'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDVGiBfBaeAfc=',
+)
 
 export const Webhook = objectSchema('Webhook', WEBHOOK_FIELDS)
 export type Webhook = Shape<typeof Webhook>
@@ -202,9 +202,7 @@ const DELIVERY_FIELDS = {
   last_status_code: nullish(
     Type.Integer({ description: 'The status of the last attempt.', example: 500 }),
   ),
-  last_error: nullish(
-    Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
-  ),
+  last_error: nullish(text('Why the last attempt got no answer.', 'timeout')),
 }
 
 const Attempt = objectSchema('Attempt', {
@@ -213,12 +211,9 @@ const Attempt = objectSchema('Attempt', {
   started_at: time('When the request was sent.'),
   duration_ms: Type.Integer({ example: 84 }),
   status_code: nullable(Type.Integer({ example: 200 })),
-  error: nullable(Type.String({ description: 'Why there is no status.', example: 'timeout' })),
+  error: nullable(text('Why there is no status.', 'timeout')),
   response_excerpt: nullable(
-    Type.String({
-      description:
-        'The first 1 KiB of the answer. API keys never see the answer of a private target.',
-    }),
+    text('The first 1 KiB of the answer. API keys never see the answer of a private target.'),
   ),
 })
 export type Attempt = Shape<typeof Attempt>
@@ -246,8 +241,8 @@ const EventGroup = objectSchema('EventGroup', {
 const EventReaction = objectSchema('EventReaction', {
   action: enumOf('ReactionAction', ['added', 'removed']),
   type: enumOf('ReactionType', REACTION_TYPES),
-  emoji: nullable(Type.String({ description: 'The character, for the type `emoji`.' })),
-  handle: Type.String({ description: 'Who reacted.', example: '+12025550147' }),
+  emoji: nullable(text('The character, for the type `emoji`.')),
+  handle: text('Who reacted.', '+12025550147'),
   isFromMe: Type.Boolean(),
   part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
   occurred_at: time('When it was given or taken back.'),
@@ -257,14 +252,11 @@ const EventMessage = objectSchema('EventMessage', {
   id: id('msg', 'Identifies the message.'),
   guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
   text: Type.String({ example: 'On my way.' }),
-  handle: Type.String({
-    description: "The counterpart's number; in a group the sender's, or the group for your own.",
-    example: '+12025550147',
-  }),
-  chatIdentifier: Type.String({
-    description: 'Equals `handle`; in a group it is the group.',
-    example: '+12025550147',
-  }),
+  handle: text(
+    "The counterpart's number; in a group the sender's, or the group for your own.",
+    '+12025550147',
+  ),
+  chatIdentifier: text('Equals `handle`; in a group it is the group.', '+12025550147'),
   isFromMe: Type.Boolean(),
   service: Type.String({ example: 'iMessage' }),
   isSent: Type.Boolean(),
@@ -294,7 +286,7 @@ export const UnplacedReaction = objectSchema('UnplacedReaction', {
   ...EVENT_FIELDS,
   // Several client generators can't handle a field that is always null.
   message: Type.Unsafe<null>(nullable(EventMessage)),
-  target_guid: Type.String({ description: "The device's guid of the message." }),
+  target_guid: text("The device's guid of the message."),
   reaction: EventReaction,
   conversation: Type.Optional(EventGroup),
 })
@@ -303,15 +295,14 @@ export const GroupUpdate = objectSchema('GroupUpdate', {
   ...EVENT_FIELDS,
   conversation: EventGroup,
   change: enumOf('GroupChange', GROUP_CHANGES),
-  actor: nullable(Type.String({ description: 'Who did it; null for the owner of the line.' })),
-  target: nullable(Type.String({ description: 'The member that it is about.' })),
+  actor: nullable(text('Who did it; null for the owner of the line.')),
+  target: nullable(text('The member that it is about.')),
   replaced: Type.Optional(
-    Type.String({
-      description:
-        'What the member had before, if a person changed the number: nobody came and nobody left.',
-    }),
+    text(
+      'What the member had before, if a person changed the number: nobody came and nobody left.',
+    ),
   ),
-  name: nullable(Type.String({ description: "The group's name now.", example: 'Family' })),
+  name: nullable(text("The group's name now.", 'Family')),
   occurred_at: time('When it was done.'),
 })
 
