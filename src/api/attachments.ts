@@ -1,10 +1,19 @@
-// Files that travel with messages.
-
 import { Type } from 'typebox'
 
 import { ATTACHMENT_STATES, FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 import { DIRECTIONS } from '../domain/message.ts'
-import { IN_DOCUMENT, enumOf, id, nullable, objectSchema, time, url, type Shape } from './schema.ts'
+import {
+  IN_DOCUMENT,
+  enumOf,
+  id,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  url,
+  type Shape,
+  text,
+} from './schema.ts'
 
 export const VARIANTS = ['original', 'compatible', 'thumbnail'] as const
 export type Variant = (typeof VARIANTS)[number]
@@ -25,7 +34,7 @@ const AttachmentState = enumOf(
 const FILE = {
   id: id('att', 'Identifies the attachment.'),
   filename: Type.String({ example: 'menu.pdf' }),
-  mime_type: Type.String({ description: 'By its first bytes.', example: 'application/pdf' }),
+  mime_type: text('By its first bytes.', 'application/pdf'),
   size: nullable(Type.Integer({ description: 'In bytes; null until known.', example: 245_760 })),
   state: AttachmentState,
   url: Type.String({
@@ -37,8 +46,8 @@ const FILE = {
 
 export const Attachment = objectSchema('Attachment', {
   ...FILE,
-  declared_type: nullable(Type.String({ description: 'As the uploader or the device said.' })),
-  sha256: nullable(Type.String({ description: 'Lower-case hex; null until the bytes are here.' })),
+  declared_type: nullable(text('As the uploader or the device said.')),
+  sha256: nullable(text('Lower-case hex; null until the bytes are here.')),
   width: nullable(Type.Integer({ description: 'In pixels.' })),
   height: nullable(Type.Integer({ description: 'In pixels.' })),
   duration_ms: nullable(Type.Integer()),
@@ -50,15 +59,13 @@ export const Attachment = objectSchema('Attachment', {
 })
 export type Attachment = Shape<typeof Attachment>
 
-/** An attachment as its message shows it. */
+/** An attachment within its message. */
 export const MessageAttachment = objectSchema('MessageAttachment', {
   ...FILE,
-  sent: Type.Optional(
-    nullable(
-      Type.Boolean({
-        description: 'Outbound only: whether this part was sent; null while nobody can say.',
-      }),
-    ),
+  sent: nullish(
+    Type.Boolean({
+      description: 'Outbound only: whether this part was sent; null while nobody can say.',
+    }),
   ),
   download_url: Type.Optional(
     url({ description: 'Needs no key, for 7 days; for webhooks with `attachment_links`.' }),
@@ -66,28 +73,26 @@ export const MessageAttachment = objectSchema('MessageAttachment', {
 })
 export type MessageAttachment = Shape<typeof MessageAttachment>
 
-const FILENAME = Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' })
-
-/** A file of a send: an upload by its id, or a URL that is fetched before the message is accepted. */
+/** A file to send: an attachment by its id, or a URL that is fetched before the message is accepted. */
 export const SendAttachment = Type.Union(
   [
     objectSchema('AttachmentById', { id: id('att', 'An upload, or any attachment that is here.') }),
     objectSchema('AttachmentByUrl', {
       url: url({ minLength: 1, maxLength: 2_048, description: 'Fetched at once: 20 s, 25 MB.' }),
-      filename: Type.Optional(FILENAME),
+      filename: Type.Optional(
+        Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' }),
+      ),
     }),
   ],
   { title: 'SendAttachment' },
 )
 export type SendAttachment = Shape<typeof SendAttachment>
 
-const SECONDS_PER_DAY = 86_400
-
 export const LinkRequest = objectSchema('AttachmentLinkRequest', {
   expires_in: Type.Optional(
     Type.Integer({
       minimum: 60,
-      maximum: 7 * SECONDS_PER_DAY,
+      maximum: 7 * 86_400,
       default: 3_600,
       description: 'In seconds.',
     }),

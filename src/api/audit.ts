@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 import { ACTOR_KINDS, AUDIT_ACTIONS, THING_KINDS, type AuditFields } from '../domain/audit.ts'
-import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { enumOf, id, listOf, nullable, objectSchema, time, text, type Shape } from './schema.ts'
 
 export const AuditAction = enumOf('AuditAction', AUDIT_ACTIONS)
 
@@ -11,13 +11,11 @@ export const AuditEntry = objectSchema('AuditEntry', {
   action: AuditAction,
   actor: objectSchema('AuditActor', {
     kind: enumOf('AuditActorKind', ACTOR_KINDS, '`relay` is the relay itself, as it starts.'),
-    id: nullable(
-      Type.String({ description: 'The key, the member, or the short id of a dashboard session.' }),
-    ),
-    name: Type.Optional(Type.String({ description: 'Of a member.' })),
+    id: nullable(text('The key, the member, or the short id of a dashboard session.')),
+    name: Type.Optional(text('Of a member.')),
   }),
-  address: nullable(Type.String({ description: 'IP address; null on the machine itself.' })),
-  request_id: nullable(Type.String({ description: 'The `X-Request-Id` of the answer.' })),
+  address: nullable(text('IP address; null on the machine itself.')),
+  request_id: nullable(text('The `X-Request-Id` of the answer.')),
   about: objectSchema(
     'AuditedThing',
     { kind: enumOf('AuditedKind', THING_KINDS), id: nullable(Type.String()) },

@@ -1,4 +1,4 @@
-// Calls of operations, typed by their rows, for every program that makes them by a `fetch` of its own.
+// Calls of operations, typed by their rows. Each client passes its own `fetch`.
 
 import { filledPage } from '../domain/pages.ts'
 import { filledPath } from '../domain/paths.ts'
@@ -8,14 +8,13 @@ import type { Answer, ArgumentsOf, Call, OperationId } from './operations.ts'
 
 const ROUTES = operationRoutes()
 
-/** How a request is made, beside what the operation takes. */
 export type Sending = {
-  /** A body that is no JSON. */
+  /** A body that isn't JSON. */
   readonly text?: string
   readonly timeoutMs?: number
 }
 
-/** Error answered by the relay. */
+/** An error that the relay answered. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -30,13 +29,13 @@ export class RefusedError extends Error {
   }
 }
 
-/** An answer, and whether it is that of an earlier request with the same `Idempotency-Key`. */
 export type Answered<Id extends OperationId> = {
   readonly body: Answer<Id>
+  /** True if the relay repeated its answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
 }
 
-/** Takes a path from the relay's root. */
+/** Sends a request; `path` starts at the relay's root. */
 export type RelayFetch = (path: string, init: RequestInit) => Promise<Response>
 
 export type CallArguments<Id extends OperationId> = ArgumentsOf<Call<Id> & Sending>
@@ -48,14 +47,14 @@ type AnyCall = Sending & {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The answer of an operation, a page with as many entries as were asked for; throws a RefusedError. */
+/** Calls an operation; fetches more pages until a list has as many entries as `limit`. Throws a RefusedError. */
 export async function callOperation<Id extends OperationId>(
   fetch: RelayFetch,
   id: Id,
   call: AnyCall,
 ): Promise<Answered<Id>> {
   const { body, isReplay } = await callOnce(fetch, id, call)
-  // A page of events goes on by `after`, and is read by who keeps that place.
+  // The reader of events continues by itself, with `after`.
   const limit = id === 'listEvents' ? 0 : Number(call.query?.['limit'] ?? 0)
   const next = async (cursor: string, left: number) => {
     const query = { ...call.query, cursor, limit: String(left) }
@@ -79,10 +78,10 @@ async function callOnce<Id extends OperationId>(
   const answer = parsed(await response.text())
   if (response.status >= 300) throw refusal(response.status, answer)
   const isReplay = response.headers.has('idempotency-replayed')
-  return { body: answer as Answer<Id>, isReplay } // The relay checks every answer against its schema.
+  return { body: answer as Answer<Id>, isReplay } // The relay checks its answers against their schemas.
 }
 
-/** Method and URL of a call, from the relay's root. */
+/** The method of a call, and its path and query from the relay's root. */
 export function requestOf(
   id: OperationId,
   params: Readonly<Record<string, string>>,
@@ -105,7 +104,7 @@ export function parsed(text: string): unknown {
 }
 
 export function refusal(status: number, body: unknown): RefusedError {
-  const { error } = body as Partial<ErrorAnswer> // Anything else has no such field.
+  const { error } = body as Partial<ErrorAnswer> // Other bodies don't have this field.
   const message = `The relay answered with status ${status}.`
   return new RefusedError(status, error ?? { code: 'unknown', message })
 }

@@ -1,4 +1,4 @@
-// The owner's address book, people who want no more messages, and search.
+// Contacts, opt-outs and search.
 
 import { Type, type TOptional, type TSchema, type TUnsafe } from 'typebox'
 
@@ -10,20 +10,30 @@ import {
 } from '../domain/contact-fields.ts'
 import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
-import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  text,
+  type Shape,
+} from './schema.ts'
 
-/** A field in an answer. */
+/** The schema of a field in an answer. */
 function answered({ kind, isRequired, example }: FieldRow): TSchema {
   const text = Type.String(example === undefined ? {} : { example })
   if (kind === 'list') return Type.Array(text)
   return isRequired === true ? text : nullable(text)
 }
 
-/** A field in a request. */
+/** The schema of a field in a request. */
 function requested({ kind, isRequired, lengthMax: maxLength, example: text }: FieldRow): TSchema {
   const example = text === undefined ? {} : { example: text }
   if (isRequired === true) return Type.String({ minLength: 1, maxLength, ...example })
-  if (kind !== 'list') return Type.Optional(nullable(Type.String({ maxLength, ...example })))
+  if (kind !== 'list') return nullish(Type.String({ maxLength, ...example }))
   const pattern = String.raw`^[^,]*[^,\s][^,]*$`
   const item = { minLength: 1, maxLength, pattern, description: 'Without a comma.', ...example }
   return Type.Optional(Type.Array(Type.String(item), { maxItems: LIST_LENGTH_MAX }))
@@ -35,15 +45,12 @@ function eachField(schemaOf: (row: FieldRow) => TSchema): unknown {
   )
 }
 
-// The schemas have the values that the table of fields says.
+// The casts hold because every schema is made from the row of its field.
 const ANSWERED = eachField(answered) as { [N in keyof Fields]: TUnsafe<Fields[N]> }
 const REQUESTED = eachField(requested) as { [N in keyof Fields]: TOptional<TUnsafe<Fields[N]>> }
 
 export const Contact = objectSchema('Contact', {
-  handle: Type.String({
-    description: 'E.164 with `+`, or an email address.',
-    example: '+12025550147',
-  }),
+  handle: text('E.164 with `+`, or an email address.', '+12025550147'),
   ...ANSWERED,
   opted_out: Type.Optional(Type.Boolean({ description: 'True after an opt-out; else left out.' })),
   created_at: time('When it was added.'),
@@ -64,9 +71,7 @@ export type DeletedContact = Shape<typeof DeletedContact>
 export const OptOut = objectSchema('OptOut', {
   handle: Type.String({ example: '+12025550147' }),
   phone_line_id: nullable(id('line', 'The only line that it is about; null for all lines.')),
-  keyword: nullable(
-    Type.String({ description: 'Word of the message, in capitals.', example: 'STOP' }),
-  ),
+  keyword: nullable(text('Word of the message, in capitals.', 'STOP')),
   message_id: nullable(id('msg', 'The message that consists of the keyword.')),
   source: enumOf('OptOutSource', OPT_OUT_SOURCES, '`keyword` is a message of the person.'),
   created_at: time('When it was recorded.'),
@@ -76,8 +81,8 @@ export type OptOut = Shape<typeof OptOut>
 export const OptOutList = listOf('OptOutList', OptOut)
 
 export const OptOutFields = objectSchema('OptOutFields', {
-  phone_line_id: Type.Optional(
-    nullable(id('line', 'Only messages of this line; of all lines where it is null or left out.')),
+  phone_line_id: nullish(
+    id('line', 'Only messages of this line; of all lines where it is null or left out.'),
   ),
 })
 
@@ -102,7 +107,7 @@ export const ImportReport = objectSchema('ImportReport', {
 export type ImportReport = Shape<typeof ImportReport>
 
 const Excerpt = objectSchema('Excerpt', {
-  text: Type.String({ description: 'The part of the text around the first word that was found.' }),
+  text: text('The part of the text around the first word that was found.'),
   ranges: Type.Array(
     objectSchema('ExcerptRange', { offset: Type.Integer(), length: Type.Integer() }),
     { description: 'The found words in it, in code points.' },
@@ -119,9 +124,7 @@ export const SearchResult = objectSchema('SearchResult', {
       message: Message,
       excerpt: Excerpt,
       conversation_id: id('conv', 'Its conversation.'),
-      contact_name: Type.Optional(
-        Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
-      ),
+      contact_name: Type.Optional(text("The person's name in the contacts.", 'Anna Miller')),
     }),
     { description: 'With every word of the query; newest first.' },
   ),

@@ -1,4 +1,4 @@
-// Requests and answers of the dashboard's own routes.
+// Requests and answers of operations that only browsers may call.
 
 import { Type } from 'typebox'
 
@@ -6,24 +6,24 @@ import type { HealthFinding } from './health.ts'
 import { nullable, objectSchema } from './schema.ts'
 import type { Attempt, Delivery } from './webhooks.ts'
 
-/** The state of the browser's session: the page's first question, and the answer to every change of it. */
+/** The state of the browser's session. The page asks for it first, and every change of it answers with it. */
 export type SessionState = {
   readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
-  /** End of the time without another question for the password; null where it is asked for now. */
+  /** Until then the password isn't asked for again; null if it is asked for now. */
   readonly elevated_until: string | null
-  /** Null while nobody is signed in: it would show a stranger which faults to try. */
+  /** Null while nobody is signed in: it would show strangers which known faults to try. */
   readonly version: string | null
   /** The next step of the setup; null once it is done, and while nobody is signed in. */
   readonly setup_step: string | null
-  /** True for a browser on the relay's own machine. */
+  /** True if the browser is on the relay's own machine. */
   readonly is_local: boolean
-  /** The member who is signed in; left out for the owner. */
+  /** Left out for the owner. */
   readonly member?: { readonly id: string; readonly name: string } | undefined
-  /** Left out where only the owner can sign in. */
+  /** Left out if only the owner can sign in. */
   readonly has_members?: true | undefined
 }
 
-/** A browser that is signed in; `last_seen_at` is right to the hour. */
+/** A browser that is signed in. `last_seen_at` is accurate to the hour. */
 export type BrowserSession = {
   readonly id: string
   readonly created_at: string
@@ -33,11 +33,11 @@ export type BrowserSession = {
   readonly member_name?: string | undefined
 }
 
-/** A longer text is no attempt: no password is longer. */
+/** No password is longer, so a longer text doesn't count as an attempt. */
 const password = Type.String({ minLength: 1, maxLength: 1_000 })
 
 export const SignIn = objectSchema('SignIn', {
-  /** A member's; the owner signs in without one. */
+  /** The member's name; the owner signs in without one. */
   name: Type.Optional(Type.String({ maxLength: 200 })),
   password,
 })
@@ -52,73 +52,71 @@ export const WantedBackup = objectSchema('WantedBackup', {
   backup: nullable(Type.String({ maxLength: 200 })),
 })
 
-/** The facts of a kind of line, whether or not this start has one. */
+/** A kind of line, whether or not this relay has one. */
 export type KindInfo = {
-  /** `driver` of its lines. */
+  /** The `driver` of its lines. */
   readonly name: string
   readonly title: string
-  /** False for practice: messages stay on this machine, and incoming ones can be simulated. */
+  /** False if its messages stay on this machine, where incoming messages can be simulated. */
   readonly is_real: boolean
-  /** True where its lines need permissions of this machine. */
+  /** True if its lines need permissions of the operating system. */
   readonly needs_permissions: boolean
-  /** `status_reason` with which a line may be deleted; null where none may. */
+  /** The `status_reason` with which a line may be deleted; null if none may. */
   readonly deletable_reason: string | null
-  /** Starts a relay with lines to try without a device; null where it has none. */
+  /** The command that starts a relay with lines of this kind to try; null if there is none. */
   readonly trial_command: string | null
-  /** Contacts of practice lines: one reads messages, the other also replies with the same text. */
+  /** Simulated contacts: one reads messages, the other also replies with the same text. */
   readonly practice_numbers: { readonly reader: string; readonly echo: string } | null
 }
 
-/** The relay itself, and the options of its start. */
 export type About = {
   readonly version: string
   readonly data_directory: string
-  /** The URL on which the relay listens. */
+  /** The URL that the relay listens on. */
   readonly address: string
   readonly public_url: string | null
   readonly trusted_proxies: readonly string[]
-  /** The second folder for the daily backups. */
+  /** A second folder for the daily backups. */
   readonly backup_folder: string | null
-  /** True where the options set the dashboard's password, which can then be changed only there. */
+  /** True if an option sets the dashboard's password, which can then be changed only there. */
   readonly is_password_locked: boolean
-  /** The kinds of device that the relay looks for, as `mac`. */
+  /** The kinds of device that the relay looks for, such as `mac`. */
   readonly drivers: readonly string[]
-  /** Every kind of line that this version has. */
+  /** All kinds of lines of this version. */
   readonly kinds: readonly KindInfo[]
 }
 
-/** A finding that follows from no other, and those that follow from it. */
+/** A finding that no other finding explains, and the findings that follow from it. */
 export type FindingBranch = {
   readonly cause: HealthFinding
   readonly consequences: readonly HealthFinding[]
-  /** The part of the dashboard in which something can be done about it. */
+  /** The page of the dashboard on which it can be fixed. */
   readonly place: { readonly name: string; readonly href: string }
-  /** Path of the page of the manual that explains the finding. */
+  /** The path of the guide that explains the finding. */
   readonly guide: string | null
 }
 
-/** "Is it working?" in one word and one sentence. */
 export type RelayState = {
   readonly tone: 'ok' | 'warn' | 'bad'
   readonly title: string
-  /** The beginning of a sentence, and its end; between them the page says how busy the day is. */
+  /** `lines` and `webhooks` start and end a sentence; between them the page says how busy the day is. */
   readonly lines: string
   readonly webhooks: string
   readonly findings: readonly FindingBranch[]
   readonly snoozed: readonly FindingBranch[]
 }
 
-/** Times of a message that its resource does not have. */
+/** The times of a message that `Message` doesn't have. */
 export type MessageTimes = { readonly handed_over_at: string | null }
 
-/** Messages of the last 7 days that did not go out, and all that are undecided; 1,000 stand for more. */
+/** The number of unsent messages of the last 7 days and of all undecided ones; 1,000 means "or more". */
 export type Attention = Readonly<
   Record<'approval' | 'failed' | 'expired' | 'uncertain' | 'queued', number>
 >
 
-/** A condition for a line to work. */
+/** A condition that a line needs to work. */
 export type Check = {
-  /** `unknown`: undecided until the failed checks above it are fixed. */
+  /** `unknown`: can't be checked until the failed checks above it are fixed. */
   readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
   readonly title: string
   readonly why: string | null
@@ -126,7 +124,7 @@ export type Check = {
 }
 
 export type LineChecks = {
-  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
+  /** Null for the machine of the relay itself, whether or not it has a line yet. */
   readonly line_id: string | null
   /** Null while the line is online. */
   readonly offline_since: string | null
@@ -134,22 +132,22 @@ export type LineChecks = {
   readonly checks: readonly Check[]
 }
 
-/** A sentence around the label of a line; without one it is all in `after`. */
+/** A sentence around the label of a line, `name`; without a line the whole sentence is in `after`. */
 export type ContactCost = {
   readonly before: string
   readonly name: string | null
   readonly after: string
 }
 
-/** The reason for a failed attempt, and advice for the receiver's owner. */
+/** The reason why an attempt failed, and advice for the owner of the endpoint. */
 export type DeliveryHint = { readonly title: string; readonly advice: string }
 
 export type SeenAttempt = Attempt & {
-  /** Null where the receiver took it. */
+  /** Null if the endpoint accepted the delivery. */
   readonly hint: DeliveryHint | null
-  /** "84 ms". */
+  /** Such as "84 ms". */
   readonly duration: string
-  /** The occasion of the attempt, as "scheduled". */
+  /** The reason for the attempt, such as "scheduled". */
   readonly cause: string
 }
 
@@ -161,31 +159,31 @@ export type SeenDelivery = Delivery & {
     readonly name: string | null
     readonly is_group: boolean
   } | null
-  /** Attempts of its schedule, probes and manual ones not counted. */
+  /** The attempts of its schedule, without probes and manual attempts. */
   readonly schedule: { readonly made: number; readonly of: number }
 }
 
-/** The request of a delivery's latest attempt; the relay does not keep its signature. */
+/** The request of a delivery's latest attempt. The relay doesn't keep its signature. */
 export type SentRequest = {
   readonly headers: string
-  /** Null where its event is no longer kept. */
+  /** Null if its event is no longer kept. */
   readonly body: string | null
   readonly conversation_id: string | null
 }
 
-/** The latest deliveries of a webhook. */
+/** The progress of a webhook's deliveries. */
 export type WebhookDay = {
   readonly webhook_id: string
-  /** All deliveries that are pending. */
+  /** The number of pending deliveries. */
   readonly waiting: number
-  /** Time of the first failure since the last success. */
+  /** The time of the first failure after the last success. */
   readonly failing_since: string | null
-  /** Where it failed so often that only probes go out: the time of the next one, which may be past. */
+  /** The time of the next probe, which may be past, if it failed so often that only probes are sent; else null. */
   readonly next_probe_at: string | null
-  /** The newest delivery that was tried, where that failed so far. */
+  /** The newest delivery that was tried, if it hasn't succeeded. */
   readonly failing: SeenDelivery | null
   readonly is_test_inbox: boolean
-  /** The reason why the relay stopped delivering, with the next step; null while it delivers. */
+  /** The reason why the relay stopped delivering, and the next step; null while it delivers. */
   readonly stopped: string | null
 }
 
@@ -193,11 +191,11 @@ export type WebhookDay = {
 export type InboxEntry = {
   readonly id: string
   readonly received_at: string
-  /** Null where the body is no event. */
+  /** Null if the body isn't an event. */
   readonly event: string | null
-  /** Bytes of the body. */
+  /** The size of the body in bytes. */
   readonly size: number
-  /** True where the webhook's secret signed it. */
+  /** True if it was signed with the webhook's secret. */
   readonly is_verified: boolean
 }
 

@@ -1,16 +1,11 @@
-// Error codes: their HTTP status and meaning. The codes are those of `domain/errors.ts`.
+// The HTTP status and meaning of each error code of `domain/errors.ts`.
 
 import { Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
-import { enumOf, objectSchema, type Shape } from './schema.ts'
+import { enumOf, objectSchema, text, type Shape } from './schema.ts'
 
-type Meaning = {
-  readonly status: number
-  readonly when: string
-  /** Only browsers at the dashboard meet it. */
-  readonly isOfDashboard?: true
-}
+type Meaning = { readonly status: number; readonly when: string }
 
 export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_request: { status: 400, when: 'The body, the query or a header is invalid.' },
@@ -19,38 +14,19 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 401,
     when: 'The credentials are missing, wrong, revoked or expired: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
-  signed_out: {
-    status: 401,
-    when: 'This browser is not signed in to the dashboard.',
-    isOfDashboard: true,
-  },
-  wrong_password: {
-    status: 401,
-    when: 'The dashboard password is incorrect.',
-    isOfDashboard: true,
-  },
+  signed_out: { status: 401, when: 'This browser is not signed in to the dashboard.' },
+  wrong_password: { status: 401, when: 'The dashboard password is incorrect.' },
   forbidden: {
     status: 403,
     when: 'The key lacks the scope in `details.required_scope`, or asks for more than it has itself.',
   },
   recipient_not_allowed: { status: 403, when: 'The rules of the key exclude this recipient.' },
-  password_needed: {
-    status: 403,
-    when: 'The password was not entered within the last hour.',
-    isOfDashboard: true,
-  },
-  setup_link_invalid: {
-    status: 403,
-    when: 'The setup link was used, replaced or has expired.',
-    isOfDashboard: true,
-  },
+  password_needed: { status: 403, when: 'The password was not entered within the last hour.' },
+  setup_link_invalid: { status: 403, when: 'The setup link was used, replaced or has expired.' },
   not_found: { status: 404, when: 'There is nothing with this path or id.' },
   phone_line_not_found: { status: 404, when: '`phone_line_id` names no line.' },
   method_not_allowed: { status: 405, when: 'The path exists, with another method.' },
-  idempotency_conflict: {
-    status: 409,
-    when: 'The `Idempotency-Key` was used with other values.',
-  },
+  idempotency_conflict: { status: 409, when: 'The `Idempotency-Key` was used with other values.' },
   automation_paused: {
     status: 409,
     when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on.',
@@ -60,12 +36,8 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     when: 'The recipient wants no more messages, and the setting `opt_out` is `enforce`.',
   },
   bridge_exists: { status: 409, when: 'The number already has a bridge.' },
-  name_taken: { status: 409, when: 'The name is in use already.', isOfDashboard: true },
-  rollout_refused: {
-    status: 409,
-    when: 'The boxes cannot be upgraded like this.',
-    isOfDashboard: true,
-  },
+  name_taken: { status: 409, when: 'The name is in use already.' },
+  rollout_refused: { status: 409, when: 'The boxes cannot be upgraded like this.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },
@@ -101,32 +73,33 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   unsupported_media_type: { status: 415, when: 'The body is not `application/json`.' },
   misdirected_request: { status: 421, when: 'The `Host` is not one of this relay.' },
   send_failed: { status: 422, when: 'The line permanently refused the message.' },
-  invalid_sender: {
-    status: 422,
-    when: 'The sender has no visible character.',
-  },
+  invalid_sender: { status: 422, when: 'The sender has no visible character.' },
   rate_limit_exceeded: { status: 429, when: 'A limit is reached: `details.limit` says which.' },
   internal_error: {
     status: 500,
     when: 'An error in the relay; its log has details under the request id.',
   },
   no_phone_line: { status: 503, when: 'The relay has no enabled line.' },
-  broker_unavailable: {
-    status: 503,
-    when: 'The broker that connects boxes does not run.',
-    isOfDashboard: true,
-  },
+  broker_unavailable: { status: 503, when: 'The broker that connects boxes does not run.' },
   storage_full: { status: 503, when: "The relay's disk, or the room for attachments, is full." },
   starting: { status: 503, when: "The relay is starting, or a bridge's line is." },
   stopping: { status: 503, when: 'The relay is stopping.' },
 }
 
-/** Errors of any body; the document lists them for every route that takes one. */
+/** Errors of every operation that takes a body. */
 export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as const
 
-const PUBLIC_CODES = Object.entries(ERRORS).filter(
-  ([, { isOfDashboard = false }]) => !isOfDashboard,
-)
+/** Errors that only the dashboard and the command line get. */
+const OWNERS_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'signed_out',
+  'wrong_password',
+  'password_needed',
+  'setup_link_invalid',
+  'name_taken',
+  'rollout_refused',
+  'broker_unavailable',
+])
+const PUBLIC_CODES = Object.entries(ERRORS).filter(([code]) => !OWNERS_CODES.has(code))
 const MEANINGS = PUBLIC_CODES.map(
   ([code, { status, when }]) => `- \`${code}\` (${status}): ${when}`,
 )
@@ -138,7 +111,7 @@ export const ErrorAnswer = objectSchema('ErrorAnswer', {
       PUBLIC_CODES.map(([code]) => code),
       ['For programs.', ...MEANINGS].join('\n'),
     ),
-    message: Type.String({ description: 'For people: what was wrong and what would be right.' }),
+    message: text('For people: what was wrong and what would be right.'),
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
@@ -149,11 +122,10 @@ export const ErrorAnswer = objectSchema('ErrorAnswer', {
 })
 export type ErrorAnswer = Shape<typeof ErrorAnswer>
 
-/** An answer for each status, which lists every code that it can have. */
+/** One answer for each status, with every code that can come with it. */
 export function errorAnswers(codes: readonly ErrorCode[]) {
   const known = Object.keys(ERRORS).filter((code) => codes.some((one) => one === code))
-  // The keys of the table are the codes.
-  const byStatus = Object.groupBy(known as ErrorCode[], (code) => ERRORS[code].status)
+  const byStatus = Object.groupBy(known as ErrorCode[], (code) => ERRORS[code].status) // Keys of `ERRORS`.
   const answers = Object.entries(byStatus).map(([status, codes = []]) => [
     status,
     {

@@ -10,14 +10,20 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import { quietHours } from './phone-lines.ts'
-import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  ISO_TIME,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+  text,
+} from './schema.ts'
 
-const LINES_MAX = 100
-const ALLOWED_MAX = 1_000
-const SENDS_PER_HOUR_MAX = 10_000
-const SENDS_PER_DAY_MAX = 100_000
-
-/** Requests are closed and answers open, so that each has its own schema of the hours. */
+/** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(
     'RecipientRule',
@@ -26,14 +32,14 @@ const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
       'in `allow`.',
   ),
   allow: Type.Array(Type.String({ example: '+12025550123' }), {
-    maxItems: ALLOWED_MAX,
+    maxItems: 1_000,
     description: 'Recipients that are allowed besides. A group is where all its members are.',
   }),
-  sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: SENDS_PER_HOUR_MAX })),
+  sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
   sends_per_day: nullable(
     Type.Integer({
       minimum: 1,
-      maximum: SENDS_PER_DAY_MAX,
+      maximum: 100_000,
       description: 'Within 24 hours. Sends of keys that it created count as well.',
     }),
   ),
@@ -62,14 +68,14 @@ const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
   id: id('key', 'Identifies the key, also in the path that revokes it.'),
-  name: nullable(Type.String({ description: 'The label given at creation.' })),
+  name: nullable(text('The label given at creation.')),
 }
 const KEY_HISTORY = {
-  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  created_by: text("A key's id, `cli` or `dashboard`."),
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
-/** Left out where there is no such limit. */
+/** A limit that the key doesn't have is left out. */
 const LIMITS = {
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
@@ -77,51 +83,41 @@ const LIMITS = {
   rules: Type.Optional(KeyRules),
 }
 
+const GROUP_NAMES = Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
+const GROUP_WORDS = Object.entries(SCOPE_GROUPS)
+  .map(([name, scopes]) => `\`${name}\`: ${scopes.join(', ')}.`)
+  .join(' ')
+
 export const KeyCreation = objectSchema('KeyCreation', {
-  name: Type.Optional(
-    nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
-  ),
-  scopes: Type.Optional(
-    nullable(
-      Type.Array(
-        enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...groupNames()], groupWords()),
-        { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
-      ),
+  name: nullish(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
+  scopes: nullish(
+    Type.Array(
+      enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...GROUP_NAMES], GROUP_WORDS),
+      { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
     ),
   ),
-  phone_line_ids: Type.Optional(
-    nullable(
-      Type.Array(Type.String(), {
-        minItems: 1,
-        maxItems: LINES_MAX,
-        description: 'The only lines that it sees and uses; all where it is left out.',
-      }),
-    ),
+  phone_line_ids: nullish(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The only lines that it sees and uses; all where it is left out.',
+    }),
   ),
-  expires_at: Type.Optional(nullable(Type.String({ ...ISO_TIME, description: 'In the future.' }))),
-  rules: Type.Optional(nullable(NewRules)),
+  expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
+  rules: nullish(NewRules),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 
-function groupNames(): readonly ScopeGroup[] {
-  return Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
-}
-
-function groupWords(): string {
-  const words = Object.entries(SCOPE_GROUPS).map(([name, all]) => `\`${name}\`: ${all.join(', ')}.`)
-  return words.join(' ')
-}
-
 export const CreatedKey = objectSchema('CreatedKey', {
   ...KEY_FIELDS,
-  key: Type.String({
-    description: 'The value of `X-API-Key`. Shown only in this answer.',
-    example: 'hl_live_p0mY2dJx8QeQm4u7Zr1tN5vK3wLs9aBc',
-  }),
-  secret: Type.String({
-    description: 'The value of `X-API-Secret`. Shown only in this answer; the relay stores a hash.',
-    example: 'hl_secret_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
-  }),
+  key: text(
+    'The value of `X-API-Key`. Shown only in this answer.',
+    'hl_live_p0mY2dJx8QeQm4u7Zr1tN5vK3wLs9aBc',
+  ),
+  secret: text(
+    'The value of `X-API-Secret`. Shown only in this answer; the relay stores a hash.',
+    'hl_secret_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
+  ),
   ...KEY_HISTORY,
   ...LIMITS,
 })
@@ -129,7 +125,7 @@ export type CreatedKey = Shape<typeof CreatedKey>
 
 export const Key = objectSchema('Key', {
   ...KEY_FIELDS,
-  key_hint: Type.String({ description: 'The first characters.', example: 'hl_live_p0mY2d' }),
+  key_hint: text('The first characters.', 'hl_live_p0mY2d'),
   ...KEY_HISTORY,
   revoked_at: nullable(time('When the key was revoked.')),
   ...LIMITS,

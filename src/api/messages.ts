@@ -18,7 +18,18 @@ import {
   TEXT_LENGTH_MAX,
 } from '../domain/message.ts'
 import { MessageAttachment, SendAttachment } from './attachments.ts'
-import { ISO_TIME, enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import {
+  ISO_TIME,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+  text,
+} from './schema.ts'
 
 const TEXT = Type.String({
   minLength: 1,
@@ -54,14 +65,14 @@ const CONTENT = {
   ),
 }
 
-/** A send into a conversation that there is: to a person, or to a group. */
+/** A send into an existing conversation, with a person or a group. */
 export const ConversationSend = Type.Object(CONTENT, {
   title: 'ConversationSend',
   additionalProperties: false,
   example: { text: 'Your table is ready.' },
 })
 export type ConversationSend = Shape<typeof ConversationSend>
-/** A send in a conversation that has no attachments. */
+/** A `ConversationSend` without attachments: its text is required. */
 export const TextConversationSend = Type.Object(
   { ...ConversationSend.properties, text: TEXT },
   { additionalProperties: false },
@@ -69,10 +80,10 @@ export const TextConversationSend = Type.Object(
 
 export const SendRequest = Type.Object(
   {
-    to: Type.String({
-      description: 'E.164 with `+`, or an email address with which the line has a conversation.',
-      example: '+12025550147',
-    }),
+    to: text(
+      'E.164 with `+`, or an email address with which the line has a conversation.',
+      '+12025550147',
+    ),
     ...CONTENT,
     service: Type.Optional(
       enumOf(
@@ -82,12 +93,10 @@ export const SendRequest = Type.Object(
           'try as SMS where the recipient turns out not to be on iMessage.',
       ),
     ),
-    phone_line_id: Type.Optional(
-      nullable(
-        id(
-          'line',
-          'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
-        ),
+    phone_line_id: nullish(
+      id(
+        'line',
+        'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
       ),
     ),
   },
@@ -98,7 +107,7 @@ export const SendRequest = Type.Object(
   },
 )
 export type SendRequest = Shape<typeof SendRequest>
-/** A send without attachments. */
+/** A `SendRequest` without attachments: its text is required. */
 export const TextSendRequest = Type.Object(
   { ...SendRequest.properties, text: TEXT },
   { additionalProperties: false },
@@ -112,7 +121,7 @@ export type Person = Shape<typeof Person>
 
 const Reaction = objectSchema('Reaction', {
   type: enumOf('ReactionType', REACTION_TYPES),
-  emoji: nullable(Type.String({ description: 'The character, for the type `emoji`.' })),
+  emoji: nullable(text('The character, for the type `emoji`.')),
   handle: Type.String({ example: '+12025550147' }),
   is_from_me: Type.Boolean(),
   part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
@@ -122,19 +131,14 @@ export type Reaction = Shape<typeof Reaction>
 
 export const Reply = objectSchema('Reply', {
   message_id: nullable(id('msg', 'The message replied to; null where the relay has it not.')),
-  guid: Type.String({ description: "The device's guid of that message." }),
+  guid: text("The device's guid of that message."),
   part: Type.Integer(),
-  text_excerpt: nullable(Type.String({ description: 'Its first 100 characters.' })),
+  text_excerpt: nullable(text('Its first 100 characters.')),
 })
 
-/** The fields of a `Reply`. */
-export function replyFields({
-  messageId,
-  guid,
-  part,
-  excerpt,
-}: ReplyTarget & { readonly excerpt: string | null }) {
-  return { message_id: messageId, guid, part, text_excerpt: excerpt }
+export function replyFields(reply: ReplyTarget & { readonly excerpt: string | null }) {
+  const { messageId: message_id, guid, part, excerpt: text_excerpt } = reply
+  return { message_id, guid, part, text_excerpt }
 }
 
 export const Edit = objectSchema('Edit', {
@@ -161,14 +165,8 @@ export const MessageStatus = enumOf(
 export const MessageError = objectSchema(
   'MessageError',
   {
-    code: Type.String({
-      description: 'For programs; later versions may add codes.',
-      example: 'not_on_imessage',
-    }),
-    message: Type.String({
-      description: 'For people.',
-      example: 'The recipient is not on iMessage.',
-    }),
+    code: text('For programs; later versions may add codes.', 'not_on_imessage'),
+    message: text('For people.', 'The recipient is not on iMessage.'),
   },
   "Why a message failed, or why its delivery can't be confirmed.",
 )
@@ -178,20 +176,15 @@ export const Approval = objectSchema(
   {
     state: enumOf('ApprovalState', APPROVAL_STATES),
     requested_by: id('key', 'The key that sent it.'),
-    resolved_by: nullable(
-      Type.String({ description: "A key's id, `cli` or `dashboard`; null where nobody decided." }),
-    ),
+    resolved_by: nullable(text("A key's id, `cli` or `dashboard`; null where nobody decided.")),
     resolved_at: nullable(time('When it was decided.')),
-    reason: nullable(Type.String({ description: 'Why it was denied.' })),
-    original_text: nullable(
-      Type.String({ description: 'The text before `resolved_by` changed it; null for no change.' }),
-    ),
+    reason: nullable(text('Why it was denied.')),
+    original_text: nullable(text('The text before `resolved_by` changed it; null for no change.')),
   },
   'The decision of a person on a message whose key needs one.',
 )
 export type Approval = Shape<typeof Approval>
 
-/** The fields of an `Approval`. */
 export function approvalFields(approval: StoredApproval, resolved_at: string | null): Approval {
   return {
     state: approval.state,
@@ -205,26 +198,23 @@ export function approvalFields(approval: StoredApproval, resolved_at: string | n
 
 export const Message = objectSchema('Message', {
   id: id('msg', 'Identifies the message.'),
-  guid: Type.String({
-    description: 'An upper-case UUID that never changes.',
-    example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
-  }),
-  platform_guid: nullable(Type.String({ description: "The device's own guid, null until known." })),
+  guid: text('An upper-case UUID that never changes.', '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42'),
+  platform_guid: nullable(text("The device's own guid, null until known.")),
   direction: MessageDirection,
   status: MessageStatus,
-  service: Type.String({
-    description: 'The service that carried it, as the device reports: `iMessage`, `SMS`, `RCS`.',
-    example: 'iMessage',
-  }),
+  service: text(
+    'The service that carried it, as the device reports: `iMessage`, `SMS`, `RCS`.',
+    'iMessage',
+  ),
   to: Type.String({ example: '+12025550147' }),
-  from: Type.String({
-    description: 'The sender. Where `from` is a reserved word, generated clients call it `from_`.',
-    example: '+12025550101',
-  }),
-  handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),
+  from: text(
+    'The sender. Where `from` is a reserved word, generated clients call it `from_`.',
+    '+12025550101',
+  ),
+  handle: text('The counterpart.', '+12025550147'),
   text: Type.String({ example: 'Your table is ready.' }),
   phone_line_id: id('line', 'The line used.'),
-  phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
+  phone_number: text("The line's number.", '+12025550101'),
   conversation_id: id('conv', 'All messages of this line with this handle.'),
   source: enumOf('MessageSource', MESSAGE_SOURCES, '`device` means typed on the device itself.'),
   queued_reason: nullable(enumOf('QueuedReason', QUEUED_REASONS, 'Why a queued message waits.')),
@@ -234,11 +224,11 @@ export const Message = objectSchema('Message', {
   sent_at: nullable(time("The device's time for an inbound message.")),
   delivered_at: nullable(time('When it was delivered.')),
   read_at: nullable(time('When it was read.')),
-  // A direct text message has none of these, unless `contact_names` asks for the first.
+  // A direct text message has none of the fields below, unless `contact_names` asks for the first.
   contact_name: Type.Optional(Type.String({ example: 'Anna Miller' })),
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   conversation_type: Type.Optional(Type.Literal('group')),
-  sender: Type.Optional(nullable(Person)),
+  sender: nullish(Person),
   reply_to: Type.Optional(Reply),
   reactions: Type.Optional(Type.Array(Reaction)),
   edits: Type.Optional(Type.Array(Edit, { description: 'Earlier texts, oldest first.' })),
@@ -274,12 +264,8 @@ export const ApprovalRequest = objectSchema('ApprovalRequest', {
 })
 export type ApprovalRequest = Shape<typeof ApprovalRequest>
 
-const REASON_LENGTH_MAX = 500
-
 export const DenialRequest = objectSchema('DenialRequest', {
-  reason: Type.Optional(
-    Type.String({ maxLength: REASON_LENGTH_MAX, example: 'The offer is over.' }),
-  ),
+  reason: Type.Optional(Type.String({ maxLength: 500, example: 'The offer is over.' })),
 })
 export type DenialRequest = Shape<typeof DenialRequest>
 
@@ -293,7 +279,7 @@ const OPTED_OUT = Type.Optional(
 
 const MergedFrom = objectSchema('MergedFrom', {
   conversation_id: id('conv', 'The conversation that had this handle. Its id still reads.'),
-  handle: Type.String({ description: 'Another spelling of the handle.', example: '2025550147' }),
+  handle: text('Another spelling of the handle.', '2025550147'),
   merged_at: time('When the two turned out to be of one person.'),
 })
 
@@ -307,21 +293,19 @@ export const Conversation = objectSchema('Conversation', {
     ),
   ),
   phone_line_id: id('line', 'The line.'),
-  phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
-  handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),
-  chat_identifier: Type.String({
-    description: "Equals `handle`; for a group, the device's identifier of it.",
-    example: '+12025550147',
-  }),
-  contact_name: Type.Optional(
-    Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
+  phone_number: text("The line's number.", '+12025550101'),
+  handle: text('The counterpart.', '+12025550147'),
+  chat_identifier: text(
+    "Equals `handle`; for a group, the device's identifier of it.",
+    '+12025550147',
   ),
+  contact_name: Type.Optional(text("The person's name in the contacts.", 'Anna Miller')),
   opted_out: OPTED_OUT,
   merged_from: Type.Optional(Type.Array(MergedFrom)),
-  // A conversation with one person has none of these.
+  // A conversation with one person has none of the next five fields.
   type: Type.Optional(Type.Literal('group')),
-  chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
-  name: Type.Optional(nullable(Type.String({ example: 'Family' }))),
+  chat_guid: Type.Optional(text("The device's guid of the group.")),
+  name: nullish(Type.String({ example: 'Family' })),
   participants: Type.Optional(Type.Array(Person, { description: 'Without the owner.' })),
   state: Type.Optional(enumOf('GroupState', GROUP_STATES)),
   service: Type.String({ example: 'iMessage' }),

@@ -1,9 +1,9 @@
-// Runs while the program is bundled: a client needs the routes of operations, and none of their schemas.
+// Runs while the program is bundled, so that clients contain the routes of operations but not their schemas.
 
 import { type Callers, routeOf } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 
-/** Method and path of each operation by its id, as `PUT /api/v1/webhooks/:id`. */
+/** Method and path of each operation by its id: `PUT /api/v1/webhooks/:id`. */
 export function operationRoutes(): Readonly<Record<string, string>> {
   const routes = Object.values(OPERATIONS).map((operation) => {
     const { method, path } = routeOf(operation)
@@ -15,8 +15,8 @@ export function operationRoutes(): Readonly<Record<string, string>> {
 const OF_BROWSERS: readonly Callers[] = ['keys', 'owner', 'browsers']
 
 /**
- * The same of those that a browser may call, as short as the page needs them: `PUT webhooks/:id` of the API, and
- * `/about` for a GET of the dashboard's own.
+ * The same for operations that a browser may call, shortened for the page: `PUT webhooks/:id` is in the API, and
+ * `/about` is a GET below `/dashboard`.
  */
 export function dashboardRoutes(): Readonly<Record<string, string>> {
   const routes = Object.values(OPERATIONS).flatMap(({ id, callers, route }) => {

@@ -1,5 +1,5 @@
-// The row of an operation, which says everything about it, once. Routes, the OpenAPI document, rights and the
-// typed clients of the command line, of MCP and of the dashboard are derived from the rows in `operations/`.
+// The row of an operation. Routes, the OpenAPI document, rights, and the typed clients of the command line, MCP
+// and the dashboard are all derived from the rows in `operations/`.
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
@@ -8,13 +8,10 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { Scope } from '../domain/permissions.ts'
 import { NoBody, type Shape } from './schema.ts'
 
-/** The scope that a key needs for an operation; `any` key will do for some. */
-export type RouteScope = Scope | 'any'
-
-/** Limits of a key that an operation checks. `lines`: a thing of another line is answered as if it weren't there. */
+/** Limits of a key that an operation checks. With `lines`, things of other lines don't exist for the key. */
 export type KeyLimit = 'lines' | 'recipients'
 
-/** The group of an operation in the OpenAPI document. */
+/** A group of operations in the OpenAPI document. */
 export type Tag =
   | 'Messages'
   | 'Attachments'
@@ -28,7 +25,7 @@ export type Tag =
   | 'Shortcuts'
   | 'Service'
 
-/** A request that the relay makes because of an operation, to an address that its caller gave. */
+/** A request that the relay makes later, to an address from the operation's body. */
 export type Callback = {
   readonly id: string
   readonly summary: string
@@ -41,56 +38,57 @@ export type Callback = {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 type Common = {
-  /** Its path is below the root of its callers, as `PUT /webhooks/:id`. */
+  /** Method and path below the root of its callers: `PUT /webhooks/:id`. */
   readonly route: `${Method} /${string}`
   readonly query?: TObject | undefined
   readonly headers?: TObject | undefined
-  /** A JSON body. A request without one is an empty object if `isBodyOptional`, and an error otherwise. */
+  /** The JSON body. A request without one counts as `{}` if `isBodyOptional`, else it is refused. */
   readonly body?: TSchema | undefined
   readonly isBodyOptional?: true
   /** The body is a file, which the handler reads itself. */
   readonly takesFile?: true
   readonly answers: Readonly<Record<number, TSchema>>
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
-  /** Answers as OpenAPI has them, if they are no JSON. */
+  /** Answers that aren't JSON, as OpenAPI describes them. */
   readonly fileAnswers?: Readonly<Record<number, object>> | undefined
   /** Errors beyond those of every operation. */
   readonly errors?: readonly ErrorCode[] | undefined
   readonly callbacks?: readonly Callback[] | undefined
-  /** The entry that a call leaves in the audit trail if it succeeds. */
+  /** The audit entry of a successful call. */
   readonly audit: AuditAction | null
 }
 
 type Documented = { readonly tag: Tag; readonly summary: string; readonly description: string }
 
-/** Rights of a browser's session. They have no defaults, so that no operation is open by accident. */
+/** Rights of a browser's session. They are required, so that no operation is open by accident. */
 type OfSessions = {
-  /** Whether members may call it; `own`: for what they made themselves. */
+  /** Rights of members; `own`: only for things that they created. */
   readonly member: 'yes' | 'own' | 'no'
-  /** Whether the owner is asked for the password again after an hour. */
+  /** `yes` if the owner must have entered the password within the last hour. */
   readonly password: 'no' | 'yes' | 'if it leads elsewhere' | 'if it opens the line'
   /**
-   * Whether its answer may be compressed. The size of a compressed answer shows how much of a text it has twice: so
-   * no answer with a secret is, and none with the words of several people.
+   * True if its answer may be compressed. A compressed size reveals repeated text, so answers with a secret or
+   * with the words of several people are never compressed.
    */
   readonly compress: boolean | 'of one conversation'
 }
 
-/** A row as the tables have it. Its key there is the id of the operation in generated clients and in our own calls. */
+/** A row of a table. Its key there is the operation's id in generated clients and in our own calls. */
 type Row = Common &
   (
     | (Documented &
         OfSessions & {
           /** API keys, the owner's command line, and browsers that are signed in. */
           readonly callers: 'keys'
-          readonly scope: RouteScope
+          /** The scope that a key needs; `any`: every key may call it. */
+          readonly scope: Scope | 'any'
           readonly limits: readonly KeyLimit[]
         })
-    /** The owner's command line and browsers, but no API key. */
+    /** The owner's command line and browsers, never API keys. */
     | (OfSessions & { readonly callers: 'owner' })
-    /** Browsers alone. An operation that `isOpen` works before the sign-in. */
+    /** Only browsers. An operation that `isOpen` works before the sign-in. */
     | (OfSessions & { readonly callers: 'browsers'; readonly isOpen?: true })
-    /** The control socket alone. */
+    /** Only the control socket. */
     | { readonly callers: 'control' }
     /** Shortcuts on an iPhone, with the token of a bridge. */
     | (Documented & { readonly callers: 'bridges' })
@@ -110,24 +108,50 @@ const ROOTS: Readonly<Record<Callers, string>> = {
   everyone: '',
 }
 
-/** Rights that are closed to members, for a read and for a change: a row spreads one, and says what differs. */
+/** Rights of a read and of a change, closed to members. A row spreads one and adds what differs. */
 export const READ = { member: 'no', password: 'no', compress: false, audit: null } as const
 export const CHANGE = { member: 'no', password: 'yes', compress: false } as const
 
-/** Makes the rows of plain reads for these callers: without a query and a body, with one answer. */
-export function reading<const C extends 'owner' | 'browsers' | 'control'>(callers: C) {
-  return <const R extends `GET /${string}`, A extends TSchema>(route: R, answer: A) => ({
-    ...READ,
-    callers,
-    route,
-    answers: { 200: answer },
-  })
+/** Fields that a short row adds to its route and its one answer. */
+type More = Pick<Common, 'query' | 'body' | 'isBodyOptional' | 'takesFile'> &
+  Partial<OfSessions> & { readonly isOpen?: true }
+
+type ShortRow<C extends Callers, R, A> = OfSessions & {
+  readonly callers: C
+  readonly route: R
+  readonly answers: { readonly 200: A }
 }
 
-/** The body of an action without parameters, which may be left out. */
+/** Makes short rows of reads for these callers. */
+export function reading<const C extends 'owner' | 'browsers' | 'control'>(callers: C) {
+  return <const R extends `GET /${string}`, A extends TSchema, const M extends More = object>(
+    route: R,
+    answer: A,
+    more: M = {} as M, // All fields of `More` are optional.
+  ): ShortRow<C, R, A> & { readonly audit: null } & NoInfer<M> => {
+    return { ...READ, callers, route, answers: { 200: answer }, ...more }
+  }
+}
+
+/** Makes short rows of changes for these callers. */
+export function changing<const C extends 'owner' | 'browsers'>(callers: C) {
+  return <
+    const R extends `${Method} /${string}`,
+    A extends TSchema,
+    const M extends More & Pick<Common, 'audit'>,
+  >(
+    route: R,
+    answer: A,
+    more: M,
+  ): ShortRow<C, R, A> & M => {
+    return { ...CHANGE, callers, route, answers: { 200: answer }, ...more }
+  }
+}
+
+/** For an action without parameters: its body may be left out. */
 export const NO_BODY = { body: NoBody, isBodyOptional: true } as const
 
-/** The rows with their ids. */
+/** Adds the id to each row. */
 export function rows<const R extends Readonly<Record<string, Row>>>(
   table: R,
 ): { readonly [Id in keyof R]: R[Id] & { readonly id: Id } } {
@@ -135,7 +159,7 @@ export function rows<const R extends Readonly<Record<string, Row>>>(
   return Object.fromEntries(named) as { readonly [Id in keyof R]: R[Id] & { readonly id: Id } } // By their own ids.
 }
 
-/** Method and path from the relay's root, as `/api/v1/webhooks/:id`. */
+/** The method, and the path from the relay's root: `/api/v1/webhooks/:id`. */
 export function routeOf({ callers, route }: Pick<Operation, 'callers' | 'route'>): {
   readonly method: Method
   readonly path: string
@@ -144,7 +168,7 @@ export function routeOf({ callers, route }: Pick<Operation, 'callers' | 'route'>
   return { method, path: `${ROOTS[callers]}${path}` }
 }
 
-/** The schema of an answer that is neither checked nor documented, so never of an operation for keys. */
+/** A type for an answer that is neither checked nor documented. Not for operations that keys may call. */
 export function typed<T>() {
   return Type.Unsafe<T>({})
 }
@@ -155,7 +179,6 @@ type Names<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never
 
-/** Parameters in the path of an operation. */
 export type ParamsOf<O extends Operation> = Readonly<Record<Names<O['route']>, string>>
 
 export type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
@@ -166,5 +189,5 @@ export type BodyOf<O extends Operation> = O extends { readonly body: infer B ext
   ? Static<B>
   : undefined
 
-/** Every answer that is no error. */
+/** The answers other than errors. */
 export type AnswerOf<O extends Operation> = Shape<O['answers'][keyof O['answers'] & number]>

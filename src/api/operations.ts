@@ -1,4 +1,4 @@
-// All operations of the relay, by their ids.
+// All operations by their ids, and the types of a call.
 
 import type { AnswerOf, BodyOf, Callers, Operation, ParamsOf, QueryOf } from './operation.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
@@ -36,14 +36,14 @@ type Operations = typeof OPERATIONS
 
 export type OperationId = keyof Operations
 
-/** Operations that are for these callers. */
+/** The ids of operations for these callers. */
 export type IdFor<C extends Callers> = {
   [Id in OperationId]: Operations[Id]['callers'] extends C ? Id : never
 }[OperationId]
 
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>
 
-/** What a client says of a call; values of a query as they stand in the URL, or `Value` for a client that writes them. */
+/** The fields that a client passes to a call. `Value` is the type of query values: text, unless the client converts others. */
 export type CallOf<O extends Operation, Value = string | undefined> = ParamsPart<O> &
   BodyPart<O> & {
     readonly query?: { readonly [Name in keyof QueryOf<O>]?: Value | undefined } | undefined
@@ -61,7 +61,7 @@ type BodyPart<O extends Operation> =
       ? { readonly body?: Given<BodyOf<O>> | undefined }
       : { readonly body: Given<BodyOf<O>> }
 
-/** Values that a client sends: in JSON, a field that is undefined is left out. */
+/** The value that a client sends. JSON leaves out fields that are undefined. */
 type Given<T> = T extends readonly (infer Each)[]
   ? readonly Given<Each>[]
   : T extends object
@@ -70,5 +70,5 @@ type Given<T> = T extends readonly (infer Each)[]
 
 export type Call<Id extends OperationId, Value = string | undefined> = CallOf<Operations[Id], Value>
 
-/** The arguments of a call, which may be left out if it needs nothing. */
+/** The arguments of a call: none are needed if all fields are optional. */
 export type ArgumentsOf<C> = object extends C ? [call?: C] : [call: C]

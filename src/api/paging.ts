@@ -1,17 +1,12 @@
 import { invalidRequest } from '../domain/errors.ts'
 import type { Page } from './schema.ts'
 
-/** The size of a page, and the page before it. */
+/** The most entries of a page, and the `next_cursor` of the page before; null for the first page. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 
 const CURSOR_LENGTH_MAX = 200
 
-/** The end of a page, opaque to the caller. */
-function encodeCursor(parts: readonly number[]): string {
-  return Buffer.from(parts.join('.')).toString('base64url')
-}
-
-/** The `length` whole numbers of a cursor made here, or null for any other text. */
+/** The `length` whole numbers of a cursor that `pageOf` made; null for any other text. */
 export function decodeCursor(text: string, length: number): readonly number[] | null {
   if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return null
   const parts = Buffer.from(text, 'base64url').toString().split('.')
@@ -19,7 +14,7 @@ export function decodeCursor(text: string, length: number): readonly number[] | 
   return parts.map(Number)
 }
 
-/** The position of a list that goes by one number, or null for its beginning; throws `invalid_request`. */
+/** The position in a list that is sorted by one number; null for its beginning. Throws `invalid_request`. */
 export function cursorSeq(cursor: string | null): number | null {
   if (cursor === null) return null
   const [seq] = decodeCursor(cursor, 1) ?? []
@@ -30,16 +25,16 @@ export function cursorSeq(cursor: string | null): number | null {
 /** The rows for a page, one more than its limit if another page follows. */
 export type Found<R> = {
   readonly rows: readonly R[]
-  /** Where the look for rows ended before there were enough of them: the next page goes on there. */
+  /** The position where a search stopped before it found enough rows; the next page continues there. */
   readonly upTo: readonly number[] | null
 }
 
-/** Rows that were looked for in the whole list. */
+/** The rows of a search that went through the whole list. */
 export function allFound<R>(rows: readonly R[]): Found<R> {
   return { rows, upTo: null }
 }
 
-/** The page of what was found; it is short, or empty, if its next page goes on behind `upTo`. */
+/** The page of these rows. It may be short or empty and still have a next page, which starts at `upTo`. */
 export function pageOf<R, T>(
   { rows, upTo }: Found<R>,
   limit: number,
@@ -52,6 +47,6 @@ export function pageOf<R, T>(
   return {
     data: shown.map(resource),
     has_more: end !== null,
-    next_cursor: end && encodeCursor(end),
+    next_cursor: end && Buffer.from(end.join('.')).toString('base64url'),
   }
 }

@@ -2,10 +2,18 @@ import { Type } from 'typebox'
 
 import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { NOT_RELAYED_KINDS } from '../domain/not-relayed.ts'
-import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
-
-const DAILY_CONTACT_LIMIT_MAX = 100_000
-const LABEL_LENGTH_MAX = 100
+import {
+  changesOf,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  nullish,
+  objectSchema,
+  time,
+  type Shape,
+  text,
+} from './schema.ts'
 
 const Capabilities = objectSchema(
   'Capabilities',
@@ -16,7 +24,7 @@ const Capabilities = objectSchema(
     read: Type.Boolean({ description: 'Reports when a message was read.' }),
     guid: Type.Boolean({ description: "Reports the device's own guid of a message." }),
     attachments: Type.Boolean({ description: 'Can send attachments.' }),
-    // Left out where the line cannot.
+    // Left out if the line can't.
     receives_attachments: Type.Optional(Type.Literal(true)),
     groups: Type.Optional(enumOf('GroupAbility', GROUP_ABILITIES)),
     reactions: Type.Optional(enumOf('ReactionAbility', EXCHANGES)),
@@ -27,10 +35,10 @@ const Capabilities = objectSchema(
 )
 
 const LINE_SETTINGS = {
-  label: nullable(Type.String({ maxLength: LABEL_LENGTH_MAX, example: 'Front desk' })),
+  label: nullable(Type.String({ maxLength: 100, example: 'Front desk' })),
   daily_contact_limit: Type.Integer({
     minimum: 0,
-    maximum: DAILY_CONTACT_LIMIT_MAX,
+    maximum: 100_000,
     description:
       'Maximum new contacts per day in the setting `time_zone`. Existing contacts are never limited.',
     example: 50,
@@ -55,7 +63,7 @@ const NotRelayed = objectSchema(
     count: Type.Integer({ minimum: 1 }),
     since: time('When the first of them arrived.'),
     last_at: time('When the last of them arrived.'),
-    hint: Type.String({ description: 'How the owner gets them.' }),
+    hint: text('How the owner gets them.'),
   },
   'Messages of one kind that arrived on the line and were not announced.',
 )
@@ -64,7 +72,7 @@ export const LINE_DRIVER = 'LineDriver'
 
 const TIME_OF_DAY = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', example: '21:00' })
 
-/** Answers are open to later fields, so that a request has a schema of its own. */
+/** Requests and answers have separate schemas, because only answers are open to later fields. */
 export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
   objectSchema(
     title,
@@ -86,20 +94,20 @@ export const PhoneLine = objectSchema('PhoneLine', {
   status: enumOf('LineStatus', ['online', 'offline']),
   imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
-  // Its words are the names of the kinds of lines; the document lists them.
+  // The OpenAPI document adds the names of the kinds of lines as an enum.
   driver: Type.String({ title: LINE_DRIVER }),
-  status_reason: nullable(Type.String({ description: 'A code for why it is offline.' })),
-  status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
+  status_reason: nullable(text('A code for why it is offline.')),
+  status_hint: nullable(text('What the owner can do about it.')),
   new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
   is_enabled: LINE_SETTINGS.is_enabled,
   quiet_hours: Type.Optional(quietHours('QuietHours')),
   relay_sms: LINE_SETTINGS.relay_sms,
-  /** Left out for kinds of lines that have no groups. */
+  /** Left out for kinds of lines without groups. */
   relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
-  /** Left out for a line of the relay's own machine. */
+  /** Left out for a line on the relay's own machine. */
   box: Type.Optional(LineBox),
-  /** Left out where it stays; null for the relay's own machine. */
-  moves_to: Type.Optional(nullable(LineBox)),
+  /** Left out if the line isn't moving; null if it moves to the relay's own machine. */
+  moves_to: nullish(LineBox),
   capabilities: Capabilities,
   not_relayed: Type.Optional(
     Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),
@@ -110,14 +118,11 @@ export type PhoneLine = Shape<typeof PhoneLine>
 
 export const PhoneLineList = listOf('PhoneLineList', PhoneLine)
 
-const CHANGES = { ...LINE_SETTINGS, quiet_hours: nullable(quietHours('RequestedQuietHours')) }
-
-export const PhoneLineChanges = Type.Partial(Type.Object(CHANGES), {
-  title: 'PhoneLineChanges',
-  additionalProperties: false,
-  minProperties: 1,
+export const PhoneLineChanges = changesOf('PhoneLineChanges', {
+  ...LINE_SETTINGS,
+  quiet_hours: nullable(quietHours('RequestedQuietHours')),
 })
 export type PhoneLineChanges = Shape<typeof PhoneLineChanges>
 
-/** For the owner: `from` is the vanished line to take over, or the line itself to accept its new number. */
+/** `from` is the vanished line to take over, or the line itself to accept its new number. */
 export const Adoption = objectSchema('Adoption', { from: Type.String() })

@@ -1,28 +1,20 @@
-// Query parameters that several operations have.
+// Query parameters and headers that several operations have.
 
 import { Type } from 'typebox'
 
 import type { Timestamp } from '../domain/ids.ts'
+import { text } from './schema.ts'
 
-const LIMIT_MAX = 200
-const LIMIT_DEFAULT = 50
-
-/** The two parameters of every list. */
-export const PAGE_QUERY = {
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: LIMIT_MAX,
-    default: LIMIT_DEFAULT,
-    description: 'Maximum number of entries in a page.',
-  }),
-  cursor: Type.Optional(
-    Type.String({
-      description: '`next_cursor` of the previous page; the first page where it is left out.',
-    }),
-  ),
+export function textParameter(description: string, example?: string) {
+  return Type.Optional(text(description, example))
 }
 
-/** A time with its zone; its value is in milliseconds. */
+/** A whole number from 1 to `maximum`. */
+export function countParameter(maximum: number, byDefault: number, description: string) {
+  return Type.Integer({ minimum: 1, maximum, default: byDefault, description })
+}
+
+/** A time with its zone, read as milliseconds since 1970. */
 export function timeParameter(description: string) {
   const example = '2026-11-21T10:00:00.000Z'
   return Type.Optional(
@@ -30,4 +22,15 @@ export function timeParameter(description: string) {
   )
 }
 
+/** The two parameters of every list. */
+export const PAGE_QUERY = {
+  limit: countParameter(200, 50, 'Maximum number of entries in a page.'),
+  cursor: textParameter('`next_cursor` of the previous page; the first page where it is left out.'),
+}
+
 export const PageQuery = Type.Object(PAGE_QUERY)
+
+export function idempotencyHeader(description: string, example: string) {
+  const key = Type.String({ minLength: 1, maxLength: 255, description, example })
+  return { 'Idempotency-Key': Type.Optional(key) }
+}

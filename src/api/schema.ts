@@ -9,29 +9,23 @@ import {
   type TStringOptions,
 } from 'typebox'
 
-/** Values are readonly all the way down. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
-/** The type of a schema's values. */
 export type Shape<T extends TSchema> = DeepReadonly<Static<T>>
 
-/** A schema of objects. */
 export type ObjectShape = TObject
 
-/** The message for a time that cannot be read. */
 export const TIME_WANTED = 'must be a time like 2026-11-21T10:00:00.000Z'
 
-/** Keywords under this name go into the OpenAPI document only; requests are not checked by them. */
+/** Keywords below this one appear in the OpenAPI document only; requests aren't checked against them. */
 export const IN_DOCUMENT = 'inDocument'
 
-/** Under this name a body has its schema as a form, for the OpenAPI document. */
+/** This keyword holds the schema of the body as a form, for the OpenAPI document. */
 export const AS_FORM = 'asForm'
-
-const URL_EXAMPLE = 'https://shop.example.com/hooks/messages'
 
 export const ISO_TIME = { format: 'date-time', example: '2026-11-21T10:00:00.000Z' }
 
-/** An object with these fields and no others; `title` names it in the OpenAPI document. */
+/** An object with only these fields; `title` is its name in the OpenAPI document. */
 export function objectSchema<P extends TProperties>(
   title: string,
   properties: P,
@@ -41,18 +35,29 @@ export function objectSchema<P extends TProperties>(
   return Type.Object(properties, { title, additionalProperties: false, ...about })
 }
 
-/** One of a few words; `title` names them in the OpenAPI document. */
+/** Some of these fields, at least one. */
+export function changesOf<P extends TProperties>(title: string, fields: P) {
+  const options = { title, additionalProperties: false, minProperties: 1 }
+  return Type.Partial(Type.Object(fields), options)
+}
+
+/** One of these words; `title` is their name in the OpenAPI document. */
 export function enumOf<T extends string>(title: string, words: readonly T[], description?: string) {
   const about = description === undefined ? {} : { description }
   return Type.Unsafe<T>({ title, type: 'string', enum: [...words], ...about })
 }
 
-/** A web address. The format is documentation only: the webhooks decide which addresses they accept. */
-export function url(options: TStringOptions) {
-  return Type.String({ ...options, example: URL_EXAMPLE, [IN_DOCUMENT]: { format: 'uri' } })
+export function text(description: string, example?: string) {
+  return Type.String({ description, ...(example === undefined ? {} : { example }) })
 }
 
-/** A time: ISO 8601, UTC, milliseconds. */
+/** A web address. Its format is only documented; webhooks check which addresses they accept. */
+export function url(options: TStringOptions) {
+  const example = 'https://shop.example.com/hooks/messages'
+  return Type.String({ ...options, example, [IN_DOCUMENT]: { format: 'uri' } })
+}
+
+/** A time in an answer: ISO 8601, UTC, with milliseconds. */
 export function time(description: string) {
   return Type.String({ ...ISO_TIME, description })
 }
@@ -61,11 +66,16 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
+/** A field that may be null or left out. */
+export function nullish<T extends TSchema>(schema: T) {
+  return Type.Optional(nullable(schema))
+}
+
 export function id(prefix: string, description: string) {
   return Type.String({ description, example: `${prefix}_01k5c3qv7yfxn8t2w9r4d6m0ab` })
 }
 
-/** The envelope of every list. */
+/** A page of a list. */
 export function listOf<T extends TObject>(title: string, resource: T) {
   return objectSchema(title, {
     data: Type.Array(resource),
@@ -76,18 +86,17 @@ export function listOf<T extends TObject>(title: string, resource: T) {
   })
 }
 
-/** A part of a list, newest first unless the list says otherwise. */
+/** A page of a list, newest first unless the list says otherwise. */
 export type Page<T> = {
   readonly data: readonly T[]
   readonly has_more: boolean
   readonly next_cursor: string | null
 }
 
-/** A list that is never cut into pages. */
+/** A list without pages. */
 export type All<T> = { readonly data: readonly T[] }
 
 export const Deleted = objectSchema('Deleted', { id: Type.String(), deleted: Type.Literal(true) })
 export type Deleted = Shape<typeof Deleted>
 
-/** The body of an action without parameters. */
 export const NoBody = Type.Object({}, { additionalProperties: false })

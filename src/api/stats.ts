@@ -1,9 +1,9 @@
-// Figures: messages by day, and the numbers from which the dashboard draws its charts.
+// Messages by day, and the numbers behind the dashboard's charts.
 
 import { Type } from 'typebox'
 
 import type { AttemptOutcome } from '../domain/webhook.ts'
-import { type Shape, id, nullable, objectSchema } from './schema.ts'
+import { type Shape, id, nullish, objectSchema, text } from './schema.ts'
 
 const FIGURES = {
   sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
@@ -20,20 +20,18 @@ const NEW_CONTACTS = Type.Optional(
 )
 
 const percentile = (share: string) =>
-  Type.Optional(
-    nullable(
-      Type.Integer({
-        description:
-          `With \`time_zone\` only: upper bound of the bucket (1 s, 5 s, 30 s, 5 min) within which ${share} of ` +
-          'the messages were sent after they were accepted; null above the last, and without messages.',
-      }),
-    ),
+  nullish(
+    Type.Integer({
+      description:
+        `With \`time_zone\` only: upper bound of the bucket (1 s, 5 s, 30 s, 5 min) within which ${share} of ` +
+        'the messages were sent after they were accepted; null above the last, and without messages.',
+    }),
   )
 
 export const Stats = objectSchema('Stats', {
   data: Type.Array(
     objectSchema('DayStats', {
-      date: Type.String({ description: 'A day of the time zone.', example: '2026-11-21' }),
+      date: text('A day of the time zone.', '2026-11-21'),
       ...FIGURES,
       new_contacts: NEW_CONTACTS,
       send_p50_ms: percentile('half'),
@@ -53,27 +51,27 @@ export type DayStats = Shape<typeof Stats>['data'][number]
 /** Messages by their outcome so far. */
 export type MessageFigures = Pick<DayStats, keyof typeof FIGURES>
 
-// The charts, for signed-in browsers. Times are ISO 8601, days and cells oldest first. Percentiles are the
-// upper bound of the bucket in which they fall; null above the last bucket, and where there is nothing.
+// The charts. Times are ISO 8601; days and cells come oldest first. A percentile is the upper bound of its
+// bucket; null above the last bucket, and if there is nothing to count.
 
-/** Upper bounds 1 s, 5 s, 30 s and 5 min. */
+/** Buckets end at 1 s, 5 s, 30 s and 5 min. */
 type SendLatency = { readonly send_p50_ms: number | null; readonly send_p95_ms: number | null }
 
 export type ChartDay = MessageFigures &
   SendLatency & {
-    /** A day of the relay's time zone, as `2026-11-21`. */
+    /** A day in the relay's time zone: `2026-11-21`. */
     readonly day: string
     readonly new_contacts: number
   }
 
-/** A stretch of time, and the states of a line in it. */
+/** A stretch of time, and how long a line was online in it. */
 export type UptimeCell = {
   readonly from: string
-  /** Exclusive; for the latest cell that is still to come in part. */
+  /** Exclusive; the last cell ends in the future. */
   readonly to: string
-  /** Share of the known time from 0 to 1; null where nothing is known. */
+  /** From 0 to 1, of the time for which the state is known; null if none of it is. */
   readonly online_share: number | null
-  /** Time offline, longest first: codes as in `status_reason`, and `relay_stopped`. */
+  /** Time offline by reason, longest first: codes as in `status_reason`, and `relay_stopped`. */
   readonly reasons: readonly { readonly reason: string; readonly seconds: number }[]
 }
 
@@ -84,7 +82,7 @@ export type QueueSample = {
   readonly deliveries: number
 }
 
-/** Failed attempts by their cause, the most frequent first. */
+/** The number of failed attempts with this cause; lists have the most frequent cause first. */
 export type FailureCause = {
   readonly cause: Exclude<AttemptOutcome, 'delivered'>
   readonly count: number
@@ -93,10 +91,10 @@ export type FailureCause = {
 /** Attempts to deliver in the last 24 hours. */
 export type WebhookStrip = {
   readonly webhook_id: string
-  /** Start of the first of 48 half hours. */
+  /** Start of the first cell. There are 48, of half an hour each. */
   readonly from: string
   readonly cells: readonly { readonly ok: number; readonly failed: number }[]
-  /** Of attempts that were delivered. Upper bounds 50, 250, 1,000 and 5,000 ms. */
+  /** Percentiles of delivered attempts. Buckets end at 50, 250, 1,000 and 5,000 ms. */
   readonly p50_ms: number | null
   readonly p95_ms: number | null
   readonly causes: readonly FailureCause[]
@@ -112,12 +110,12 @@ export type HomeChartData = {
       readonly new_contacts: number
     })[]
   })[]
-  /** Of each line: 90 cells of 8 hours, thirds of a day. */
+  /** 90 cells of 8 hours for each line. */
   readonly uptime: readonly {
     readonly phone_line_id: string
     readonly cells: readonly UptimeCell[]
   }[]
-  /** Of the last 24 hours, a sample each 5 minutes, and now. */
+  /** A sample every 5 minutes of the last 24 hours, and one of now. */
   readonly queue: readonly QueueSample[]
   readonly webhooks: readonly WebhookStrip[]
 }
@@ -129,14 +127,14 @@ export type LineChartData = SendLatency & {
   readonly daily_contact_limit: number
   /** 168 cells of an hour. */
   readonly uptime: readonly UptimeCell[]
-  /** The last 14 days, today included; the percentiles beside them are of all of them. */
+  /** The last 14 days, today included. The percentiles of the line are over all of them. */
   readonly days: readonly ChartDay[]
 }
 
 /** `GET /dashboard/pictures/webhook/:id`. */
 export type WebhookChartData = WebhookStrip & {
-  /** Delivered attempts of the last 24 hours, from 0 to 1; null without any attempt. */
+  /** The share of attempts in the last 24 hours that were delivered, from 0 to 1; null without any attempt. */
   readonly success_share: number | null
-  /** Causes of 7 days; `causes` are those of 24 hours. */
+  /** Causes of the last 7 days; `causes` is about 24 hours. */
   readonly causes_7_days: readonly FailureCause[]
 }

@@ -16,27 +16,26 @@ import { OptOut } from './contacts.ts'
 import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
+  changesOf,
   enumOf,
   id,
   listOf,
   nullable,
+  nullish,
   objectSchema,
   time,
   url,
   type Shape,
+  text,
 } from './schema.ts'
-
-const DESCRIPTION_LENGTH_MAX = 500
-const URL_LENGTH_MAX = 2_048
 
 export const EventName = enumOf('EventName', EVENT_NAMES)
 export const DeliveryStatus = enumOf('DeliveryStatus', DELIVERY_STATUSES)
 
-/** A webhook needs these; the others have a default. */
 const REQUIRED = {
   url: url({
     minLength: 1,
-    maxLength: URL_LENGTH_MAX,
+    maxLength: 2_048,
     description: 'Absolute, http or https. Private and loopback addresses are allowed.',
   }),
   events: Type.Array(EventName, {
@@ -46,9 +45,10 @@ const REQUIRED = {
     example: ['message.received', 'message.delivered'],
   }),
 }
+/** Fields with a default. */
 const OPTIONAL = {
   is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
-  description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
+  description: nullable(Type.String({ maxLength: 500 })),
   attachment_links: Type.Boolean({
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
   }),
@@ -66,11 +66,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   ...Type.Partial(Type.Object(OPTIONAL)).properties,
 })
 
-export const WebhookChanges = Type.Partial(Type.Object({ ...REQUIRED, ...OPTIONAL }), {
-  title: 'WebhookChanges',
-  additionalProperties: false,
-  minProperties: 1,
-})
+export const WebhookChanges = changesOf('WebhookChanges', { ...REQUIRED, ...OPTIONAL })
 export type WebhookChanges = Shape<typeof WebhookChanges>
 
 const WEBHOOK_FIELDS = {
@@ -109,16 +105,15 @@ const WEBHOOK_FIELDS = {
       maximum: MISSED_MAX,
     }),
   ),
-  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  created_by: text("A key's id, `cli` or `dashboard`."),
   created_at: time('When it was created.'),
   updated_at: time('When it was last changed.'),
 }
 
-const SECRET = Type.String({
-  description:
-    'Signs every delivery, as specified by Standard Webhooks. Shown only in this answer.',
-  example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDVGiBfBaeAfc=',
-})
+const SECRET = text(
+  'Signs every delivery, as specified by Standard Webhooks. Shown only in this answer.',
+  'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDVGiBfBaeAfc=',
+)
 
 export const Webhook = objectSchema('Webhook', WEBHOOK_FIELDS)
 export type Webhook = Shape<typeof Webhook>
@@ -196,10 +191,7 @@ export type StoppedReplay = Shape<typeof StoppedReplay>
 const DELIVERY_FIELDS = {
   id: id('dlv', 'Identifies the delivery.'),
   webhook_id: id('wh', 'Where it goes.'),
-  event_id: Type.String({
-    description: 'Sent as `webhook-id`; the same in every attempt.',
-    example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
-  }),
+  event_id: id('evt', 'Sent as `webhook-id`; the same in every attempt.'),
   event: EventName,
   message_id: nullable(id('msg', 'The message of the event; null for a test.')),
   status: DeliveryStatus,
@@ -207,14 +199,10 @@ const DELIVERY_FIELDS = {
   next_attempt_at: nullable(time('When the next attempt is due.')),
   created_at: time('When the event was recorded.'),
   completed_at: nullable(time('When it succeeded or failed.')),
-  last_status_code: Type.Optional(
-    nullable(Type.Integer({ description: 'The status of the last attempt.', example: 500 })),
+  last_status_code: nullish(
+    Type.Integer({ description: 'The status of the last attempt.', example: 500 }),
   ),
-  last_error: Type.Optional(
-    nullable(
-      Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
-    ),
-  ),
+  last_error: nullish(text('Why the last attempt got no answer.', 'timeout')),
 }
 
 const Attempt = objectSchema('Attempt', {
@@ -223,12 +211,9 @@ const Attempt = objectSchema('Attempt', {
   started_at: time('When the request was sent.'),
   duration_ms: Type.Integer({ example: 84 }),
   status_code: nullable(Type.Integer({ example: 200 })),
-  error: nullable(Type.String({ description: 'Why there is no status.', example: 'timeout' })),
+  error: nullable(text('Why there is no status.', 'timeout')),
   response_excerpt: nullable(
-    Type.String({
-      description:
-        'The first 1 KiB of the answer. API keys never see the answer of a private target.',
-    }),
+    text('The first 1 KiB of the answer. API keys never see the answer of a private target.'),
   ),
 })
 export type Attempt = Shape<typeof Attempt>
@@ -256,8 +241,8 @@ const EventGroup = objectSchema('EventGroup', {
 const EventReaction = objectSchema('EventReaction', {
   action: enumOf('ReactionAction', ['added', 'removed']),
   type: enumOf('ReactionType', REACTION_TYPES),
-  emoji: nullable(Type.String({ description: 'The character, for the type `emoji`.' })),
-  handle: Type.String({ description: 'Who reacted.', example: '+12025550147' }),
+  emoji: nullable(text('The character, for the type `emoji`.')),
+  handle: text('Who reacted.', '+12025550147'),
   isFromMe: Type.Boolean(),
   part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
   occurred_at: time('When it was given or taken back.'),
@@ -267,28 +252,25 @@ const EventMessage = objectSchema('EventMessage', {
   id: id('msg', 'Identifies the message.'),
   guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
   text: Type.String({ example: 'On my way.' }),
-  handle: Type.String({
-    description: "The counterpart's number; in a group the sender's, or the group for your own.",
-    example: '+12025550147',
-  }),
-  chatIdentifier: Type.String({
-    description: 'Equals `handle`; in a group it is the group.',
-    example: '+12025550147',
-  }),
+  handle: text(
+    "The counterpart's number; in a group the sender's, or the group for your own.",
+    '+12025550147',
+  ),
+  chatIdentifier: text('Equals `handle`; in a group it is the group.', '+12025550147'),
   isFromMe: Type.Boolean(),
   service: Type.String({ example: 'iMessage' }),
   isSent: Type.Boolean(),
   isDelivered: Type.Boolean(),
   isRead: Type.Boolean(),
   error: Type.Optional(MessageError),
-  // A direct text message has none of these.
+  // A direct text message has none of the fields below.
   attachments: Type.Optional(Type.Array(MessageAttachment)),
   replyTo: Type.Optional(Reply),
   edits: Type.Optional(Type.Array(Edit, { description: 'Of `message.edited`: earlier texts.' })),
   unsent_at: Type.Optional(time('Of `message.unsent`: when its sender took it back.')),
 })
 
-/** The body of a delivery: exactly the bytes that are signed. */
+/** The body of most deliveries. The signature is over exactly its bytes. */
 export const EventPayload = objectSchema('EventPayload', {
   ...EVENT_FIELDS,
   message: EventMessage,
@@ -299,12 +281,12 @@ export const EventPayload = objectSchema('EventPayload', {
 })
 export type EventPayload = Shape<typeof EventPayload>
 
-/** A `message.reaction` whose message the relay does not have. */
+/** The body of a `message.reaction` if the relay doesn't have the message. */
 export const UnplacedReaction = objectSchema('UnplacedReaction', {
   ...EVENT_FIELDS,
-  // Several generators of clients know no field that is always null.
+  // Several client generators can't handle a field that is always null.
   message: Type.Unsafe<null>(nullable(EventMessage)),
-  target_guid: Type.String({ description: "The device's guid of the message." }),
+  target_guid: text("The device's guid of the message."),
   reaction: EventReaction,
   conversation: Type.Optional(EventGroup),
 })
@@ -313,15 +295,14 @@ export const GroupUpdate = objectSchema('GroupUpdate', {
   ...EVENT_FIELDS,
   conversation: EventGroup,
   change: enumOf('GroupChange', GROUP_CHANGES),
-  actor: nullable(Type.String({ description: 'Who did it; null for the owner of the line.' })),
-  target: nullable(Type.String({ description: 'The member that it is about.' })),
+  actor: nullable(text('Who did it; null for the owner of the line.')),
+  target: nullable(text('The member that it is about.')),
   replaced: Type.Optional(
-    Type.String({
-      description:
-        'What the member had before, if a person changed the number: nobody came and nobody left.',
-    }),
+    text(
+      'What the member had before, if a person changed the number: nobody came and nobody left.',
+    ),
   ),
-  name: nullable(Type.String({ description: "The group's name now.", example: 'Family' })),
+  name: nullable(text("The group's name now.", 'Family')),
   occurred_at: time('When it was done.'),
 })
 
@@ -331,7 +312,6 @@ export const OptOutChange = objectSchema('OptOutChange', {
   opt_out: OptOut,
 })
 
-/** Any body that a webhook gets. */
 export type AnyEvent =
   | EventPayload
   | Shape<typeof UnplacedReaction>

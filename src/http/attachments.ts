@@ -1,5 +1,5 @@
-// Files that travel with messages: upload, download and links. What a stranger sent is only ever handed out
-// to be saved: no browser shows it as a page of this relay.
+// Attachments: upload, download and links. Downloads are always for saving: a browser must never show a
+// stranger's file as a page of this relay.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
@@ -18,19 +18,17 @@ import { errorResponse, respondTo } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
 
-/** A phone on the move may be silent for a while. */
+/** The idle time-out. A phone on the move may be silent for a while. */
 const SILENCE_SECONDS = 60
-/** A variant is made first, behind others. */
+/** The idle time-out while a variant is made, which may have to wait for others. */
 const VARIANT_SECONDS = 250
-/** Uploads at the same time: a slow one keeps a file and a connection open. */
+/** The most uploads at the same time. A slow one keeps a file and a connection open. */
 const UPLOADS = {
   ofAll: 64,
   ofOne: 16,
   retryAfterSeconds: 10,
   of: { limit: 'uploads', noun: 'uploads', doing: 'are running' },
 }
-const LINK_SECONDS_DEFAULT = 3_600
-
 export function attachmentBindings(attachments: Attachments) {
   const slots = new CallerSlots(UPLOADS)
   return [
@@ -43,14 +41,12 @@ export function attachmentBindings(attachments: Attachments) {
       download(request, attachments, params.id, query.variant),
     ),
     bind(ATTACHMENTS.createAttachmentLink, ({ request, params, body }) =>
-      attachments.link(params.id, body.expires_in ?? LINK_SECONDS_DEFAULT, originOf(request)),
+      attachments.link(params.id, body.expires_in ?? 3_600, originOf(request)),
     ),
   ]
 }
 
-const TokenPath = Type.Object({ token: Type.String() })
-
-/** The bytes for the holder of a link. */
+/** Downloads by a link, without a key. */
 export function linkRoutes(attachments: Attachments) {
   return new Elysia().get(
     '/a/:token',
@@ -59,7 +55,7 @@ export function linkRoutes(attachments: Attachments) {
       const { variant } = readQuery(request, ContentQuery)
       return download(request, attachments, attachmentId, variant)
     },
-    { params: pathSchema(TokenPath), detail: { hide: true } },
+    { params: pathSchema(Type.Object({ token: Type.String() })), detail: { hide: true } },
   )
 }
 
@@ -97,7 +93,7 @@ async function download(
   return sendContent(request, await attachments.content(id, variant))
 }
 
-/** The file, a range of it, or nothing if the client has it already. */
+/** Answers with the file, with a range of it, or with 304 if the client has it. */
 function sendContent(request: Request, content: Content): Response {
   const { path, size, etag } = content
   const headers = headersOf(content)
@@ -118,7 +114,7 @@ function sendContent(request: Request, content: Content): Response {
   return answerWithBytes(request, { path, first, last }, { status: 206, headers: partial })
 }
 
-/** Types that do no harm even if a browser shows them in spite of the headers. */
+/** Types that are harmless even if a browser ignores the headers and shows them. */
 const HARMLESS = /^(?:image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain$)/
 
 function headersOf({ filename, mimeType, etag }: Content): Readonly<Record<string, string>> {
@@ -140,7 +136,7 @@ function percentEncoded(character: string): string {
 
 type Range = { readonly first: number; readonly last: number }
 
-/** The one range that is asked for; several at once are answered with the whole, as RFC 9110 allows. */
+/** The requested range; null for the whole file, also if several ranges are requested (RFC 9110 allows that). */
 function rangeIn(headers: Headers, { size, etag }: Content): Range | 'outside' | null {
   const condition = headers.get('if-range')
   const isMeant = condition === null || condition === etag

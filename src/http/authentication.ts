@@ -13,8 +13,8 @@ const ADDRESSES_MAX = 1_000
 const BEARER = /^Bearer +(hlb_[A-Za-z0-9_-]{43}) *$/i
 
 /**
- * Credentials are read from headers and nowhere else. Failures are counted, and
- * logged once a minute for each address; 256 bits need no rate limit.
+ * Reads credentials from headers and nowhere else. Counts failures, and logs them once a minute for each
+ * address. Secrets of 256 bits need no rate limit.
  */
 export function createAuthentication(
   { clock, log }: Core,
@@ -41,7 +41,7 @@ export function createAuthentication(
     dropOldest(failures, ADDRESSES_MAX)
   }
   return {
-    /** The caller of the API. Throws `unauthorized`, always the same, for anybody else. */
+    /** The caller of the API. Otherwise throws `unauthorized`, which is the same for every reason. */
     caller(request: Request, peer: Peer): Caller {
       if (peer.isControl) return { kind: 'cli' }
       const caller = keyIn(request.headers, authenticate)
@@ -49,7 +49,7 @@ export function createAuthentication(
       noteFailure(request, peer)
       throw unauthorized()
     },
-    /** The bridge whose token a request carries. Throws `unauthorized`, always the same, for all others. */
+    /** The bridge of the token. Otherwise throws `unauthorized`, which is the same for every reason. */
     bridge(request: Request, peer: Peer): BridgeCaller {
       const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
       const id = token === undefined ? null : bridges.ofToken(token)
@@ -63,7 +63,7 @@ export function createAuthentication(
   }
 }
 
-/** The key whose two headers are right, or null. */
+/** The API key of a request; null if a header is missing or wrong. */
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')

@@ -1,5 +1,5 @@
-// The routes of operations: each row of `api/operations.ts` with the function that answers it. A route guards
-// its handler, and checks what comes in and what goes out.
+// Routes of operations. `bind` joins a row of `api/operations.ts` with its handler; the route calls the guard,
+// and checks requests and answers against the schemas of the row.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
@@ -26,13 +26,13 @@ import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
 
-/** What a handler gets of a request: everything is checked against the row. */
+/** A request as its handler gets it, checked against the row. */
 export type Input<O extends Operation> = {
   readonly request: Request
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
-  /** Its status is that of the row's first answer, unless the handler sets another. */
+  /** The status is the first one of the row's answers, unless the handler sets another. */
   readonly set: { status?: number | string }
 }
 
@@ -40,17 +40,16 @@ export type Handler<O extends Operation> = (
   input: Input<O>,
 ) => AnswerOf<O> | Response | Promise<AnswerOf<O> | Response>
 
-/** Checks a body in place of the row's schema. */
+/** A check of the body that replaces the row's schema. */
 type BodyCheck = { readonly parse: readonly [typeof jsonBody]; readonly body: TSchema }
 
-/** An operation with its handler, whose input fits the row. */
 export type Binding = {
   readonly operation: Operation
   readonly handle: (input: never) => unknown
   readonly bodyCheck: BodyCheck | null
 }
 
-/** Called before each handler; throws if the caller may not call the operation, or not for this thing. */
+/** A check before each handler. Throws if the caller may not call the operation, or not for this resource. */
 export type Guard = (operation: Operation, attempt: Attempt) => void
 
 export type Attempt = {
@@ -67,11 +66,9 @@ export function bind<const O extends Operation>(
   return { operation, handle, bodyCheck }
 }
 
-/** An operation that removes the thing with the id in its path. */
-type Removal = Operation & { readonly route: `DELETE /${string}/:id` }
-
+/** Binds an operation that removes the resource with the id in its path. */
 export function bindRemoval(
-  operation: Removal,
+  operation: Operation & { readonly route: `DELETE /${string}/:id` },
   things: { remove(id: string, origin: Origin): Promise<unknown> },
 ): Binding {
   return bind(operation, async ({ request, params }) => {
@@ -81,34 +78,42 @@ export function bindRemoval(
   })
 }
 
-/** A body that is checked against a stricter schema if `isStrict` says so. */
+/** Checks a body against `strict` if `isStrict`, else against `schema`. */
 export function checkedBy(
   schema: TSchema,
   strict: TSchema,
   isStrict: (body: object) => boolean,
 ): BodyCheck {
-  return { parse: [jsonBody], body: requestSchemaBy(schema, strict, isStrict) }
+  const [wide, narrow] = [checkOf(schema, requestRefusal), checkOf(strict, requestRefusal)]
+  const body = bridged(schema, (value) => (isStrict(value) ? narrow(value) : wide(value)))
+  return { parse: [jsonBody], body }
 }
 
-/** A body of several shapes, of which its field `type` picks one. */
+/** Checks a body of several shapes; its field `type` picks one. */
 export function checkedByType(
   title: string,
   shapes: Readonly<Record<string, ObjectShape>>,
 ): BodyCheck {
-  return { parse: [jsonBody], body: requestSchemaByType(title, shapes) }
+  const checks = new Map(
+    Object.entries(shapes).map(([type, each]) => [type, checkOf(each, requestRefusal)]),
+  )
+  const allowed = [...checks.keys()].join(', ')
+  const body = bridged(Type.Union(Object.values(shapes), { title }), (value) => {
+    const check = checks.get('type' in value ? String(value.type) : '')
+    if (check !== undefined) return check(value)
+    throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
+  })
+  return { parse: [jsonBody], body }
 }
 
-/** What came to a device, which may also be a form with a file, and fits `form` then. */
+/** Checks a body in JSON, or as a form with a file, which is checked against `form`. */
 export function checkedAsForm(schema: TSchema, form: TSchema): BodyCheck {
-  const documented = { ...schema, [AS_FORM]: form }
-  return { parse: [jsonOrFormBody], body: requestSchemaBy(documented, form, hasFile) }
+  const hasFile = (body: object) => Object.values(body).some((value) => value instanceof Blob)
+  const { body } = checkedBy({ ...schema, [AS_FORM]: form }, form, hasFile)
+  return { parse: [jsonOrFormBody], body }
 }
 
-function hasFile(body: object): boolean {
-  return Object.values(body).some((value) => value instanceof Blob)
-}
-
-/** The routes of those operations, each behind the guard. */
+/** The routes of these operations, each behind the guard. */
 export function routesOf(bindings: readonly Binding[], guard: Guard): AnyElysia {
   const app = new Elysia()
   for (const binding of bindings) addRoute(app, binding, guard)
@@ -122,14 +127,14 @@ function addRoute(app: Elysia, { operation, handle, bodyCheck }: Binding, guard:
   const answer = async ({ request, params, body, set }: Handled) => {
     set.status = status
     const given = query === undefined ? {} : readQuery(request, query)
-    // The row that checks the input is the one by which the handler's type was made.
+    // The row that checks the input also gave the handler its type.
     return handle({ request, params, body, set, query: given } as never)
   }
   const checked = Object.entries(answers).map(([code, schema]) => [code, answerSchema(schema)])
   app.route(method, path, answer, {
     beforeHandle: ({ request, params = {}, body }: Partial<Attempt> & Pick<Attempt, 'request'>) => {
       guard(operation, { request, params, body })
-      // A handler that reads its query refuses unknown parameters.
+      // `readQuery` refuses unknown parameters too.
       if (query === undefined && operation.callers !== 'everyone') requireNoQuery(request)
     },
     ...bodyHook(operation, bodyCheck),
@@ -168,7 +173,7 @@ function paramsOf(path: string): TObject {
   return Type.Object(Object.fromEntries(fields))
 }
 
-/** Credentials were checked at the entrance; an operation that it missed stays shut. */
+/** Checks rights. Credentials were checked at the entrance; if that was missed, this throws. */
 export function guardOf({ db }: Core): Guard {
   return (operation, attempt) => {
     const { request } = attempt
@@ -183,7 +188,7 @@ export function guardOf({ db }: Core): Guard {
   }
 }
 
-/** Throws if the thing is of a line that the key is not for: to the key it is unknown. */
+/** Throws "not found" if the resource belongs to a line that the key may not use. */
 function requireOnLines(
   db: Db,
   { errors = [] }: Operation,
@@ -206,7 +211,7 @@ const THINGS: Readonly<Record<string, string>> = {
   dlv: 'delivery',
 }
 
-/** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
+/** Turns results and errors into answers. Messages of Elysia and of unknown errors are never shown. */
 export function frame({ log }: Core, { doubtSignal }: Pick<Relay, 'doubtSignal'>) {
   return new Elysia()
     .onError(({ code, error, request }) => {
@@ -220,9 +225,9 @@ export function frame({ log }: Core, { doubtSignal }: Pick<Relay, 'doubtSignal'>
     })
 }
 
-// The bridge between typebox 1.x, in which every shape of the API is written, and Elysia, whose own
-// dialect strips unknown fields and takes "5" for 5. Elysia calls whatever has `~standard`; the
-// property is not enumerable, so that it stays out of the OpenAPI document.
+// The API's schemas are written in typebox 1.x. Elysia's own validation would strip unknown fields and accept
+// "5" as 5, so it gets them as Standard Schemas instead: it calls the function in the property `~standard`,
+// which is not enumerable so that it stays out of the OpenAPI document.
 
 /** A schema for Elysia, by the Standard Schema specification. */
 type Bridged<T> = {
@@ -234,49 +239,22 @@ type Fault = ReturnType<Validator['Errors']>[number]
 const ISSUES_MAX = 20
 const NAME_LENGTH_MAX = 100
 
-/** For requests: unknown fields and wrong types are 400, each named. */
+/** For bodies: unknown fields and wrong types are answered 400, each with its name. */
 export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   return bridged(schema, checkOf(schema, requestRefusal))
-}
-
-/** For requests of which some are held to a stricter schema, and get its errors. */
-function requestSchemaBy<T extends TSchema>(
-  schema: T,
-  strict: TSchema,
-  isStrict: (value: object) => boolean,
-): T & Bridged<Static<T>> {
-  const [wide, narrow] = [schema, strict].map((each) => checkOf(each, requestRefusal))
-  return bridged(schema, (value) => (isStrict(value) ? narrow : wide)?.(value))
 }
 
 function requestRefusal(faults: readonly Fault[]): RelayError {
   return invalidRequest(...issuesOf(faults))
 }
 
-/** For requests of several shapes, of which the field `type` picks one. */
-function requestSchemaByType(
-  title: string,
-  shapes: Readonly<Record<string, TObject>>,
-): TSchema & Bridged<unknown> {
-  const checks = new Map(
-    Object.entries(shapes).map(([type, each]) => [type, checkOf(each, requestRefusal)]),
-  )
-  const allowed = [...checks.keys()].join(', ')
-  const validate = (value: object) => {
-    const check = checks.get('type' in value ? String(value.type) : '')
-    if (check !== undefined) return check(value)
-    throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
-  }
-  return bridged<TSchema, unknown>(Type.Union(Object.values(shapes), { title }), validate)
-}
-
-/** For path parameters: a wrong one names nothing that exists. */
+/** For path parameters: an invalid one is answered 404. */
 export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   const refusal = () => new RelayError('not_found', 'There is nothing at this path.')
   return bridged(schema, checkOf(schema, refusal))
 }
 
-/** For answers: a failure is a bug of the relay. Values stay out of the log. */
+/** For answers: an invalid one is a bug in the relay. Its values stay out of the log. */
 function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
   const refusal = (faults: readonly Fault[]) => {
     const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
@@ -286,8 +264,8 @@ function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
 }
 
 /**
- * Throws the error of `refusal`: Elysia's own would contain the refused value. The schema is compiled by the
- * first value: those of all routes would take a third of a start.
+ * Makes a check that throws the error of `refusal`; Elysia's own error would contain the value. The schema is
+ * compiled at its first use: to compile the schemas of all routes takes a third of the start.
  */
 function checkOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
   let validator: Validator | null = null
@@ -303,7 +281,7 @@ function bridged<T extends TSchema, V>(
   validate: (value: object) => unknown,
 ): T & Bridged<V> {
   const standard = { version: 1, vendor: 'typebox', validate }
-  // The property that the type adds is defined here.
+  // This defines the property that the type adds.
   return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as T & Bridged<V>
 }
 
@@ -315,8 +293,9 @@ function issuesOf(faults: readonly Fault[]): Issue[] {
 }
 
 /**
- * typebox reports an unknown field for itself and for its object, and a union with each of its branches. Of
- * the branches only the one with the right type helps; if there is one, the union itself is left out.
+ * False for errors that repeat others. typebox reports an unknown field twice, for itself and for its object,
+ * and a union together with each of its branches: only the branch with the right type helps, or, if there is
+ * none, the union.
  */
 function isInformative(fault: Fault, faults: readonly Fault[]): boolean {
   const isHelpfulBranch = (other: Fault) =>

@@ -4,16 +4,13 @@ type Limits = {
   readonly ofAll: number
   readonly ofOne: number
   readonly retryAfterSeconds: number
-  /** What is limited; readers of events unless it says otherwise. */
+  /** Names the limit in errors; the default is readers of events. */
   readonly of?: { readonly limit: string; readonly noun: string; readonly doing: string }
 }
 
 const READERS = { limit: 'event_readers', noun: 'readers', doing: 'wait for events' }
 
-/**
- * Places for those that keep a connection open: to wait for news, or to upload. Each caller has a few of them, so that
- * one caller leaves room for all others.
- */
+/** Limits open connections, such as streams and uploads, in all and per caller, so that no caller takes them all. */
 export class CallerSlots {
   readonly #limits: Limits
   readonly #held = new Map<string, number>()
@@ -23,8 +20,8 @@ export class CallerSlots {
   }
 
   /**
-   * Takes a place until `end` aborts or what it returns is called; throws `rate_limit_exceeded` if there is none, unless
-   * the caller is always let in.
+   * Takes a slot until `end` aborts or the returned function is called. Throws `rate_limit_exceeded` if none is
+   * free, unless `isAlwaysLet`.
    */
   take(caller: string, end: AbortSignal, isAlwaysLet = false): () => void {
     if (end.aborted) return () => {}

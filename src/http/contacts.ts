@@ -1,4 +1,4 @@
-// The owner's address book, people who want no more messages, and search over it and all that was written.
+// Contacts, opt-outs and search.
 
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -10,9 +10,9 @@ import type { Relay } from './relay.ts'
 import { contextOf, linesOf, originOf } from './request-context.ts'
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
-/** Time for a large file, and for a slow network. */
+/** The idle time-out, for a large file and a slow network. */
 const IMPORT_SECONDS = 250
-
+/** Longer queries find nothing that shorter ones don't. */
 const QUERY_LENGTH_MAX = 200
 
 export function contactBindings(contacts: Contacts) {
@@ -22,6 +22,8 @@ export function contactBindings(contacts: Contacts) {
     ),
     bind(CONTACTS.importContacts, async ({ request, query: { country = null } }) => {
       contextOf(request).peer.liftTimeout(IMPORT_SECONDS)
+      const tooLarge = () =>
+        new RelayError('payload_too_large', 'The file may have 10 MiB at most.')
       return contacts.import(await bytesUpTo(request, FILE_BYTES_MAX, tooLarge), country)
     }),
     bind(CONTACTS.exportContacts, async ({ request }) => {
@@ -40,11 +42,6 @@ export function contactBindings(contacts: Contacts) {
   ]
 }
 
-function tooLarge(): RelayError {
-  return new RelayError('payload_too_large', 'The file may have 10 MiB at most.')
-}
-
-/** Longer queries find nothing that shorter ones do not. */
 function checkedQuery<Q extends string | undefined>(q: Q): Q {
   if (q === undefined || q.length <= QUERY_LENGTH_MAX) return q
   const message = `must have at most ${QUERY_LENGTH_MAX} characters`

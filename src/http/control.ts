@@ -1,4 +1,4 @@
-// What only the control socket answers, which nobody but the owner can open.
+// Operations of the control socket only, which only the owner can open.
 
 import { type Operation, routeOf } from '../api/operation.ts'
 import { CONTROL } from '../api/operations/control.ts'
@@ -7,21 +7,19 @@ import { bind, type Binding } from './bind.ts'
 import type { Relay } from './relay.ts'
 import { originOf } from './request-context.ts'
 
-/** Open during the startup check, which ends with it. */
+/** The path of the call that ends the startup check, so it also answers during that check. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
 
-export function controlBindings({
-  access,
-  kinds,
-  options,
-  confirmHealthy,
-}: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>) {
+export function controlBindings(
+  relay: Pick<Relay, 'access' | 'confirmHealthy' | 'kinds' | 'options'>,
+) {
+  const { access, kinds, options } = relay
   return [
     bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
     bind(CONTROL.listOptions, () => ({ data: options })),
     bind(CONTROL.createSetupLink, ({ request }) => access.createSetupLink(originOf(request))),
     bind(CONTROL.confirmUpgrade, () => {
-      confirmHealthy?.()
+      relay.confirmHealthy?.()
       return { version: VERSION }
     }),
     ...Object.entries(kinds.reports).map(([name, read]) => reportBinding(name, read)),
@@ -30,7 +28,7 @@ export function controlBindings({
 
 const REPORTS: readonly Operation[] = [CONTROL.listPhones, CONTROL.listScriptCalls]
 
-/** A report without a row gets its route all the same. */
+/** A report of a kind of line; it gets a route even if it has no row. */
 function reportBinding(name: string, read: () => readonly unknown[]): Binding {
   const route = `GET /${name}` as const
   const known = REPORTS.find((operation) => operation.route === route)

@@ -1,4 +1,4 @@
-// API keys and bridges, as their owner manages them.
+// API keys and bridges.
 
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
 import { bind, bindRemoval } from './bind.ts'

@@ -1,6 +1,6 @@
-// Sign-in of browsers: cookies count here and nowhere else, and API keys are not looked at. A browser sends
-// the cookie to every port of the host, for any page of the same site: so it opens nothing without the page
-// key in a header, and changes must come from a page of this relay.
+// Sign-in of browsers. Cookies count only here, and API keys don't. A browser sends the cookie to every port of
+// the host, also for other pages of the same site. So the cookie is worth nothing without the page key in a
+// header, and changes must come from a page of this relay.
 
 import type { Access, Client } from '../access/access.ts'
 import {
@@ -34,7 +34,7 @@ import { respondTo } from './respond.ts'
 
 const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
-/** Paths of the operations that work before the sign-in, each up to its parameter. */
+/** Paths of the operations that work before the sign-in, without their parameters. */
 const OPEN = Object.values<Operation>(DASHBOARD).flatMap((operation) =>
   'isOpen' in operation ? [routeOf(operation).path.replace(/:\w+$/, '')] : [],
 )
@@ -46,8 +46,8 @@ export function isDashboardPath(path: string): boolean {
 }
 
 /**
- * Throws `forbidden` for a page of another site, `signed_out` without a session. Returns the request as
- * the routes know it: `/dashboard/api/x` is `/api/v1/x`.
+ * Sets the session and the caller of `context`. Throws `forbidden` for a page of another site, `signed_out`
+ * without a session. Returns the request for the routes: `/dashboard/api/x` becomes `/api/v1/x`.
  */
 export function authenticateBrowser(
   { access: { sessions }, hosts }: Pick<Relay, 'access' | 'hosts'>,
@@ -71,8 +71,8 @@ export function authenticateBrowser(
 }
 
 /**
- * Extends a session that is in use, and returns the `Set-Cookie` that extends it in the browser; null if
- * both were done within the hour. Reads only: a change may end the session.
+ * Extends a session that is in use, and returns the `Set-Cookie` that extends it in the browser; null if that
+ * was done within the hour. Only for GET: a change may end the session.
  */
 export async function keepSession(
   {
@@ -96,8 +96,8 @@ export async function keepSession(
 }
 
 /**
- * Browsers send `Sec-Fetch-Site` over HTTPS and to a loopback name; elsewhere the `Origin`, which they send
- * with every change, must do.
+ * Browsers send `Sec-Fetch-Site` only over HTTPS and to a loopback name; otherwise this checks the `Origin`,
+ * which they send with every change.
  */
 function requireOwnPage(request: Request): void {
   if (SAFE_METHODS.has(request.method)) return
@@ -114,13 +114,13 @@ export function isOwnOrigin(headers: Headers): boolean {
 }
 
 const NAME = 'hookline_session'
-/** A browser takes this name from HTTPS only, for this host only, and for all of its paths. */
+/** Browsers accept a cookie of this name only over HTTPS, only for this host, and for all of its paths. */
 const NAME_IF_SECURE = `__Host-${NAME}`
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * True if the browser came by HTTPS: to the relay itself, or a trusted proxy says so, or the Host is that of
- * an https public url.
+ * True if the browser uses HTTPS: the relay serves it, or a trusted proxy says so, or the public url has https
+ * and its host is the request's Host.
  */
 function isSecure(headers: Headers, peer: Peer, { publicUrl, isTrustedProxy }: Hosts): boolean {
   if (peer.isSecure === true) return true
@@ -132,7 +132,7 @@ function isSecure(headers: Headers, peer: Peer, { publicUrl, isTrustedProxy }: H
   return protocol === 'https:' && headers.get('host')?.toLowerCase() === host
 }
 
-/** The token in the cookie of this scheme, or null. */
+/** The session token in the cookie; null if there is none. */
 function tokenIn(headers: Headers, isSecure: boolean): string | null {
   const start = `${nameFor(isSecure)}=`
   const parts = (headers.get('cookie') ?? '').split(';').map((part) => part.trim())
@@ -140,7 +140,7 @@ function tokenIn(headers: Headers, isSecure: boolean): string | null {
   return TOKEN.test(value) ? value : null
 }
 
-/** The value of `Set-Cookie`: for seven days from now, or expired if the token is null. */
+/** The value of `Set-Cookie`, for seven days; null deletes the cookie. */
 function cookieFor(token: string | null, isSecure: boolean): string {
   const seconds = token === null ? 0 : SESSION_LIFE_MS / 1_000
   const parts = [`${nameFor(isSecure)}=${token ?? ''}`, 'Path=/', `Max-Age=${seconds}`]
@@ -151,18 +151,15 @@ function nameFor(isSecure: boolean): string {
   return isSecure ? NAME_IF_SECURE : NAME
 }
 
-// Sign-in and sign-out, and the sessions.
-
 export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts'>) {
   const isLocal = (request: Request) =>
     isLoopbackOnly(request.headers, contextOf(request).peer, hosts)
-  const clientOf = (request: Request): Client => ({
-    ...originOf(request),
-    isLocal: isLocal(request),
-  })
+  const clientOf = (request: Request): Client => {
+    return { ...originOf(request), isLocal: isLocal(request) }
+  }
   const stateFor = (request: Request, session: DashboardSession | null) =>
     stateOf(access, session, isLocal(request))
-  /** The state with its cookie; without a session the cookie is deleted. */
+  /** Answers with the state; sets the cookie of the session, or deletes it if there is none. */
   const withCookie = (request: Request, opened: NewSession | null): Response => {
     const secure = isSecure(request.headers, contextOf(request).peer, hosts)
     const headers = { 'set-cookie': cookieFor(opened?.token ?? null, secure) }

@@ -1,4 +1,5 @@
-// Changes as server-sent events. Each has a position, from which a page that lost its connection resumes.
+// Changes as server-sent events for the page. Each event has a position, from which a page that lost its
+// connection resumes.
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
@@ -12,10 +13,8 @@ import { HEARTBEAT_MS, STREAM_HEADERS } from './events.ts'
 import { contextOf, sessionOf } from './request-context.ts'
 import { respondTo, streamOf } from './respond.ts'
 
-/** Delay after which a browser that lost the stream reconnects. */
-const RETRY_MS = 1_000
 const OPEN_PAGES = { limit: 'event_readers', noun: 'pages', doing: 'are open' }
-/** Pages that are open at the same time. Those of members take none of the owner's. */
+/** The most pages that may be open at the same time. Pages of members don't count against the owner's. */
 const PAGES_OF_OWNER = { ofAll: 100, ofOne: 100, retryAfterSeconds: 10, of: OPEN_PAGES }
 const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPEN_PAGES }
 
@@ -23,7 +22,6 @@ const STILL_HERE = ': still here\n\n'
 
 export function dashboardEventBindings(
   { changes, clock }: Core,
-  /** A stream ends with its session. */
   { sessions }: { readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'> },
   streamsEnd: AbortSignal,
 ) {
@@ -36,7 +34,7 @@ export function dashboardEventBindings(
       const sessionEnd = sessions.endOf(session)
       const isOpen = () => sessions.isOpen(session)
       const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
-      // A browser that reconnects by itself sends its position here; its URL is still the old one.
+      // A browser that reconnects by itself sends its position in this header; its URL is still the old one.
       const position = request.headers.get('last-event-id') ?? after ?? null
       peer.liftTimeout(0)
       const isAsked = request.method === 'GET'
@@ -58,18 +56,18 @@ type Watch = {
   readonly changes: ChangeFeed
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Position of the watcher; null before its first read. */
+  /** The last position that the page has; null if it is new. */
   readonly position: string | null
-  /** False once the session has expired, which is checked before each heartbeat. */
+  /** False once the session has expired; checked before each heartbeat. */
   readonly isOpen: () => boolean
-  /** Changes that the watcher may know of. */
+  /** True for changes that the session may see. */
   readonly isShown: (change: Change) => boolean
   readonly release: () => void
 }
 
 /**
- * Changes, and heartbeats. A reader that falls behind the changes that are kept gets `reset`, and reloads
- * everything. Ends when `signal` aborts.
+ * Yields changes and heartbeats until `signal` aborts or the session ends. A page that is too far behind gets
+ * `reset`, and reloads everything.
  */
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   const { changes, clock, signal, isOpen, isShown } = watch
@@ -77,7 +75,8 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   const unwatch = changes.watch(wake)
   try {
     let position = watch.position ?? changes.position
-    yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
+    // Browsers wait for `retry` milliseconds before they reconnect.
+    yield `retry: 1000\n\n${watch.position === null ? event('position', position, {}) : ''}`
     while (!signal.aborted && isOpen()) {
       const changed = changes.since(position)
       position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
@@ -92,18 +91,18 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** The changes that the watcher may know of; a heartbeat if there are none. */
+/** The changes that the session may see; a heartbeat if there are none. */
 function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
   const shown = changed.filter(({ change }) => isShown(change))
   return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')
 }
 
-/** True for changes of what members read. */
+/** True for changes that members may see. */
 function isOfMembers({ what }: Change): boolean {
   return what === 'message' || what === 'conversation' || what === 'contact' || what === 'line'
 }
 
-/** False after a silence, when a heartbeat is due. */
+/** False if there was no change for so long that a heartbeat is due. */
 async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const from = clock.monotonic()
   await wake.wait(clock, HEARTBEAT_MS, signal)

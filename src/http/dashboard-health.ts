@@ -1,4 +1,4 @@
-// The state of the relay, with the findings below their causes, and the checks of each line.
+// The state of the relay with its findings, and the checks of each line.
 
 import type { FindingBranch } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
@@ -8,48 +8,41 @@ import { findingsIn, findingTrees } from '../health/causes.ts'
 import { checksOfLine, checksOfMachine } from '../health/checklist.ts'
 import { relayState } from '../health/relay-state.ts'
 import { bind } from './bind.ts'
+import { ALL_WEBHOOKS } from './dashboard-webhooks.ts'
 import type { Relay } from './relay.ts'
 
-/** A relay has a handful of webhooks. */
-const WEBHOOKS_MAX = 200
-
-/** For signed-in browsers. Both answer once the devices have answered. */
-export function dashboardHealthBindings({
-  kinds: { kinds },
-  lines,
-  webhooks,
-  health,
-  days,
-}: Pick<Relay, 'days' | 'health' | 'kinds' | 'lines' | 'webhooks'>) {
+/** Both operations wait for the devices to answer. */
+export function dashboardHealthBindings(
+  relay: Pick<Relay, 'days' | 'health' | 'kinds' | 'lines' | 'webhooks'>,
+) {
+  const { kinds } = relay.kinds
   return [
     bind(DASHBOARD.getRelayState, async () => {
-      const findings = await health.list()
-      const { data } = webhooks.list({ limit: WEBHOOKS_MAX, cursor: null })
+      const findings = await relay.health.list()
+      const { data: webhooks } = relay.webhooks.list(ALL_WEBHOOKS)
       const branches = branchesOf(findings)
-      return relayState({ lines: lines.list(), webhooks: data, findings, branches })
+      return relayState({ lines: relay.lines.list(), webhooks, findings, branches })
     }),
     bind(DASHBOARD.listChecks, async () => {
-      const findings = await health.list()
-      const known = { findings, reset: days.midnight() }
-      const ofLines = lines.list().map((line) => checksOfLine(kinds, line, known))
+      const findings = await relay.health.list()
+      const known = { findings, reset: relay.days.midnight() }
+      const ofLines = relay.lines.list().map((line) => checksOfLine(kinds, line, known))
       return { data: [checksOfMachine(kinds, findings), ...ofLines] }
     }),
   ]
 }
 
-/** Causes in the order of the findings, each with all that follows from it. */
+/** The causes in the order of the findings, each with the findings that follow from it. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
-  return findingTrees(findings).map((tree) => ({
-    cause: tree.finding,
-    consequences: findingsIn(tree).slice(1),
-    place: placeOf(tree.finding),
-    guide: guidePathOf(tree.finding),
-  }))
-}
-
-function guidePathOf({ code }: HealthFinding): string | null {
-  const { guide } = findingRow(code)
-  return guide === null ? null : `/guide/${guide}`
+  return findingTrees(findings).map((tree) => {
+    const { guide } = findingRow(tree.finding.code)
+    return {
+      cause: tree.finding,
+      consequences: findingsIn(tree).slice(1),
+      place: placeOf(tree.finding),
+      guide: guide === null ? null : `/guide/${guide}`,
+    }
+  })
 }
 
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {

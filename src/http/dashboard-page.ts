@@ -1,5 +1,5 @@
-// The page, served from the executable. File names change with the content, so that a browser caches the
-// files forever and revalidates only the page itself.
+// Serves the dashboard from the executable. Names of files change with their content, so browsers cache the
+// files forever and revalidate only the HTML.
 
 import { Elysia } from 'elysia'
 
@@ -15,7 +15,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Pictures of messages are read with the page key, and shown from memory.
+  // Images of messages are fetched with the page key, and shown from memory.
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "manifest-src 'self'",
@@ -24,8 +24,7 @@ const POLICY = [
   "form-action 'self'",
 ].join('; ')
 
-const YEAR_SECONDS = 31_536_000
-const KEPT = `public, max-age=${YEAR_SECONDS}, immutable`
+const KEPT = 'public, max-age=31536000, immutable'
 const ASKED_AGAIN = 'no-cache'
 
 export function pageRoutes() {
@@ -46,7 +45,7 @@ const MARK =
   '<path d="M9 8v9a6 6 0 0 0 6 6h1a6 6 0 0 0 6-6v-1M18.5 18.5 22 15l3.5 3.5" fill="none" stroke="#fff" ' +
   'stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/>'
 
-/** The mark with a border that a system may cut to the shape of its icons. */
+/** The logo, with a border that a system may crop to the shape of its icons. */
 const ICON = {
   type: 'image/svg+xml',
   text:
@@ -54,7 +53,7 @@ const ICON = {
     `<path d="M-8-8h48v48H-8z" fill="#2457d6"/>${MARK}</svg>`,
 }
 
-/** The description by which browsers install the page as an app. */
+/** Lets browsers install the dashboard as an app. */
 const MANIFEST = {
   type: 'application/manifest+json',
   text: JSON.stringify({
@@ -83,11 +82,11 @@ function installable(request: Request, { type, text }: typeof MANIFEST): Respons
 }
 
 /**
- * The files that the build embedded. A run from source has none: it bundles the page each time that it
- * is opened, with the latest edits.
+ * The files that the build embedded. A run from source has none: it bundles the page again each time it is
+ * opened, with the latest edits.
  */
 function pageFiles(): (isOpened: boolean) => Promise<Files> {
-  // scripts/build.ts replaces Bun's module of an HTML file by one with `embedded`.
+  // scripts/build.ts replaces Bun's module of the HTML file with one that has `embedded`.
   const { embedded, index } = page as typeof page & { readonly embedded?: readonly StaticFile[] }
   let known = embedded === undefined ? null : Promise.resolve(filesOf(embedded))
   let isBundling = false

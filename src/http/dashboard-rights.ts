@@ -1,5 +1,5 @@
-// Rights of a browser's session: what a member may do, and when the owner is asked for the password, after an
-// hour without it, so that a stolen session cannot do it. The rows of the operations say both.
+// Rights of a browser's session, by the rows of the operations: what a member may do, and which operations need
+// the password within the last hour, so that a stolen session can't call them.
 
 import type { Operation } from '../api/operation.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -11,7 +11,7 @@ type PasswordRule = Extract<Operation, { readonly password: string }>['password'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The guard that throws if the session may not call an operation, or only with the password. */
+/** Makes the guard that throws if the session may not call an operation, or must give the password first. */
 export function sessionGuard({ webhooks, lines }: Pick<Relay, 'lines' | 'webhooks'>): Guard {
   const asksForPassword = (rule: PasswordRule, { params, body }: Attempt): boolean => {
     switch (rule) {
@@ -41,14 +41,14 @@ function ownersAlone(): RelayError {
   return new RelayError('forbidden', 'Only the owner of this relay may do this.')
 }
 
-/** Throws `not_found` for an unknown webhook. */
+/** True if a change sends events to another URL or activates the webhook. Throws `not_found`. */
 function leadsElsewhere(webhooks: Relay['webhooks'], id: string, body: Fields): boolean {
   const webhook = webhooks.get(id)
   const isMoved = body['url'] !== undefined && body['url'] !== webhook.url
   return isMoved || (body['is_active'] === true && !webhook.is_active)
 }
 
-/** True for more new contacts a day, the one-time codes that arrive as SMS, or what groups write. */
+/** True if a change allows more new contacts a day, or relays SMS (with their one-time codes) or groups. */
 function opensLine(lines: Relay['lines'], id: string, body: Fields): boolean {
   const line = lines.list().find((one) => one.id === id)
   if (line === undefined) return false

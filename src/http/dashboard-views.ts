@@ -1,4 +1,4 @@
-// Small views of the page: the cost of a message in new contacts, the relay itself, QR codes.
+// Small views for the dashboard: counts of messages, facts about the relay, QR codes.
 
 import { encode } from 'uqr'
 
@@ -30,7 +30,7 @@ export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'r
 
 export function aboutBindings({
   config,
-  kinds: { drivers, kinds },
+  kinds,
   address,
 }: Pick<Relay, 'address' | 'config' | 'kinds'>) {
   return [
@@ -42,8 +42,8 @@ export function aboutBindings({
       trusted_proxies: config.trustedProxies,
       backup_folder: config.backupFolder,
       is_password_locked: config.adminPassword !== null,
-      drivers: drivers.map(({ kind }) => kind),
-      kinds: kinds.map(kindInfo),
+      drivers: kinds.drivers.map(({ kind }) => kind),
+      kinds: kinds.kinds.map(kindInfo),
     })),
   ]
 }
@@ -60,14 +60,11 @@ export function kindInfo(kind: LineKind): KindInfo {
   }
 }
 
-/** A link that opens a new text, as in RFC 5724 but for the `?&` that iOS and Android share. */
+/** A link that opens a new text, by RFC 5724 except for `?&`, which works on both iOS and Android. */
 const TEXT_LINK = /^sms:[\w.+@-]{3,254}\?&body=[\w.!~*'()%-]{0,300}$/
-/** The quiet zone around the code, in modules; scanners want four. */
-const BORDER = 4
-/** Opened by itself, the image must not run or load anything. */
+/** Keeps the image, opened by itself, from running or loading anything. */
 const POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** Throws `invalid_request` for anything but a link to a new text. */
 export function qrBindings() {
   return [
     bind(DASHBOARD.drawQrCode, ({ request, query: { text } }) => {
@@ -81,9 +78,10 @@ export function qrBindings() {
   ]
 }
 
-/** Black on white in either theme, for cameras: one stroke for each run of dark modules. */
+/** An SVG, black on white in both themes because cameras need that, with one stroke per run of dark modules. */
 function qrCode(text: string): string {
-  const { size, data } = encode(text, { ecc: 'M', border: BORDER })
+  // The quiet zone that scanners need is four modules wide.
+  const { size, data } = encode(text, { ecc: 'M', border: 4 })
   const path = data
     .flatMap((row, y) => {
       const modules = row.map((isDark) => (isDark ? '1' : '0')).join('')

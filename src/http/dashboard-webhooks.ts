@@ -1,4 +1,4 @@
-// Webhooks and deliveries in the words of the page.
+// Webhooks and deliveries as the dashboard shows them.
 
 import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
@@ -34,10 +34,10 @@ export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading'
 
 type Webhooks = Relay['webhooks']
 
-/** What a delivery is shown with. */
+/** The reads that a `SeenDelivery` needs. */
 type DeliveryReads = Pick<Webhooks, 'get' | 'getDelivery' | 'describe'>
 
-/** A body that is JSON, with line breaks for the reader. */
+/** Adds line breaks to a body that is JSON. */
 function readable({ headers, body }: InboxRequest): InboxRequest {
   try {
     return { headers, body: readableBody(body) }
@@ -48,20 +48,16 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
 
 /** The deliveries of a message to all webhooks. */
 function deliveriesOf(webhooks: Webhooks, messageId: string) {
-  const page = { limit: WEBHOOKS_MAX, cursor: null }
   const data = webhooks
-    .list(page)
-    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, page).data)
+    .list(ALL_WEBHOOKS)
+    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, ALL_WEBHOOKS).data)
   return { data: data.map(({ id }) => seenDelivery(webhooks, id)) }
 }
 
 type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
-/** A relay has a handful of webhooks. */
-const WEBHOOKS_MAX = 200
-const LOOKED_AT = 50
-/** While a receiver fails, the newest deliveries wait untried behind the failing ones. */
-const LOOKED_AT_FOR_TRIED = 200
+/** A page with all webhooks: no relay has this many. */
+export const ALL_WEBHOOKS = { limit: 200, cursor: null }
 
 const RESUME = 'Events are kept for 30 days. Fix the problem, and resume the webhook.'
 
@@ -77,19 +73,18 @@ export function daysOf(
   webhooks: Pick<Webhooks, 'list' | 'listDeliveries' | 'receiver'> & DeliveryReads,
   inbox: Pick<TestInbox, 'isAt'>,
 ): readonly WebhookDay[] {
-  return webhooks
-    .list({ limit: WEBHOOKS_MAX, cursor: null })
-    .data.map(({ id, url, disabled_reason }) => {
-      const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
-      const { data, has_more } = read(LOOKED_AT)
-      const isDeeper = has_more && newestTried(data) === undefined
-      const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
-      const isFailing = newest !== undefined && newest.status !== 'succeeded'
-      const failing = isFailing ? seenDelivery(webhooks, newest.id, url) : null
-      const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      const is_test_inbox = inbox.isAt(url)
-      return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
-    })
+  return webhooks.list(ALL_WEBHOOKS).data.map(({ id, url, disabled_reason }) => {
+    const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
+    const { data, has_more } = read(50)
+    // While an endpoint fails, its newest deliveries wait untried behind the failing ones.
+    const isDeeper = has_more && newestTried(data) === undefined
+    const newest = newestTried(isDeeper ? read(200).data : data)
+    const isFailing = newest !== undefined && newest.status !== 'succeeded'
+    const failing = isFailing ? seenDelivery(webhooks, newest.id, url) : null
+    const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
+    const is_test_inbox = inbox.isAt(url)
+    return { webhook_id: id, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
+  })
 }
 
 function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | undefined {
@@ -102,7 +97,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   manual: 'requested by you',
 }
 
-/** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
+/** `knownUrl` is the webhook's URL, if the caller has it. Throws `not_found`. */
 function seenDelivery(
   webhooks: DeliveryReads,
   id: string,
@@ -119,7 +114,7 @@ function seenDelivery(
   return { ...delivery, attempts, ...webhooks.describe(id) }
 }
 
-/** "84 ms", "1.2 s". */
+/** Such as "84 ms" or "1.2 s". */
 export function durationWords(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
@@ -138,7 +133,7 @@ function sentRequest(webhooks: Webhooks, reading: Relay['reading'], id: string):
   }
 }
 
-/** Null if it is no longer kept. */
+/** The message; null if it is no longer kept. */
 function messageOf({ messages }: Relay['reading'], id: string): Message | null {
   try {
     return messages.get(id)
@@ -168,7 +163,7 @@ export function headersOf({ delivery, attempt, url, version }: Sent): string {
   ].join('\n')
 }
 
-/** The body that was sent, with line breaks for the reader. */
+/** Adds line breaks to a JSON body. */
 export function readableBody(body: string): string {
   return JSON.stringify(JSON.parse(body), null, 2)
 }

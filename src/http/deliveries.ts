@@ -1,15 +1,11 @@
-// Deliveries: single ones, those that failed, and events since a time.
+// Deliveries, retries of failed deliveries, and replays of events since a time.
 
 import type { QueryOf } from '../api/operation.ts'
 import { WEBHOOKS } from '../api/operations/webhooks.ts'
-import { TIME_WANTED } from '../api/schema.ts'
 import type { RetryRequest } from '../api/webhooks.ts'
-import { invalidRequest } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
-import { parseIsoTime } from '../system/iso-time.ts'
 import { CALL_MAX } from '../webhooks/replay.ts'
 import { bind } from './bind.ts'
-import { pageOfQuery, readHandle } from './input.ts'
+import { pageOfQuery, readHandle, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
@@ -52,7 +48,7 @@ export function replayBindings(webhooks: Relay['webhooks']) {
     }),
     bind(WEBHOOKS.replayWebhook, async ({ request, params, body, set }) => {
       const includesEarlier = body.include_earlier ?? false
-      const replay = { ...retryIn(body), since: sinceIn(body.since), includesEarlier }
+      const replay = { ...retryIn(body), since: timeIn('since', body.since), includesEarlier }
       const count = await webhooks.replay(params.id, replay, originOf(request))
       if (replay.isDryRun) return { replayed: 0, would_replay: count, ...moreAfter(count) }
       set.status = 202
@@ -68,10 +64,4 @@ export function replayBindings(webhooks: Relay['webhooks']) {
 function retryIn(body: RetryRequest) {
   const { events = null, phone_line_id: lineId = null, dry_run: isDryRun = false } = body
   return { events, lineId, isDryRun }
-}
-
-function sinceIn(text: string): Timestamp {
-  const since = parseIsoTime(text)
-  if (since !== null) return since
-  throw invalidRequest({ path: 'since', message: TIME_WANTED })
 }

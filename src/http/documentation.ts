@@ -1,4 +1,4 @@
-// What the OpenAPI document says of one operation, by its row.
+// Describes an operation for the OpenAPI document, from its row.
 
 import { type TObject, Type } from 'typebox'
 
@@ -20,24 +20,19 @@ const SECURITY: Readonly<Partial<Record<Callers, object>>> = {
 }
 
 const FILE_BODY = {
-  requestBody: {
-    required: true,
-    content: {
-      'application/octet-stream': { schema: { type: 'string' as const, format: 'binary' } },
-    },
-  },
-}
+  required: true,
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+} as const
 
 /** The operation's part of the OpenAPI document, as @elysiajs/swagger takes it. */
 export function documentationOf(operation: Extract<Operation, { readonly tag: string }>) {
   const { id, tag, summary, description, callbacks, errors = [], answers, callers } = operation
-  const headers = headersOf(operation.answerHeaders ?? {})
   const json = Object.entries(answers).map(([status, schema]) => [
     status,
     {
       description: ANSWERS[Number(status)] ?? 'Done.',
       content: { 'application/json': { schema } },
-      ...(operation.answerHeaders === undefined ? {} : { headers }),
+      ...(operation.answerHeaders && { headers: headersOf(operation.answerHeaders) }),
     },
   ])
   const scope = callers === 'keys' ? operation.scope : undefined
@@ -56,15 +51,13 @@ export function documentationOf(operation: Extract<Operation, { readonly tag: st
     ],
     responses: { ...operation.fileAnswers, ...Object.fromEntries(json), ...errorAnswers(codes) },
     ...(scope === undefined ? {} : { 'x-required-scope': scope }),
-    ...(callbacks === undefined
-      ? {}
-      : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
+    ...(callbacks && { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
     ...SECURITY[callers],
-    ...(operation.takesFile === true ? FILE_BODY : {}),
+    ...(operation.takesFile === true ? { requestBody: FILE_BODY } : {}),
   }
 }
 
-/** True if a body says anything: an action may take an empty object. */
+/** False for an operation without a body, and for an action that takes only an empty object. */
 function hasBody({ body = {}, takesFile }: Operation): boolean {
   const fields = 'properties' in body ? Object.keys(Object(body.properties)) : []
   return takesFile === true || fields.length > 0 || 'anyOf' in body
@@ -94,16 +87,17 @@ function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
       field
     const required = schema?.required?.includes(name) === true && !('default' in field)
     const about = description === undefined ? {} : { description }
-    // A named schema is also described where it is defined.
+    // A named schema keeps its own description too.
     const shape = rest.title === undefined ? rest : { ...rest, ...about }
     return { name, in: place, required, ...about, schema: shape }
   })
 }
 
 function headersOf(headers: Readonly<Record<string, string>>) {
-  const entries = Object.entries(headers).map(([name, description]) => [
-    name,
-    { description, schema: Type.String() },
-  ])
-  return Object.fromEntries(entries)
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: Type.String() },
+    ]),
+  )
 }

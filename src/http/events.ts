@@ -1,5 +1,5 @@
-// Events to read: in pages, by a long poll, and as a stream. All of them read the log of events, from a place
-// that the reader names, so nothing is lost between two calls.
+// Reads of the event log: in pages, by long polling, and as a stream. The reader names the position to start
+// from, so no event is lost between two calls.
 
 import type { EventList } from '../api/events.ts'
 import type { QueryOf } from '../api/operation.ts'
@@ -18,18 +18,18 @@ import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './reques
 import { respondTo, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
-/** Readers that wait at the same time. */
+/** The most readers that may wait at the same time. */
 const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
-/** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
+/** Keeps silent connections open: the relay lifts Bun's time-out, but can't lift the time-outs of proxies. */
 export const HEARTBEAT_MS = 15_000
-/** Time that a reader of the stream may take for one piece. */
+/** The most time that a reader of the stream may take for one piece. */
 const STALLED_MS = 60_000
-/** Events in one piece of the stream. */
+/** The most events in one piece of the stream. */
 const PIECE_MAX = 20
 
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // nginx would buffer the events of minutes.
+  // Without this, nginx buffers events for minutes.
   'x-accel-buffering': 'no',
 }
 
@@ -83,7 +83,7 @@ class EventReaders {
 
   stream(request: Request, choice: Choice): Response {
     const { eventLog } = this.#sources
-    // A client that reconnects by itself has the old address still.
+    // A browser that reconnects by itself still uses the old URL.
     const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
     const filter = filterOf(request, choice)
     const reading = {
@@ -119,19 +119,19 @@ class EventReaders {
     return undefined
   }
 
-  /** The owner on this machine is let in even if programs have taken all places. */
+  /** The command line always gets a slot, even if programs hold all of them. */
   #takeSlot(request: Request, end: AbortSignal): () => void {
     return this.#slots.take(callerIdOf(request), end, callerOf(request).kind === 'cli')
   }
 
-  /** A key that was revoked meanwhile reads nothing more. */
+  /** False if the API key was revoked since the reader started. */
   #mayGoOn(request: Request): boolean {
     if (callerOf(request).kind !== 'key') return true
     return keyIn(request.headers, this.#sources.authenticate) !== null
   }
 }
 
-/** The events that the caller may have, of those that it wants. */
+/** The requested events that the caller may read. */
 function filterOf(request: Request, { types, phone_line_id: lineId }: Choice): EventFilter {
   return { names: namesIn(types), lineIds: linesOf(request, lineId) }
 }
@@ -145,7 +145,7 @@ function namesIn(types: string | undefined): EventFilter['names'] {
   throw invalidRequest({ path: 'types', message })
 }
 
-/** The place of the reader without an event: a reader that is cut before the first one resumes there. */
+/** Sends the position before the first event, so that a reader who loses the connection resumes there. */
 function opening(position: string): string {
   return `retry: 1000\nid: ${position}\n\n`
 }

@@ -2,9 +2,9 @@ import { piecesOf } from '../system/files.ts'
 import { contextOf } from './request-context.ts'
 import { respondTo, streamOf } from './respond.ts'
 
-/** A client on the move, or at the end of a slow line, takes this long for what lies in buffers at most. */
+/** The most time that a client on a slow connection needs to read the buffered bytes. */
 const STALLED_MS = 600_000
-/** A file of this size is handed over at once. */
+/** Files up to this size aren't streamed. */
 const SMALL_BYTES = 16 * 1_024
 
 type FileAnswer = {
@@ -12,7 +12,7 @@ type FileAnswer = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Bytes that a client saves, made as fast as it takes them; a client that takes none for long is cut. */
+/** Streams bytes as fast as the client reads them, and ends the connection of a client that reads none for long. */
 export function answerWithPieces(
   request: Request,
   { status = 200, headers }: FileAnswer,
@@ -26,8 +26,8 @@ export function answerWithPieces(
 }
 
 /**
- * The bytes of a file from `first` to `last`. Bun cuts its own answers with a file once the client is silent for ten
- * seconds, whatever the time-out of the request.
+ * Answers with the bytes of a file from `first` to `last`. Larger files aren't left to Bun, which closes the
+ * connection once the client is silent for ten seconds, whatever the time-out of the request.
  */
 export function answerWithBytes(
   request: Request,
@@ -41,7 +41,7 @@ export function answerWithBytes(
   return respondTo(request, Bun.file(path).slice(first, last + 1), answer)
 }
 
-/** Texts as a file for the client to save. `name` has no quotes. */
+/** Answers with texts as a file to save. `name` must not contain quotes. */
 export function answerWithFile(
   request: Request,
   { name, type }: { readonly name: string; readonly type: string },

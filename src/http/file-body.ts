@@ -1,5 +1,5 @@
-// The body of an upload: the bytes of a file as they are, or a form with the one field `file`. It is read as
-// a stream, whatever its length.
+// The body of an upload: the bytes of a file, or a form with one field, `file`. It is read as a stream, so it
+// may have any length.
 
 import { filenameIn, parameterIn } from '../attachments/filename.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -7,9 +7,9 @@ import { chunksOf } from './input.ts'
 
 export type FileBody = {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** As announced; null if only the length of a form is known. */
+  /** In bytes, by the Content-Length; null without one, and for a form. */
   readonly length: number | null
-  /** The length that it has at least, by what was announced. */
+  /** The least that the file can have by the Content-Length, in bytes. */
   readonly leastLength: number
   readonly filename: string | null
   readonly declaredType: string | null
@@ -17,7 +17,7 @@ export type FileBody = {
 
 const FORM = /^multipart\/form-data\s*(?:;(.*))?$/is
 const BOUNDARY = /(?:^|;)\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i
-/** Boundaries and headers of a form with one field: what they take beside its file. */
+/** The most bytes that the boundaries and headers of a form with one field take. */
 const FORM_BYTES_MAX = 8_192
 
 export async function fileBodyOf({ headers, body }: Request): Promise<FileBody> {
@@ -54,7 +54,7 @@ async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 type Part = Pick<FileBody, 'bytes' | 'filename' | 'declaredType'>
 
-/** The field `file` of a form, read as far as the beginning of its bytes. */
+/** Reads a form up to the bytes of its field `file`. */
 async function onlyPartOf(chunks: AsyncGenerator<Uint8Array>, boundary: string): Promise<Part> {
   // The first boundary has no line before it.
   const form = new FormReader(chunks, Buffer.from('\r\n'))
@@ -70,7 +70,7 @@ async function onlyPartOf(chunks: AsyncGenerator<Uint8Array>, boundary: string):
   }
 }
 
-/** A form as a window that moves over its bytes. */
+/** Reads a form through a window that moves over its bytes. */
 class FormReader {
   readonly #chunks: AsyncGenerator<Uint8Array>
   #window: Buffer
@@ -80,7 +80,7 @@ class FormReader {
     this.#window = start
   }
 
-  /** The bytes before `mark`, which are few; the window then begins behind it. */
+  /** Moves the window behind `mark`, and returns the bytes before it. */
   async skipPast(mark: Buffer): Promise<Buffer> {
     for (;;) {
       const at = this.#window.indexOf(mark)
@@ -90,7 +90,7 @@ class FormReader {
     }
   }
 
-  /** The bytes before `delimiter`, which must end the form. */
+  /** Yields the bytes before `delimiter`. Throws unless the form ends there. */
   async *upTo(delimiter: Buffer): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = this.#window.indexOf(delimiter)
@@ -98,7 +98,7 @@ class FormReader {
         yield this.#take(at, delimiter.length)
         return this.#requireEnd()
       }
-      // The window may end with a part of the delimiter.
+      // The window may end within the delimiter.
       const certain = this.#window.length - delimiter.length + 1
       if (certain > 0) yield this.#take(certain, 0)
       await this.#read()

@@ -1,5 +1,5 @@
-// Host names of this relay, and requests from this machine. A page in the owner's browser whose name is
-// rebound to the relay's address sends a Host of another name.
+// The host names of this relay, and requests from this machine. They stop DNS rebinding: a foreign page whose
+// name resolves to the relay's address sends a Host with that foreign name.
 
 import { hostname } from 'node:os'
 
@@ -8,17 +8,16 @@ import { addressRanges, isLoopbackAddress, isOwnAddress } from '../system/networ
 import type { Peer } from './request-context.ts'
 
 export type Hosts = {
-  /** This machine's name, as in `<hostname>.local`. */
+  /** This machine's name, for `<hostname>.local`. */
   readonly hostname: string
-  /** The URL of the relay from elsewhere, or null. */
+  /** The URL of the relay from other networks; null if it has none. */
   readonly publicUrl: string | null
-  /** True for an IP literal of this machine; false for anything else, names included. */
+  /** True for an IP address of this machine; false for names. */
   readonly isOwnAddress: (address: string) => boolean
-  /** True for the IP address of a proxy whose forwarding headers count. */
+  /** True for the IP address of a proxy whose forwarding headers the relay believes. */
   readonly isTrustedProxy: (address: string) => boolean
 }
 
-/** The host names of a relay on this machine, and the proxies before it. */
 export function hostsOf({ publicUrl, trustedProxies }: Config): Hosts {
   const isTrustedProxy = addressRanges(trustedProxies)
   return { hostname: hostname(), publicUrl, isOwnAddress, isTrustedProxy }
@@ -38,9 +37,8 @@ export function isOurHost(header: string | null, hosts: Hosts): boolean {
 }
 
 /**
- * True if a request was made on this machine, to this machine, and not by a proxy. A proxy need not
- * declare itself: a trusted one never counts, and if a public url implies a proxy, loopback alone proves
- * nothing.
+ * True if a program on this machine, other than a proxy, made the request. A proxy may add no header, so requests
+ * of a trusted proxy never count, and none do if there is a public url, which implies a proxy.
  */
 export function isLoopbackOnly(
   headers: Headers,
@@ -56,8 +54,8 @@ export function isLoopbackOnly(
 }
 
 /**
- * True if browsers must come by HTTPS: to a public url with https. With a port of its own it shares its
- * name with other programs, to which browsers would then apply HTTPS too.
+ * True if browsers must use HTTPS: at a public url with https. With a port in that URL, other programs may use the
+ * same name, and browsers would require HTTPS of them too.
  */
 export function requiresTls({ publicUrl }: Pick<Hosts, 'publicUrl'>, headers: Headers): boolean {
   if (publicUrl === null) return false
@@ -65,7 +63,7 @@ export function requiresTls({ publicUrl }: Pick<Hosts, 'publicUrl'>, headers: He
   return protocol === 'https:' && port === '' && nameIn(headers.get('host')) === nameIn(host)
 }
 
-/** The address of the client: `X-Forwarded-For` counts only from trusted proxies. */
+/** The client's IP address. `X-Forwarded-For` counts only from trusted proxies. */
 export function clientAddress(
   headers: Headers,
   peer: Peer,
@@ -81,12 +79,12 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || isLoopbackAddress(name)
 }
 
-/** `<hostname>.local`; macOS includes that ending in its host name, other systems a domain. */
+/** `<hostname>.local`. The host name may end with `.local` (macOS) or with a domain (other systems). */
 export function localName(hostname: string): string {
   return `${hostname.toLowerCase().replace(/\..*$/, '')}.local`
 }
 
-/** The name in a `Host` header without its port; null for a malformed or repeated header. */
+/** The name in a `Host` header, without the port; null if the header is malformed or repeated. */
 function nameIn(header: string | null): string | null {
   const match = HOST.exec((header ?? '').toLowerCase())
   const name = match?.[1] ?? match?.[2]

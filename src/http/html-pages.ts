@@ -1,4 +1,4 @@
-// Pages that stand alone: they need no sign-in, no script, and nothing from elsewhere.
+// The guides and small pages such as "Page not found". They need no sign-in, no script and no other files.
 
 import { Elysia } from 'elysia'
 
@@ -6,10 +6,9 @@ import { RelayError } from '../domain/errors.ts'
 import { GUIDES, type Guide, findGuide } from '../guides/guides.ts'
 import { respond, respondTo } from './respond.ts'
 
-/** A heading, and paragraphs below it. */
 type SmallPage = {
   readonly title: string
-  /** Paragraphs in HTML, with text from elsewhere already escaped. */
+  /** Paragraphs in HTML, with other text already escaped. */
   readonly paragraphs: readonly string[]
 }
 
@@ -25,11 +24,7 @@ export function wantsPage(request: Request): boolean {
 
 export function smallPage(
   { title, paragraphs }: SmallPage,
-  answer: {
-    readonly status: number
-    readonly requestId: string
-    readonly headers?: Readonly<Record<string, string>>
-  },
+  answer: Parameters<typeof respond>[1],
 ): Response {
   const body = [
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} · Hookline</title>`,
@@ -45,9 +40,14 @@ export function smallPage(
 /** Headers of a page whose only style is `style`. */
 function headersFor(style: string) {
   const hash = new Bun.CryptoHasher('sha256').update(style).digest('base64')
+  return pageHeaders(`default-src 'none'; style-src 'sha256-${hash}'; frame-ancestors 'none'`)
+}
+
+/** Headers of a page in HTML; `policy` is its Content-Security-Policy. */
+export function pageHeaders(policy: string) {
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; frame-ancestors 'none'`,
+    'content-security-policy': policy,
     'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
   }
@@ -101,7 +101,7 @@ function pageOf(guide: Guide): string {
   ].join('\n')
 }
 
-/** Links to other guides as addresses, which hold at `/guide` as well. */
+/** Makes links to other guides absolute, so that they also work at `/guide`. */
 function linked(text: string): string {
   return text.replaceAll(/\]\(([a-z0-9-]+)(#[a-z0-9-]*)?\)/g, '](/guide/$1$2)')
 }

@@ -1,5 +1,4 @@
-// What a request brings: a body of JSON objects in UTF-8, and a query. Files alone come otherwise: see
-// file-body.ts.
+// Reads bodies and queries. A body is a JSON object in UTF-8; uploads are in file-body.ts.
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
@@ -7,13 +6,14 @@ import type { PageRequest } from '../api/paging.ts'
 import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { HungUpError } from './respond.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 const BODY_BYTES_MAX = 256 * 1_024
-/** Text that came to a device is cut and mended: to refuse it would be to lose it. */
+/** In messages from a device, long or malformed text is cut and repaired, because a refusal would lose it. */
 const DEVICE_BODY_BYTES_MAX = 4 * 1_024 * 1_024
 /** A file of 25 MB, and the fields around it. */
 const FORM_BYTES_MAX = 25 * 1_024 * 1_024 + BODY_BYTES_MAX
@@ -22,7 +22,9 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/
 const FORM_TYPE = /^multipart\/form-data\s*;/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-export async function jsonBody({ request }: { readonly request: Request }): Promise<JsonObject> {
+type Incoming = { readonly request: Request }
+
+export async function jsonBody({ request }: Incoming): Promise<JsonObject> {
   return requireObject(await readObject(request))
 }
 
@@ -36,16 +38,13 @@ export function anyBody(request: Request): Promise<Uint8Array> {
   return bytesUpTo(request, BODY_BYTES_MAX, () => tooLarge(BODY_BYTES_MAX))
 }
 
-export async function jsonOrFormBody({
-  request,
-}: {
-  readonly request: Request
-}): Promise<JsonObject> {
+export async function jsonOrFormBody({ request }: Incoming): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? ''
   if (!FORM_TYPE.test(type) || request.body === null) {
     return requireObject(await readObject(request, true))
   }
-  const bytes = await bytesUpTo(request, FORM_BYTES_MAX, () => formTooLarge())
+  const tooLarge = () => new RelayError('payload_too_large', 'A form may have 25 MB at most.')
+  const bytes = await bytesUpTo(request, FORM_BYTES_MAX, tooLarge)
   const fields = await new Response(bytes, { headers: { 'content-type': type } })
     .formData()
     .catch(() => null)
@@ -53,11 +52,7 @@ export async function jsonOrFormBody({
   return Object.fromEntries(fields)
 }
 
-export async function optionalJsonBody({
-  request,
-}: {
-  readonly request: Request
-}): Promise<JsonObject> {
+export async function optionalJsonBody({ request }: Incoming): Promise<JsonObject> {
   return (await readObject(request)) ?? {}
 }
 
@@ -71,7 +66,7 @@ async function readObject(request: Request, isOfDevice = false): Promise<JsonObj
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidRequest({ path: '', message: 'The body must be a JSON object.' })
   }
-  // Only an escape can bring these in: the decoder and the parser refuse them as they are.
+  // Only an escape can contain these characters: the decoder and the parser refuse them unescaped.
   if (!isOfDevice && text.includes('\\u')) requireStorableText(value)
   return value as JsonObject // Checked above.
 }
@@ -82,7 +77,7 @@ export async function bytesUpTo(
   refusal: () => RelayError,
 ): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > most) throw refusal()
-  // A body with a length is not longer than it says.
+  // A body with a Content-Length is never longer than that.
   if (request.headers.has('content-length') || request.body === null) {
     const bytes = await unlessHungUp(() => request.bytes())
     if (bytes.length > most) throw refusal()
@@ -99,8 +94,8 @@ export async function bytesUpTo(
 }
 
 /**
- * The chunks of a body, each good until the next is asked for; throws a HungUpError if the client goes
- * away. Left to the collector, the chunks of 100 MB took 40 MB of memory (Bun 1.4.5).
+ * The chunks of a body. A chunk is freed when the next one is read: left to the garbage collector, the chunks of
+ * 100 MB took 40 MB of memory (Bun 1.4.5). Throws a HungUpError if the client closes the connection.
  */
 export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
@@ -139,10 +134,6 @@ function tooLarge(bytesMax: number): RelayError {
   return new RelayError('payload_too_large', message)
 }
 
-function formTooLarge(): RelayError {
-  return new RelayError('payload_too_large', 'A form may have 25 MB at most.')
-}
-
 function decoded(bytes: Uint8Array): string {
   try {
     return DECODER.decode(bytes)
@@ -159,7 +150,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** SQLite ends text at NUL and stores U+FFFD for a lone surrogate: neither may come in. */
+/** Refuses NUL, where SQLite ends text, and lone surrogates, which it stores as U+FFFD. */
 function requireStorableText(body: object): void {
   for (const [name, value] of Object.entries(body)) {
     if (isStorable(name) && isStorableThroughout(value)) continue
@@ -168,7 +159,7 @@ function requireStorableText(body: object): void {
   }
 }
 
-/** A list in place of recursion: a body may be nested as deep as it is long. */
+/** Works without recursion, because a body may be nested as deep as it is long. */
 function isStorableThroughout(value: unknown): boolean {
   const left: unknown[] = [value]
   while (left.length > 0) {
@@ -188,8 +179,8 @@ function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-// Query parameters: each at most once, no unknown ones. A schema defines and documents them; their values
-// are parsed here, because a query has no types but text.
+// Query parameters: each at most once, no unknown ones. A schema defines and documents them; values are parsed
+// here, because in a query everything is text.
 
 const ISSUES_MAX = 20
 
@@ -200,13 +191,19 @@ export function pageOfQuery(query: {
   return { limit: query.limit, cursor: query.cursor ?? null }
 }
 
-/** An unescaped `+` arrives as a space: in front of a number, or within an address. */
+/** The time in a field of a body. Throws `invalid_request`. */
+export function timeIn(path: string, text: string): Timestamp {
+  const time = parseIsoTime(text)
+  if (time === null) throw invalidRequest({ path, message: TIME_WANTED })
+  return time
+}
+
+/** A handle from a query. An unescaped `+`, before a number or within an address, arrives as a space. */
 export function readHandle(text: string | undefined): string | undefined {
   const address = text?.replaceAll(' ', '+') ?? ''
   return parseRecipient(address)?.kind === 'email' ? address : text?.replace(/^ (?=[0-9])/, '+')
 }
 
-/** Throws for any query. */
 export function requireNoQuery(request: Request): void {
   if (request.url.includes('?')) readQuery(request, Type.Object({}))
 }
@@ -226,7 +223,7 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
   for (const [name, field] of Object.entries(schema.properties)) {
     if (!(name in values) && 'default' in field) values[name] = field.default
   }
-  return values as Static<T> // Every value was read by the schema of its name.
+  return values as Static<T> // Every value was parsed by the schema of its name.
 }
 
 type Read = { readonly value: unknown } | { readonly message: string }
@@ -254,7 +251,7 @@ function readBoolean(text: string): Read {
 }
 
 function readTime(text: string): Read {
-  // An unescaped "+" arrives as a space; a time has no other use for one.
+  // An unescaped "+" arrives as a space; a time never has one otherwise.
   const value = parseIsoTime(text.replace(' ', '+'))
   return value === null ? { message: TIME_WANTED } : { value }
 }

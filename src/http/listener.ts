@@ -9,19 +9,19 @@ import type { TlsPair } from './tls.ts'
 
 export type Listener = {
   readonly url: string
-  /** The URL for programs on this machine, also if the relay listens on every address. */
+  /** The URL for programs on this machine. It differs from `url` if the relay listens on every address. */
   readonly localUrl: string
   readonly port: number
   /**
-   * Serves new connections with another certificate; those that are open go on with theirs. Throws if it cannot
-   * be served, and then new connections get the one before.
+   * Serves new connections with another certificate; open ones keep theirs. Throws if it can't be served; then
+   * new connections get the previous certificate.
    */
   renew(tls: TlsPair): void
-  /** Accepts no more connections, waits `graceMs` for running requests, then closes the rest. */
+  /** Stops accepting connections, waits `graceMs` for running requests, then closes the rest. */
   stop(graceMs: number): Promise<void>
 }
 
-/** The address cannot be listened on; a person is needed. */
+/** The relay can't listen on its address, and only a person can fix that. */
 export class CannotListenError extends Error {
   override readonly name = 'CannotListenError'
 }
@@ -30,27 +30,25 @@ const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 type Server = Bun.Server<undefined>
 
-const IDLE_SECONDS = 10
-/** Bun's own limit cuts the connection without a word. Each route has its own, which answers. */
-const NO_LIMIT = Number.MAX_SAFE_INTEGER
-const OWNER_ONLY = 0o600
 /**
  * Bun's types deny it, but a Unix socket has an idle time-out too, and only this lifts it: there
  * `server.timeout` does nothing (seen with Bun 1.4.5, where streams ended after 12 seconds).
  */
 const NEVER_IDLE: object = { idleTimeout: 0 }
 
-/** On the port for everyone with a key, and on the control socket for the owner. */
+type PortOptions = {
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** The certificate for HTTPS; null or left out for HTTP. */
+  readonly tls?: TlsPair | null
+  readonly log: Log
+}
+
+/** Listens on the port, and on the control socket at `path`. */
 export function listenEverywhere(
   http: Http,
-  options: {
-    readonly host: string
-    readonly port: number
-    /** Of the control socket. */
-    readonly path: string
-    readonly tls?: TlsPair | null
-    readonly log: Log
-  },
+  options: PortOptions & { readonly path: string },
 ): Listener {
   const outside = listen(http, options)
   const inside = listenOnSocket(http, options)
@@ -62,19 +60,11 @@ export function listenEverywhere(
   }
 }
 
-/** Of TLS 1.2, those with forward secrecy: with others, who gets the key can read what was recorded before. */
+/** TLS 1.2 ciphers with forward secrecy: without it, a stolen key decrypts traffic that was recorded earlier. */
 const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
 
-/** Listens on a port, by HTTPS if there is a certificate. Port 0 takes a free one. */
-export function listen(
-  http: Http,
-  options: {
-    readonly host: string
-    readonly port: number
-    readonly tls?: TlsPair | null
-    readonly log: Log
-  },
-): Listener {
+/** Listens on a port only. */
+export function listen(http: Http, options: PortOptions): Listener {
   const { host: hostname, tls = null, log } = options
   const serve = (port: number, pair: TlsPair | null) =>
     started(`${hostname}:${port}`, () =>
@@ -82,8 +72,8 @@ export function listen(
         ...common(log),
         hostname,
         port,
-        idleTimeout: IDLE_SECONDS,
-        // Two relays on one port would share its requests.
+        idleTimeout: 10,
+        // Otherwise two relays could listen on one port and would each get some of the requests.
         reusePort: false,
         ...(pair === null ? {} : { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS } }),
         fetch: (request, server) =>
@@ -101,7 +91,7 @@ export function listen(
     url: `${scheme}://${host}:${at}`,
     localUrl: `${scheme}://${local}:${at}`,
     port: at,
-    // Bun's `reload` ignores a certificate, so another server takes the port.
+    // Bun's `reload` ignores a new certificate, so a new server takes over the port.
     renew(pair) {
       const before = server
       void before.stop(false).then(() => servers.delete(before))
@@ -121,13 +111,13 @@ export function listen(
   }
 }
 
-/** Listens on a Unix socket that only its owner can open: the same API without keys. */
+/** Listens on a Unix socket that only the owner can open. */
 export function listenOnSocket(
   http: Http,
   options: { readonly path: string; readonly log: Log },
 ): Pick<Listener, 'stop'> {
   const { path, log } = options
-  // Left behind by a crash: the instance lock proves that no relay uses it.
+  // A crash may have left the socket. The instance lock proves that no other relay uses it.
   rmSync(path, { force: true })
   const server = started(path, () =>
     Bun.serve({
@@ -137,7 +127,7 @@ export function listenOnSocket(
       fetch: (request) => http.fetch(request, SOCKET_PEER),
     }),
   )
-  chmodSync(path, OWNER_ONLY)
+  chmodSync(path, 0o600)
   return {
     async stop(graceMs) {
       await stop(http, server, graceMs)
@@ -149,8 +139,9 @@ export function listenOnSocket(
 function common(log: Log) {
   return {
     development: false,
-    maxRequestBodySize: NO_LIMIT,
-    // The last resort: nothing of an unknown error is shown.
+    // Bun's limit would close the connection without an answer. Each route has its own limit.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // The last resort; it shows nothing of the error.
     error: (error: unknown) => {
       log.error('request failed beyond the routes', { error })
       return errorResponse(internalError(), 'req_unknown')

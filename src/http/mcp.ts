@@ -1,5 +1,5 @@
-// `POST /mcp`: the MCP server over streamable HTTP. Its calls of the API go through the routes themselves, as the
-// caller of the request, so that scopes, lines and rules of a key hold here as everywhere.
+// `POST /mcp`: the MCP server over streamable HTTP. Its tools call the API's own routes as the caller of the
+// request, so the scopes, lines and rules of the key apply.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
@@ -18,7 +18,7 @@ import { respondTo } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
 
-/** A call waits for 50 seconds at most. */
+/** The idle time-out. A call takes at most 50 seconds. */
 const SILENCE_SECONDS = 70
 const SESSION = 'mcp-session-id'
 const KEY_HEADERS = ['x-api-key', 'x-api-secret']
@@ -26,7 +26,7 @@ const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
-/** `fetch` answers requests of the API that have a context. */
+/** `fetch` answers API requests whose context is set. */
 export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
   const handler = mcpHandler((request) => clientOf(request, clock, fetch))
   streamsEnd.addEventListener('abort', () => void handler.close())
@@ -52,7 +52,7 @@ export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: Abo
   )
 }
 
-/** The request with the two headers of a key, for clients that can set but one: `Bearer KEY:SECRET`. */
+/** Turns `Authorization: Bearer KEY:SECRET` into the two headers of a key, for clients that can set only that one. */
 export function withKeyHeaders(request: Request): Request {
   const [, key, secret] = KEY_AND_SECRET.exec(request.headers.get('authorization') ?? '') ?? []
   if (key === undefined || secret === undefined) return request
@@ -73,7 +73,7 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
   }
   const { actor } = originOf(request)
   const permissions = permissionsOf(callerOf(request))
-  // Clients of the newest protocol have no session: their ids of calls count for an hour.
+  // Clients of the newest protocol have no session, so the ids of their calls are unique only within an hour.
   const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
   return {
     api: {

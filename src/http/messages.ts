@@ -10,7 +10,8 @@ import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, linesOf, originOf } from './request-context.ts'
 
-export function messageBindings({ messages }: Relay['reading'], decisions: Relay['decisions']) {
+export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' | 'reading'>) {
+  const { messages } = reading
   return [
     bind(MESSAGES.listMessages, ({ request, query }) => {
       const page = messages.list(filterIn(request, query), pageOfQuery(query))
@@ -59,7 +60,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
     status: query.status,
     queuedReason: query.queued_reason,
     service: query.service,
-    // A caller that names a conversation knows which one it is.
+    // A caller that names a conversation knows whether it is a group.
     type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),
     createdAfter: query.created_after,
     createdBefore: query.created_before,
@@ -76,10 +77,10 @@ export function recipientBindings({ recipient }: Relay['reading']) {
   ]
 }
 
-export function conversationBindings(
-  { conversations }: Relay['reading'],
-  changes: Relay['conversationChanges'],
-) {
+export function conversationBindings({
+  reading: { conversations },
+  conversationChanges: changes,
+}: Pick<Relay, 'conversationChanges' | 'reading'>) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {

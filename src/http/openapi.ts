@@ -1,5 +1,5 @@
-// The OpenAPI document. The plugin's raw document says 3.0 but uses 3.1, with three content types for every
-// body, and lacks path parameters; here it becomes valid.
+// The OpenAPI document. The raw document of @elysiajs/swagger claims 3.0 but uses 3.1, lists three content types
+// for every body, and lacks path parameters; this makes it valid.
 
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
@@ -20,7 +20,7 @@ some scopes, lines and recipients: \`x-required-scope\` of an operation is the s
 Requests are closed: a field that is not listed here is refused. Answers are open: a later version may
 add fields, and values to every schema whose name begins with \`Any\`. Ignore what you do not know.`
 
-/** Of the interface: the document is public, and does not show the version of the relay. */
+/** The version of the API. The document is public, so it doesn't show the version of the relay. */
 const API_VERSION = '1.0.0'
 
 const TAGS = [
@@ -88,7 +88,9 @@ function validDocument(raw: JsonObject, server: Server): object {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: server() }],
-    tags: TAGS.filter(({ name }) => namesIn(operations, 'tags').has(name)),
+    tags: TAGS.filter(({ name }) =>
+      operations.some((operation) => listIn(objectIn(operation)['tags']).includes(name)),
+    ),
     security: [BOTH_HEADERS],
     paths,
     components: { securitySchemes: schemesOf(operations), ...components.all() },
@@ -101,35 +103,27 @@ function schemesOf(operations: readonly Json[]): object {
   return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => used.has(name)))
 }
 
-function namesIn(operations: readonly Json[], list: string): ReadonlySet<Json> {
-  return new Set(operations.flatMap((operation) => listIn(objectIn(operation)[list])))
-}
-
 function validOperation(operation: JsonObject, components: Components): JsonObject {
   const { requestBody, parameters, responses, callbacks, ...rest } = operation
-  const schema = bodySchemaIn(requestBody)
-  const fields = Object.keys(objectIn(schema?.['properties']))
-  const hasBody = schema !== null && (fields.length > 0 || 'anyOf' in schema)
-  const isFile = OCTETS in objectIn(objectIn(requestBody)['content'])
+  const body = objectIn(requestBody)
+  const content = objectIn(body['content'])
+  const schema = objectIn(objectIn(content[JSON_TYPE])['schema'])
+  const hasFields = Object.keys(objectIn(schema['properties'])).length > 0
+  const isFile = 'application/octet-stream' in content
   return {
     ...rest,
     parameters: listIn(parameters).map((parameter) => parameterOf(objectIn(parameter), components)),
-    ...(hasBody ? { requestBody: bodyOf(schema, components) } : {}),
-    ...(isFile ? { requestBody: fileBodyOf(objectIn(requestBody), components) } : {}),
+    ...(hasFields || 'anyOf' in schema ? { requestBody: bodyOf(schema, components) } : {}),
+    ...(isFile
+      ? { requestBody: { ...body, content: components.content(content, 'request') } }
+      : {}),
     responses: mapObject(objectIn(responses), (response) => components.response(response)),
     ...(callbacks === undefined ? {} : { callbacks: callbacksOf(objectIn(callbacks), components) }),
   }
 }
 
-/** The type of a file's bytes. */
-const OCTETS = 'application/octet-stream'
-
 function parameterOf(parameter: JsonObject, components: Components): JsonObject {
   return { ...parameter, schema: components.schema(objectIn(parameter['schema']), 'request') }
-}
-
-function fileBodyOf({ content, ...rest }: JsonObject, components: Components): JsonObject {
-  return { ...rest, content: components.content(objectIn(content), 'request') }
 }
 
 function bodyOf({ [AS_FORM]: form, ...schema }: JsonObject, components: Components): JsonObject {
@@ -140,10 +134,10 @@ function bodyOf({ [AS_FORM]: form, ...schema }: JsonObject, components: Componen
     form === undefined
       ? {}
       : { 'multipart/form-data': { schema: components.schema(objectIn(form), 'request') } }
-  return { required, content: { 'application/json': media, ...asForm } }
+  return { required, content: { [JSON_TYPE]: media, ...asForm } }
 }
 
-/** A request of the relay is to its receiver as open as an answer. */
+/** Bodies that the relay sends are open to later fields, like its answers. */
 function callbacksOf(callbacks: JsonObject, components: Components): JsonObject {
   const read = (operation: JsonObject) => {
     const { content, ...body } = objectIn(operation['requestBody'])
@@ -154,8 +148,8 @@ function callbacksOf(callbacks: JsonObject, components: Components): JsonObject 
 }
 
 /**
- * The body's own example, or its required fields, if all of them have one: readers of the page send it as it is,
- * and have no line with the id of an example.
+ * The body's own example, or its required fields if all of them have an example. Optional fields stay out,
+ * because readers of the page send the example as it is, and have no line with the example's id.
  */
 function bodyExample(schema: JsonObject): { readonly example?: Json } {
   if (schema['example'] !== undefined) return { example: schema['example'] }
@@ -173,13 +167,8 @@ function bodyExamples(schema: JsonObject): { readonly examples: JsonObject } {
   return { examples: Object.fromEntries(examples) as JsonObject } // Made of JSON.
 }
 
-function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
-  const media = objectIn(objectIn(objectIn(requestBody)['content'])['application/json'])
-  return 'schema' in media ? objectIn(media['schema']) : null
-}
-
-// Components of the document: named schemas and error answers. Requests are closed, as the relay checks them.
-// Answers are open: later versions add fields and words, and no generated client may refuse them.
+// Components of the document: named schemas and error answers. Requests are closed, because the relay refuses
+// unknown fields. Answers are open, because generated clients must accept what later versions add.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json }
@@ -193,7 +182,7 @@ export class Components {
   readonly #schemas = new Map<string, JsonObject>()
   readonly #responses = new Map<string, JsonObject>()
 
-  /** The schema as the document has it: a reference if it has a title. */
+  /** The schema for the document: a reference if it has a title. */
   schema(schema: JsonObject, side: Direction): JsonObject {
     const { title, ...unnamed } = schema
     if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
@@ -212,7 +201,7 @@ export class Components {
     })
   }
 
-  /** An answer; one with an error is kept, and named after the codes that it can have. */
+  /** The answer for the document. An error answer becomes a reference, named after its codes. */
   response(response: JsonObject): JsonObject {
     const { content, headers, ...rest } = response
     const written = {
@@ -224,7 +213,7 @@ export class Components {
     if (objectIn(media['schema'])['title'] !== 'ErrorAnswer') return written
     const codes = Object.keys(objectIn(media['examples']))
     const name = codes.map(pascalCase).join('Or')
-    return keep(this.#responses, { kind: 'responses', name, value: written })
+    return keep(this.#responses, 'responses', name, written)
   }
 
   all(): { readonly schemas: JsonObject; readonly responses: JsonObject } {
@@ -238,10 +227,10 @@ export class Components {
   }
 
   #named(name: string, value: JsonObject): JsonObject {
-    return keep(this.#schemas, { kind: 'schemas', name, value })
+    return keep(this.#schemas, 'schemas', name, value)
   }
 
-  /** The known words, or any other, or one of `none`: named together. */
+  /** A named union of the known words, any other word, and the schemas in `none`. */
   #openWords(schema: JsonObject, none: readonly JsonObject[]): JsonObject {
     const title = textIn(schema, 'title')
     const openness = `One of \`${title}\`; a later version may add others.`
@@ -267,7 +256,7 @@ export class Components {
     }
   }
 
-  /** A nullable schema has null in its type, or, if it has a name, around its reference. */
+  /** A nullable schema gets null into its type; a named one becomes a union of its reference and null. */
   #union(branches: readonly JsonObject[], side: Direction): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
     if (others.length > 0 || branches.length !== 2) {
@@ -282,14 +271,13 @@ export class Components {
   }
 }
 
-/** True for a named list of words. */
 function isWords(schema: JsonObject): boolean {
   return 'enum' in schema && 'title' in schema
 }
 
 /**
- * Names of the words in generated code. By itself openapi-generator makes `SENT` of each `sent`, and in Go, where
- * constants belong to the whole package, two lists with one word in common do not compile.
+ * Names of the words in generated code. Without them openapi-generator calls each `sent` `SENT`, and in Go, where
+ * constants belong to the whole package, two lists that share a word don't compile.
  */
 function constantsOf(title: string, words: readonly Json[]): JsonObject {
   const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
@@ -302,14 +290,12 @@ function textIn(node: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** A reference to the component of this name; throws if two differ. */
+/** Adds a component and returns a reference to it. Throws if another component has this name. */
 function keep(
   kept: Map<string, JsonObject>,
-  {
-    kind,
-    name,
-    value,
-  }: { readonly kind: string; readonly name: string; readonly value: JsonObject },
+  kind: string,
+  name: string,
+  value: JsonObject,
 ): JsonObject {
   const known = kept.get(name) ?? value
   if (!Bun.deepEquals(known, value)) {

@@ -1,4 +1,4 @@
-// What the owner does over the control socket or signed in to the dashboard: never with a key.
+// Operations for the owner, on the control socket and in the dashboard. API keys can't call them.
 
 import { CONTROL } from '../api/operations/control.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
@@ -18,26 +18,19 @@ import { contextOf, originOf } from './request-context.ts'
 
 type Backups = Relay['backups']
 
-/** A line that moves, a conversation that is taken apart, settings, and what the owner looks at. */
 export function ownerBindings(
   { settings }: Core,
-  {
-    conversationChanges,
-    lines,
-    recent,
-    setSnooze,
-    updates,
-  }: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
+  relay: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
 ) {
   return [
     bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
-      lines.adopt(params.id, body.from, originOf(request)),
+      relay.lines.adopt(params.id, body.from, originOf(request)),
     ),
     bind(OWNER.movePhoneLine, ({ request, params, body }) =>
-      lines.move(params.id, body.to, originOf(request)),
+      relay.lines.move(params.id, body.to, originOf(request)),
     ),
     bind(OWNER.separateConversation, ({ request, params }) =>
-      conversationChanges.separate(params.id, originOf(request)),
+      relay.conversationChanges.separate(params.id, originOf(request)),
     ),
     bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
@@ -45,10 +38,10 @@ export function ownerBindings(
     bind(OWNER.putSetting, async ({ params, body, request }) =>
       shownTo(await settings.set(params.name, body.value, originOf(request)), request),
     ),
-    bind(OWNER.putSnooze, ({ request, body }) => setSnooze(body, originOf(request))),
-    bind(OWNER.getLog, () => recent.read()),
-    bind(OWNER.getUpdateState, () => updates.updateState()),
-    bind(OWNER.checkUpdate, () => updates.checkUpdate()),
+    bind(OWNER.putSnooze, ({ request, body }) => relay.setSnooze(body, originOf(request))),
+    bind(OWNER.getLog, () => relay.recent.read()),
+    bind(OWNER.getUpdateState, () => relay.updates.updateState()),
+    bind(OWNER.checkUpdate, () => relay.updates.checkUpdate()),
   ]
 }
 
@@ -61,9 +54,12 @@ export function backupBindings(backups: Backups) {
     bind(OWNER.createBackup, ({ request, body }) => {
       const { peer, caller } = contextOf(request)
       const to = body.to ?? null
-      // A browser's session gives no access to the files of this machine.
-      if (to !== null && caller?.kind !== 'cli') throw namesFile()
-      // A large database takes longer to copy than a connection may stay silent.
+      // A browser's session must not write files on this machine.
+      if (to !== null && caller?.kind !== 'cli') {
+        const message = 'is for the command line: hookline backup --to FILE'
+        throw invalidRequest({ path: 'to', message })
+      }
+      // Copying a large database takes longer than a connection may stay silent.
       peer.liftTimeout(0)
       const wish = { to, withoutAttachments: body.without_attachments }
       return backups.backUp(wish, originOf(request))
@@ -71,7 +67,7 @@ export function backupBindings(backups: Backups) {
   ]
 }
 
-/** Other machines whose devices the relay uses; a box has its name wherever its id can be. */
+/** `params.id` may also be the name of a box. */
 export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
   return [
     bind(OWNER.listBoxes, () => ({ data: boxes.list() })),
@@ -88,7 +84,7 @@ export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
   ]
 }
 
-/** The upgrade of boxes, on the control socket only: it may bring them files that nobody has signed. */
+/** The upgrade of boxes, on the control socket only, because it may install unsigned executables. */
 export function rolloutBindings({ rollout }: Relay['boxes']) {
   return [
     bind(CONTROL.getRollout, () => ({ rollout: rollout.current() })),
@@ -98,7 +94,6 @@ export function rolloutBindings({ rollout }: Relay['boxes']) {
   ]
 }
 
-/** People who read and answer. */
 export function memberBindings(access: Relay['access']) {
   const { members } = access
   return [
@@ -115,20 +110,19 @@ export function memberBindings(access: Relay['access']) {
   ]
 }
 
-/** Hides URLs with a key from browsers, which keep answers and show them on a screen. */
+/** Hides URLs with a key from browsers, which cache answers and show them on a screen. */
 function shownTo(setting: Setting, request: Request): Setting {
   if (contextOf(request).caller?.kind === 'cli') return setting
   return { ...setting, value: shownSetting(setting.name, setting.value) }
 }
 
-/** Throws `not_found` for any other file than a listed backup. */
+/** Throws `not_found` unless the file is a listed backup. */
 function backupNamed(backups: Backups, name: string): Backup {
   const found = backups.list().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
 }
 
-/** The file itself, for a browser to save. */
 async function sendBackup(
   request: Request,
   backups: Backups,
@@ -143,7 +137,7 @@ async function sendBackup(
   return answerWithBytes(request, { path, first: 0, last: size - 1 }, { headers })
 }
 
-/** Everything as one archive, streamed as it is made. */
+/** Streams everything as one archive while it is made. */
 async function sendArchive(request: Request, backups: Backups, origin: Origin): Promise<Response> {
   const name = backups.archiveName()
   await backups.noteDownload(name, origin)
@@ -154,19 +148,13 @@ async function sendArchive(request: Request, backups: Backups, origin: Origin): 
   return answerWithPieces(request, { headers }, backups.archive)
 }
 
-function namesFile(): RelayError {
-  const message = 'is for the command line: hookline backup --to FILE'
-  return invalidRequest({ path: 'to', message })
-}
+// Downloads of backups. A browser can't send the page key with a download, so the URL carries a ticket. It is
+// created for a signed-in browser after the password, and works once, for a minute.
 
-// Downloads of backups. A browser sends no header of the page with them, so the address carries a ticket:
-// created for a browser that is signed in and gave the password, valid once, for a minute.
-
-/** `backup` is null for everything. */
+/** `backup` is null for the archive of everything. */
 type Granted = { readonly backup: string | null; readonly actor: Actor }
 type Ticket = Granted & { readonly until: number }
 
-const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
 const TICKETS_MAX = 20
 
@@ -181,7 +169,7 @@ export function downloadBindings(core: Core, backups: Backups) {
     }),
     bind(DASHBOARD.download, ({ request, params }) => {
       const granted = tickets.take(params.ticket)
-      if (granted === null) throw ticketOver()
+      if (granted === null) throw new RelayError('not_found', TICKET_OVER)
       const origin = { ...originOf(request), actor: granted.actor }
       const { backup: name } = granted
       if (name === null) return sendArchive(request, backups, origin)
@@ -190,7 +178,9 @@ export function downloadBindings(core: Core, backups: Backups) {
   ]
 }
 
-/** Valid tickets by their hash in hexadecimal: 20 at most, the newest ones. */
+const TICKET_OVER = 'This download was already started, or its link has expired. Start it again.'
+
+/** The newest 20 tickets, by their hash in hexadecimal. */
 class Tickets {
   readonly #core: Core
   readonly #good = new Map<string, Ticket>()
@@ -201,13 +191,13 @@ class Tickets {
 
   make(granted: Granted): string {
     const { clock, random } = this.#core
-    const ticket = Buffer.from(random.bytes(TICKET_BYTES)).toString('base64url')
+    const ticket = Buffer.from(random.bytes(32)).toString('base64url')
     this.#good.set(nameOf(ticket), { ...granted, until: clock.monotonic() + TICKET_LIFE_MS })
     dropOldest(this.#good, TICKETS_MAX)
     return ticket
   }
 
-  /** Uses up the ticket; null if it is not valid, or no longer. */
+  /** Uses up the ticket; returns null if it isn't valid. */
   take(ticket: string): Granted | null {
     const name = nameOf(ticket)
     const found = this.#good.get(name)
@@ -220,17 +210,12 @@ function nameOf(ticket: string): string {
   return Buffer.from(sha256(ticket)).toString('hex')
 }
 
-function ticketOver(): RelayError {
-  const message = 'This download was already started, or its link has expired. Start it again.'
-  return new RelayError('not_found', message)
-}
-
-/** Restores by a browser whose owner gave the password: upload, a look at the contents, and the start. */
+/** A restore from the dashboard: upload, a look at the contents, and the start. */
 export function restoreBindings(restoring: Relay['restoring']) {
   return [
     bind(DASHBOARD.getRestore, () => restoring.state()),
     bind(DASHBOARD.uploadBackup, async ({ request, query }) => {
-      // A large file on a slow connection, and its check: both take as long as they take.
+      // The upload of a large file and its check may take any time.
       contextOf(request).peer.liftTimeout(0)
       return restoring.receive((await fileBodyOf(request)).bytes, query.filename)
     }),

@@ -1,13 +1,13 @@
-// The page as files to serve: bundled for the browser, named after their content, and compressed. The
-// build does it once and embeds the result; a run from source does it when the page is opened.
+// Bundles the dashboard into compressed files that are named after their content. The build does that once and
+// embeds the result; a run from source does it when the page is opened.
 
 import { packFile, type StaticFile } from './static-file.ts'
 
 const ASSETS = '/assets/'
 
 /**
- * An element is made by `h(type, properties, ...children)`. Bun by itself would write what `tsc` checks
- * it as, with the children among the properties: 4 % more to load.
+ * Compiles JSX to `h(type, properties, ...children)`. By default Bun follows tsconfig, which puts the children
+ * among the properties: 4 % more to load.
  */
 const ELEMENTS =
   '/** @jsxRuntime classic *//** @jsx makeElement *//** @jsxFrag Several */' +
@@ -22,13 +22,13 @@ const shortElements: Bun.BunPlugin = {
   },
 }
 
-/** Bundles the page whose HTML file is at `index`; rejects with Bun's own words if it cannot. */
+/** Bundles the page whose HTML file is at `index`; rejects with Bun's messages if that fails. */
 export async function bundlePage(index: string): Promise<readonly StaticFile[]> {
   const { success, outputs, logs } = await Bun.build({
     entrypoints: [index],
     target: 'browser',
     minify: true,
-    // Modules that are imported while the page runs become files of their own.
+    // Modules with a dynamic import become separate files.
     splitting: true,
     plugins: [shortElements],
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -40,7 +40,7 @@ export async function bundlePage(index: string): Promise<readonly StaticFile[]> 
   return Promise.all(outputs.map(pageFile))
 }
 
-/** Added to the bundle, because Bun takes every link of the page for a file. */
+/** Added after bundling, because Bun would try to bundle the file. */
 const MANIFEST_LINK = '<link rel="manifest" href="/manifest.webmanifest">'
 
 async function pageFile(output: Bun.BuildArtifact): Promise<StaticFile> {

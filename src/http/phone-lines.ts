@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Operation } from '../api/operation.ts'
 import { LINE_CHANGES, PHONE_LINES } from '../api/operations/phone-lines.ts'
 import type { PageRequest } from '../api/paging.ts'
-import type { PhoneLine, PhoneLineChanges } from '../api/phone-lines.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Page } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { includesLine } from '../domain/routing.ts'
@@ -20,7 +20,9 @@ export function phoneLineBindings(lines: Relay['lines']) {
     }),
     bind(PHONE_LINES.updatePhoneLine, ({ request, params, body }) => {
       const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } = body
-      requireHours(quiet_hours)
+      if (quiet_hours != null && quiet_hours.from === quiet_hours.to) {
+        throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
+      }
       const changes = {
         ...(label === undefined ? {} : { label }),
         ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
@@ -35,12 +37,7 @@ export function phoneLineBindings(lines: Relay['lines']) {
   ]
 }
 
-function requireHours(hours: PhoneLineChanges['quiet_hours']): void {
-  if (hours === undefined || hours === null || hours.from !== hours.to) return
-  throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
-}
-
-/** The cursor is the last line's id: ids sort by creation. */
+/** The cursor is the id of the last line; ids sort by creation. */
 function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest): Page<PhoneLine> {
   const after = cursor === null ? '' : Buffer.from(cursor, 'base64url').toString()
   if (cursor !== null && !/^line_[0-9a-z]{26}$/.test(after)) {
@@ -56,7 +53,7 @@ function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest
 
 type Action = Relay['kinds']['actions'][number]
 
-/** Operations that kinds of lines bring along, each for an act on one of their lines. */
+/** Operations that kinds of lines define for their own lines. */
 export function lineActionBindings({ lines, kinds }: Pick<Relay, 'kinds' | 'lines'>) {
   return kinds.actions.map((action) => {
     const { kind, name, bodies, run } = action

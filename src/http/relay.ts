@@ -1,4 +1,4 @@
-// What HTTP serves of a relay: its modules by name, and facts about this start.
+// The modules of a relay that HTTP serves, and facts about this start.
 
 import type { Access } from '../access/access.ts'
 import type { OptionRow } from '../api/owner.ts'
@@ -31,7 +31,7 @@ import type { Hosts } from './hosts.ts'
 
 export type Relay = {
   readonly access: Access
-  /** The address that the relay listens on. */
+  /** The URL that the relay listens on. */
   readonly address: () => string
   readonly attachments: Attachments
   readonly authenticate: Authenticate
@@ -39,7 +39,7 @@ export type Relay = {
   readonly boxes: BoxActions
   readonly charts: Charts
   readonly config: Config
-  /** Called once this start is healthy, if an upgrade waits for that. */
+  /** Confirms that this start is healthy; undefined if no upgrade waits for that. */
   readonly confirmHealthy: (() => void) | undefined
   readonly contacts: Contacts
   readonly conversationChanges: ConversationChanges
@@ -47,7 +47,7 @@ export type Relay = {
   readonly days: Days
   readonly decisions: Decisions
   readonly disk: { readonly isLow: boolean }
-  /** Notified at unknown errors: the database may be to blame. */
+  /** Notified at unknown errors, because the database may be damaged. */
   readonly doubtSignal: Signal
   readonly eventLog: EventLog
   readonly health: HealthCatalogue
@@ -57,18 +57,18 @@ export type Relay = {
   readonly lines: ReturnType<typeof createLineActions>
   readonly metrics: Metrics
   readonly optOuts: OptOuts
-  /** The options of this start as they are printed: secrets are hidden. */
+  /** The options of this start, with secrets hidden. */
   readonly options: readonly OptionRow[]
   readonly reading: Reading
   readonly recent: RecentLines
   readonly restoring: ReturnType<typeof createRestoring>
   readonly sender: Sender
-  /** The address of the API for generated clients. */
+  /** The URL of the API for generated clients. */
   readonly serverUrl: () => string
   readonly setSnooze: SetSnooze
   readonly updates: ReturnType<typeof createUpdateCheck>
   readonly webhooks: ReturnType<typeof createWebhooks>['actions']
 }
 
-/** `checking` is the startup check: the database is open, and only the listener runs. */
+/** In `checking`, the startup check, the database is open and only the listener runs. */
 export type Phase = 'starting' | 'checking' | 'running' | 'stopping'

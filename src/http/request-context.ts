@@ -15,41 +15,40 @@ import type { Viewer } from '../storage/line-limits.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 
-/** A request, and its path just as the router will see it. */
+/** A request, and its path as Elysia will see it. */
 export type RoutableRequest = { readonly request: Request; readonly path: string }
 
 /** The other end of a connection. */
 export type Peer = {
-  /** Its IP address; null on the control socket. */
+  /** The IP address; null on the control socket. */
   readonly address: string | null
   /** True on the control socket, which only the owner can open. */
   readonly isControl: boolean
-  /** True if the relay itself serves it by HTTPS. */
+  /** True if the relay itself serves the connection by HTTPS. */
   readonly isSecure?: boolean | undefined
-  /** Raises the idle time-out of this request; 0 is without limit. */
+  /** Sets the idle time-out of this request in seconds; 0 is without limit. */
   liftTimeout(seconds: number): void
 }
 
-/** Facts about a request beside itself. */
 export type RequestContext = {
   readonly requestId: string
   readonly peer: Peer
   readonly clock: Clock
   /** The client's IP address, also behind trusted proxies; null on the control socket. */
   readonly address: () => string | null
-  /** Null until authenticated, and on routes without a key. */
+  /** Null until authenticated, and on routes that need no credentials. */
   caller: Caller | null
   /** The session of the browser, on the dashboard's routes only. */
   session: DashboardSession | null
-  /** The bridge whose shortcut calls, on the routes of shortcuts only. */
+  /** The bridge of the calling shortcut, on the routes of shortcuts only. */
   bridge: BridgeCaller | null
-  /** Null until the router found it, and for routes that are no operation. */
+  /** Null until the router found it, and on routes without an operation. */
   operation: Operation | null
 }
 
 export type BridgeCaller = {
   readonly id: BridgeId
-  /** False once its token is revoked: a call may wait for long. */
+  /** False once its token is revoked, which may happen while a call waits. */
   readonly isGood: () => boolean
 }
 
@@ -72,7 +71,7 @@ export function callerOf(request: Request): Caller {
   return caller
 }
 
-/** The caller as it is kept with what it made. */
+/** The id of the caller, which is stored with everything that it creates. */
 export function callerIdOf(request: Request): CallerId {
   const caller = callerOf(request)
   return callerId(caller.kind === 'key' ? caller : null, contextOf(request).session?.memberId)
@@ -82,12 +81,12 @@ export function viewerOf(request: Request): Viewer {
   return { lineIds: linesOf(request), caller: callerIdOf(request) }
 }
 
-/** The lines that the caller may see, of which it may have asked for one. */
+/** The lines that the caller may see; only `asked` if it asked for one line. */
 export function linesOf(request: Request, asked?: string): LineLimit {
   return narrowed(permissionsOf(callerOf(request)).lineIds, asked)
 }
 
-/** The origin of a change, for the audit trail; on the dashboard also before the sign-in. */
+/** The origin of a change, for the audit trail. It also works before the sign-in. */
 export function originOf(request: Request): Origin {
   const context = contextOf(request)
   return { actor: actorOf(context), address: context.address(), requestId: context.requestId }
@@ -105,7 +104,7 @@ export function sessionOf(request: Request): DashboardSession {
   return session
 }
 
-/** The bridge of a shortcut's route; throws `unauthorized` if authentication was missed. */
+/** The bridge of the calling shortcut; throws `unauthorized` if authentication was missed. */
 export function bridgeOf(request: Request): BridgeCaller {
   const { bridge } = contextOf(request)
   if (bridge === null) throw badToken()
@@ -124,7 +123,7 @@ export function unauthorized(): RelayError {
   return new RelayError('unauthorized', 'Invalid or missing API credentials')
 }
 
-/** Request ids: a random start, counted from there. */
+/** Makes request ids: a random prefix, and a count. */
 export function requestIds(random: Random): () => string {
   const start = Buffer.from(random.bytes(6)).toString('base64url').replaceAll(/[-_]/g, '0')
   let count = 0

@@ -1,4 +1,4 @@
-// Answers, and those to errors.
+// Responses, also to errors.
 
 import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -7,53 +7,49 @@ import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
 import { contextOf } from './request-context.ts'
 
+type AnswerHead = {
+  readonly status: number
+  readonly requestId: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
 /**
- * An answer, in JSON unless its headers say otherwise: never cached, never sniffed for another type, and
- * not loadable by other sites, which could detect a relay by it.
+ * A response, in JSON unless its headers say otherwise. Browsers don't cache it, don't guess another type, and
+ * don't load it into other sites, which could detect a relay by it.
  */
 export function respond(
   body: string | Blob | ReadableStream<string | Uint8Array> | null,
-  answer: {
-    readonly status: number
-    readonly requestId: string
-    readonly headers?: Readonly<Record<string, string>> | undefined
-  },
+  { status, requestId, headers }: AnswerHead,
 ): Response {
   return new Response(body, {
-    status: answer.status,
+    status,
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      'x-request-id': answer.requestId,
-      ...answer.headers,
+      'x-request-id': requestId,
+      ...headers,
     },
   })
 }
 
-/** An answer to `request`, by the rules of `respond`; 200 unless it says otherwise. */
+/** The same with the request id of `request`; the status is 200 by default. */
 export function respondTo(
   request: Request,
   body: Parameters<typeof respond>[0],
-  {
-    status = 200,
-    headers,
-  }: {
-    readonly status?: number
-    readonly headers?: Readonly<Record<string, string>> | undefined
-  } = {},
+  { status = 200, headers }: Partial<Omit<AnswerHead, 'requestId'>> = {},
 ): Response {
   return respond(body, { status, headers, requestId: contextOf(request).requestId })
 }
 
-/** The output of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */
+/** Streams the output of a generator, at the reader's pace. Its signal aborts when the reader is gone. */
 export function streamOf<T extends string | Uint8Array>(
   make: (end: AbortSignal) => AsyncGenerator<T, undefined>,
   signal: AbortSignal,
-  /** Pieces made before the first read; with 0 that starts the generator, and its reader ends it. */
+  /** The number of pieces made ahead. With 0 the generator starts at the first read. */
   highWaterMark = 1,
-  /** Cuts a reader that takes longer than this for one piece. */
+  /** Ends the stream if the reader takes longer than `ms` for one piece; with an error if `breaks`. */
   stall?: { readonly clock: Clock; readonly ms: number; readonly breaks?: boolean },
 ): ReadableStream<T> {
   const end = new AbortController()
@@ -69,7 +65,7 @@ export function streamOf<T extends string | Uint8Array>(
         if (stall === undefined) return
         cancelStall = stall.clock.after(stall.ms, () => {
           end.abort()
-          // After an end, the reader of a file would believe that it has everything.
+          // After a normal end, the reader of a file would believe that it is complete.
           if (stall.breaks) controller.error(new Error('The client took nothing for too long.'))
           else controller.close()
           void pieces.return(undefined)
@@ -102,46 +98,31 @@ export function errorResponse(
   })
 }
 
-/** The client closed the connection in the middle of its request. */
+/** The client closed the connection before its request was complete. */
 export class HungUpError extends Error {
   override readonly name = 'HungUpError'
 }
 
-/** nginx's status for it; no client reads it. */
-const HUNG_UP_STATUS = 499
-
-/** The answer to a thrown error. Unknown errors are logged, and nothing of them is shown. */
+/** The response to a thrown error. Unknown errors are logged, and nothing of them is shown. */
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
-  {
-    log,
-    doubtSignal,
-  }: {
-    readonly log: Log
-    /** Notified at unknown errors: the database may be to blame. */
-    readonly doubtSignal: Signal
-  },
+  { log, doubtSignal }: { readonly log: Log; readonly doubtSignal: Signal },
 ): Response {
   const error = unwrapped(thrown)
-  if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
-  if (error instanceof RelayError) {
-    if (error.code === 'internal_error')
-      log.error('request failed', { request_id: requestId, error: thrown })
-    return errorResponse(error, requestId)
-  }
-  log.error('request failed', { request_id: requestId, error: thrown })
+  // nginx uses 499 for this; no client reads it.
+  if (error instanceof HungUpError) return respond(null, { status: 499, requestId })
+  const isKnown = error instanceof RelayError
+  if (!isKnown || error.code === 'internal_error')
+    log.error('request failed', { request_id: requestId, error: thrown })
+  if (isKnown) return errorResponse(error, requestId)
   doubtSignal.notify()
   return errorResponse(internalError(), requestId)
 }
 
-const NOT_RUNNING_SECONDS = 5
-
-/** The refusal while the relay starts or stops. */
 export function notRunning(phase: 'starting' | 'stopping'): RelayError {
-  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
-    retryAfterSeconds: NOT_RUNNING_SECONDS,
-  })
+  const message = `The relay is ${phase}: try again in a few seconds.`
+  return new RelayError(phase, message, { retryAfterSeconds: 5 })
 }
 
 export function internalError(): RelayError {
@@ -149,7 +130,7 @@ export function internalError(): RelayError {
   return new RelayError('internal_error', message)
 }
 
-/** Elysia wraps errors of a body parser. */
+/** Elysia wraps the errors of body parsers. */
 function unwrapped(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof RelayError) return error
   const { cause } = error

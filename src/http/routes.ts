@@ -39,59 +39,56 @@ import { chartBindings, statsBindings } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { inboxRoutes, webhookBindings } from './webhooks.ts'
 
-/** For the network. */
+/** The routes for the network. */
 export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
-  const { attachments, kinds, serverUrl, webhooks } = relay
+  const { kinds, serverUrl } = relay
   const guard = guardOf(core)
   const api = routesOf(apiBindings(core, relay, streamsEnd), guard)
   const whole = new Elysia().use(api).use(routesOf(shortcutBindings(kinds.calls), guard))
   const documents = {
     api: openApiDocument(api, kinds.kinds, serverUrl),
-    // The page calls the relay that it was loaded from, under the same name.
+    // The page calls the relay that it was loaded from.
     whole: openApiDocument(whole, kinds.kinds, () => '/'),
   }
   const routes: AnyElysia = frame(core, relay)
     .use(whole)
     .use(mcpRoutes(core, (request) => routes.fetch(request), streamsEnd))
-    .use(linkRoutes(attachments))
-    .use(inboxRoutes(webhooks))
+    .use(linkRoutes(relay.attachments))
+    .use(inboxRoutes(relay.webhooks))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())
   return routes
 }
 
-/** For the control socket: the API, and the owner's routes. */
+/** The routes for the control socket: the API, and the owner's operations. */
 export function ownersRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
-  const { access, boxes, confirmHealthy, kinds, options } = relay
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
-    ...rolloutBindings(boxes),
-    ...controlBindings({ access, confirmHealthy, kinds, options }),
+    ...rolloutBindings(relay.boxes),
+    ...controlBindings(relay),
   ]
   return frame(core, relay).use(routesOf(bindings, guardOf(core)))
 }
 
-/** For a browser that is signed in: the API, the owner's routes, and those of the page. */
+/** The routes for browsers: the API, the owner's operations, and those of the page. */
 export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
-  const { access, address, backups, config, days, health, hosts, kinds, lines } = relay
-  const { charts, reading, restoring, webhooks } = relay
   const bindings = [
     ...apiBindings(core, relay, streamsEnd),
     ...ownersBindings(core, relay),
-    ...sessionBindings({ access, hosts }),
-    ...aboutBindings({ config, kinds, address }),
-    ...dashboardHealthBindings({ kinds, lines, webhooks, health, days }),
-    ...messageViewBindings({ reading, lines }),
-    ...webhookViewBindings({ reading, webhooks }),
-    ...chartBindings(charts),
+    ...sessionBindings(relay),
+    ...aboutBindings(relay),
+    ...dashboardHealthBindings(relay),
+    ...messageViewBindings(relay),
+    ...webhookViewBindings(relay),
+    ...chartBindings(relay.charts),
     ...qrBindings(),
-    ...downloadBindings(core, backups),
-    ...restoreBindings(restoring),
-    ...dashboardEventBindings(core, access, streamsEnd),
+    ...downloadBindings(core, relay.backups),
+    ...restoreBindings(relay.restoring),
+    ...dashboardEventBindings(core, relay.access, streamsEnd),
   ]
-  const [mayCall, mayCallHere] = [guardOf(core), sessionGuard({ webhooks, lines })]
+  const [mayCall, mayCallHere] = [guardOf(core), sessionGuard(relay)]
   const guard: Guard = (operation, attempt) => {
     mayCallHere(operation, attempt)
     mayCall(operation, attempt)
@@ -112,40 +109,35 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 }
 
 function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonly Binding[] {
-  const { attachments, authenticate, config, contacts, conversationChanges } = relay
-  const { credentials, decisions, disk, eventLog } = relay
-  const { health, hosts, kinds, life, lines, charts, metrics, optOuts, reading, sender, webhooks } =
-    relay
+  const { credentials, reading, webhooks } = relay
   return [
-    ...sendBindings({ config, kinds, sender }),
-    ...messageBindings(reading, decisions),
-    ...attachmentBindings(attachments),
-    ...conversationBindings(reading, conversationChanges),
+    ...sendBindings(relay),
+    ...messageBindings(relay),
+    ...attachmentBindings(relay.attachments),
+    ...conversationBindings(relay),
     ...recipientBindings(reading),
-    ...contactBindings(contacts),
-    ...optOutBindings(optOuts),
+    ...contactBindings(relay.contacts),
+    ...optOutBindings(relay.optOuts),
     ...searchBindings(reading),
-    ...statsBindings(charts),
-    ...phoneLineBindings(lines),
-    ...lineActionBindings({ lines, kinds }),
-    ...eventBindings(core, { authenticate, eventLog }, streamsEnd),
+    ...statsBindings(relay.charts),
+    ...phoneLineBindings(relay.lines),
+    ...lineActionBindings(relay),
+    ...eventBindings(core, relay, streamsEnd),
     ...webhookBindings(webhooks),
     ...deliveryBindings(webhooks),
     ...replayBindings(webhooks),
     ...keyBindings(credentials),
     ...bridgeBindings(credentials),
     ...auditBindings(core),
-    ...healthBindings(core, { life, disk, metrics, health, authenticate, hosts }),
+    ...healthBindings(core, relay),
   ]
 }
 
 function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
-  const { access, backups, boxes, lines } = relay
-  const { conversationChanges, recent, setSnooze, updates } = relay
   return [
-    ...ownerBindings(core, { conversationChanges, lines, recent, setSnooze, updates }),
-    ...backupBindings(backups),
-    ...memberBindings(access),
-    ...boxBindings({ boxes, lines }),
+    ...ownerBindings(core, relay),
+    ...backupBindings(relay.backups),
+    ...memberBindings(relay.access),
+    ...boxBindings(relay),
   ]
 }

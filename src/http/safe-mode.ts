@@ -1,5 +1,5 @@
-// Answers of a relay that cannot use its database: browsers, programs and the command line see that a person
-// is needed; on the machine itself also the reason and the next step.
+// Answers of a relay that can't use its database. Everyone sees that a person must act; callers on the machine
+// itself also see the reason and the next step.
 
 import type { Config } from '../config.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -14,39 +14,32 @@ import type { Http } from './server.ts'
 import { readTls } from './tls.ts'
 
 export type SafeMode = {
-  /** The reason in whole sentences, for the owner. */
+  /** For the owner, in whole sentences. */
   readonly reason: string
-  /** The next step of the owner, in whole sentences. */
+  /** For the owner, in whole sentences. */
   readonly nextStep: string
-  /** The error code of its answers. */
   readonly code: 'starting' | 'storage_full'
 }
 
-/** Retries do no harm, though nothing improves by itself. */
 const RETRY_SECONDS = 60
 
-/** Listens as the relay would: on the port, and on the control socket if `path` names one. */
+/** Listens on the port, and on the control socket at `path` if it isn't null. */
 export function listenInSafeMode(
   mode: SafeMode,
-  {
-    config,
-    path,
-    random,
-    log,
-  }: {
+  options: {
     readonly config: Config
     readonly path: string | null
     readonly random: Random
     readonly log: Log
   },
 ): Listener {
+  const { config, path, random, log } = options
   const { host, port } = config
   const http = createSafeMode(mode, { hosts: hostsOf(config), random })
   const at = { host, port, log, tls: readTls(config) }
   return path === null ? listen(http, at) : listenEverywhere(http, { ...at, path })
 }
 
-/** Answers every request without a database. */
 export function createSafeMode(
   { reason, ...rest }: SafeMode,
   {
@@ -54,12 +47,12 @@ export function createSafeMode(
     random,
   }: { readonly hosts: Pick<Hosts, 'publicUrl' | 'isTrustedProxy'>; readonly random: Random },
 ): Http {
-  // A reason may end with a command to copy; the next step is a sentence of its own.
+  // A reason may end with a command instead of a full stop, and another sentence follows it.
   const mode = { ...rest, reason: reason.replace(/\.?$/, '.') }
   const nextId = requestIds(random)
   return {
     async fetch(request, peer) {
-      // The reason names folders of this machine: it is for the owner alone.
+      // Only for the owner, because the reason names folders of this machine.
       const isOwner = isLoopbackOnly(request.headers, peer, hosts)
       return answer(mode, { request, isOwner, requestId: nextId() })
     },
@@ -76,9 +69,10 @@ type Asking = {
 function answer(mode: SafeMode, { request, isOwner, requestId }: Asking): Response {
   const path = pathOf(request)
   if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
+  const shown = isOwner ? mode : forOthers(mode)
   const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)
-  if (isPage) return page(isOwner ? mode : forOthers(mode), requestId)
-  const { reason, nextStep, code } = isOwner ? mode : forOthers(mode)
+  if (isPage) return page(shown, requestId)
+  const { reason, nextStep, code } = shown
   const message = `The relay is in safe mode and serves nothing. ${reason} ${nextStep}`.trim()
   const error = new RelayError(code, message, { retryAfterSeconds: RETRY_SECONDS })
   return errorResponse(error, requestId)
@@ -90,7 +84,7 @@ function forOthers({ code }: SafeMode): SafeMode {
   return { reason, nextStep: 'On the machine itself, "hookline status" says more.', code }
 }
 
-/** The process lives, so this is no failure: to be started again would not help. */
+/** Answers 200, so that a supervisor doesn't restart the relay, which wouldn't help. */
 function alive(mode: SafeMode | null, requestId: string): Response {
   const more = mode === null ? {} : { reason: mode.reason, next_step: mode.nextStep }
   return respond(JSON.stringify({ status: 'safe_mode', ...more }), { status: 200, requestId })
@@ -106,7 +100,7 @@ function page({ reason, nextStep }: SafeMode, requestId: string): Response {
   return smallPage({ title: 'Safe mode', paragraphs }, { status: 503, requestId, headers })
 }
 
-/** A request without a usable Host has no URL but a path. */
+/** The path of a request. Without a usable Host its URL is only a path. */
 function pathOf({ url }: Request): string {
   return URL.canParse(url) ? new URL(url).pathname : (url.split('?')[0] ?? '')
 }

@@ -1,4 +1,4 @@
-// Sends: to a recipient, and in a conversation. Both take the same headers and give the same answers.
+// Sends to a recipient and into a conversation.
 
 import {
   ConversationSend,
@@ -7,22 +7,21 @@ import {
   TextSendRequest,
 } from '../api/messages.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
-import { TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
-import { parseIsoTime } from '../system/iso-time.ts'
 import { bind, checkedBy } from './bind.ts'
+import { timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respondTo } from './respond.ts'
 
-/** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
+/** The idle time-out of a connection, beyond the time that the caller waits. */
 export const SILENCE_SECONDS = 10
+/** More idle time if the relay fetches attachments first. */
 const FETCH_SECONDS = 25
-/** Names what a person at the dashboard was warned of, and sends all the same. */
+/** This header names the warning that a person at the dashboard has confirmed. */
 const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
@@ -38,7 +37,7 @@ export function sendBindings({
     const { peer } = contextOf(request)
     const waitMs = preferredWaitMs(request.headers)
     const silence = SILENCE_SECONDS + (isFetched(content) ? FETCH_SECONDS : 0)
-    // A connection that Bun cuts while the caller waits makes the caller send twice.
+    // If Bun closes the connection while the caller waits, the caller may send again.
     peer.liftTimeout(Math.ceil((waitMs ?? config.sendWaitMs) / 1_000) + silence)
     const answer = await sender.send({ ...message, waitMs })
     return sendResponse(request, answer, { sentenceOf, isUrgent: message.isUrgent })
@@ -61,21 +60,20 @@ export function sendBindings({
   ]
 }
 
-/** A request without attachments must have a text, and is refused in the words that it always was. */
+/** A request without attachments must have a text. */
 function isTextAlone(body: object): boolean {
   return !('attachments' in body)
 }
 
 type Target = Pick<MessageRequest, 'to' | 'service' | 'lineId'>
 
-/** The send that a request asks for, by its body, its headers and its caller. */
 function messageIn(request: Request, content: ConversationSend, target: Target) {
   const caller = callerOf(request)
   const memberId = contextOf(request).session?.memberId ?? undefined
   const idempotencyKey = idempotencyKeyOf(request.headers)
   const { text = '', attachments, reply_to: replyTo, send_at } = content
   const isUrgent = preferencesOf(request.headers).includes('urgent')
-  const sendAt = sendTime(send_at)
+  const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
   if (memberId !== undefined && isFetched(content)) {
@@ -86,15 +84,9 @@ function messageIn(request: Request, content: ConversationSend, target: Target) 
   return { ...said, idempotencyKey, key, memberId, source } as const
 }
 
-/** True if the relay fetches a file of the message from a URL first. */
+/** True if the relay must fetch an attachment from a URL. */
 function isFetched({ attachments }: ConversationSend): boolean {
   return attachments?.some((file) => 'url' in file) === true
-}
-
-function sendTime(text: string | undefined): Timestamp | undefined {
-  const time = text === undefined ? undefined : parseIsoTime(text)
-  if (time === null) throw invalidRequest({ path: 'send_at', message: TIME_WANTED })
-  return time
 }
 
 function sendResponse(
@@ -117,8 +109,8 @@ const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 
 /**
- * Wait for the end of a send, in milliseconds, by `Prefer: wait=N` or `respond-async`; null without a
- * preference. A preference that makes no sense is ignored (RFC 7240).
+ * The time that the caller waits for the outcome, in milliseconds, by `Prefer: wait=N` or `respond-async`; null
+ * without a preference. Invalid preferences are ignored (RFC 7240).
  */
 export function preferredWaitMs(headers: Headers): number | null {
   const preferences = preferencesOf(headers)

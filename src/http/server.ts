@@ -1,6 +1,6 @@
-// The entrance of every request. In this order: its id, the Host rules, the credentials (keys for the API, a
-// token for shortcuts, a cookie for the dashboard, never one for the other), the phase of the relay, and
-// only then the routes.
+// The entrance of every request. It checks in this order: the Host, the credentials (a key for the API, a token
+// for shortcuts, a cookie for the dashboard, never one in place of another), the phase of the relay. Only then
+// come the routes.
 
 import type { AnyElysia } from 'elysia'
 
@@ -25,21 +25,21 @@ import { answerToFailure, errorResponse, notRunning } from './respond.ts'
 import { dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
 import { acceptedEncodings } from './static-file.ts'
 
-/** All of HTTP as a function, for the port and for the control socket alike. */
+/** Answers requests from the port and from the control socket. */
 export type Http = {
   fetch(request: Request, peer: Peer): Promise<Response>
-  /** Ends the streams of events: they would keep their connections open forever. */
+  /** Ends the streams of events, which would keep their connections open forever. */
   endStreams(): void
 }
 
-/** Routes, with the methods that they have for a path. */
+/** `methodsAt` returns the methods that the routes have for a path. */
 type App = { readonly routes: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
-/** Paths that answer also while the relay starts or stops: they need no data. */
+/** Paths that also answer while the relay starts or stops, because they need no data. */
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', '/swagger/json', STARTUP_CHECK_PATH])
-/** Elysia searches for the path from this character on: a shorter host would hide it. */
+/** Elysia looks for the path from this character of the URL on, so a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
 const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const
 const NO_PAGE = {
@@ -62,14 +62,13 @@ class Entrance implements Http {
   readonly #nextId: () => string
   readonly #network: App
   readonly #control: App
-  /** For browsers that are signed in. Created for the first: that takes 10 ms, which most starts can do without. */
+  /** For signed-in browsers. Created for the first one, because that takes 10 ms of the start. */
   #dashboard: App | null = null
 
   constructor(core: Core, relay: Relay) {
-    const { authenticate, credentials, hosts, metrics } = relay
     this.#core = core
     this.#relay = relay
-    this.#authentication = createAuthentication(core, { authenticate, credentials, hosts, metrics })
+    this.#authentication = createAuthentication(core, relay)
     this.#nextId = requestIds(core.random)
     this.#network = appOf(publicRoutes(core, relay, this.#streamsEnd.signal))
     this.#control = appOf(ownersRoutes(core, relay, this.#streamsEnd.signal))
@@ -117,9 +116,9 @@ class Entrance implements Http {
         session === null ? null : await keepSession({ sessions, hosts }, request, { peer, session })
       const response: Response = await app.routes.fetch(request)
       if (cookie !== null) response.headers.set('set-cookie', cookie)
-      // An answer without our id is Elysia's own: no route fits.
+      // An answer without our request id is from Elysia: no route matched.
       if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
-      // Compression is not worth it for answers that never leave the machine.
+      // Answers on the control socket never leave the machine.
       return peer.isControl
         ? response
         : await compressed(response, { request, path }, context.operation)
@@ -128,7 +127,7 @@ class Entrance implements Http {
     }
   }
 
-  /** Authenticates the caller, each kind of caller in its own way. */
+  /** Checks Host and credentials; returns the request, and the app that answers it. */
   #admit(
     target: RoutableRequest,
     context: RequestContext,
@@ -164,8 +163,8 @@ function appOf(routes: AnyElysia): App {
 }
 
 /**
- * The path just as the router will see it. A request without a usable Host has a path in place of a URL,
- * and Elysia misreads URLs with a very short host: both get one that fits.
+ * The request with a URL that Elysia reads correctly, and the path as Elysia will see it. A request without a
+ * usable Host has only a path as its URL, and Elysia misreads URLs with a very short host.
  */
 function routable(given: Request): RoutableRequest {
   const { url } = given
@@ -194,7 +193,7 @@ function requireOurHost(request: Request, peer: Peer, hosts: Hosts): void {
   throw new RelayError('misdirected_request', message)
 }
 
-/** Programs send no Origin; a page of another site has one. */
+/** Programs send no Origin; a page of another site does. */
 function requireOwnOrigin(headers: Headers): void {
   if (!headers.has('origin') || isOwnOrigin(headers)) return
   throw new RelayError('forbidden', 'Only programs and pages of this relay may do this.')
@@ -212,24 +211,24 @@ function noRoute(app: App, { request, path }: RoutableRequest, requestId: string
   return errorResponse(error, requestId, { allow })
 }
 
-// JSON answers in gzip, if that leaks nothing. An observer of encrypted answers knows their sizes, and a
-// compressed size shows how much of a text of his own stands in the answer twice. So answers with a
-// credential (shown once, in the answer to a POST) stay uncompressed, and those with the words of several
-// people: a stranger could text a line guess after guess, and read from the sizes what others wrote to it.
-// Errors stay too: they repeat what was sent, and are short. The rows of the operations say which are safe.
+// Compression of JSON answers, if that leaks nothing. An observer of encrypted answers sees their sizes, and a
+// compressed size reveals whether a text of the observer's choice appears in the answer. So answers with a
+// credential stay uncompressed, and answers with the words of several people: a stranger could text a line one
+// guess after another, and learn from the sizes what others wrote to it. Errors stay uncompressed too: they
+// repeat what was sent, and are short. The rows of the operations say which answers are safe.
 
-/** Below this, gzip saves no packet worth its time. */
+/** In bytes. For shorter answers gzip isn't worth its time. */
 const LENGTH_MIN = 4_096
-/** 70 KB become 21 KB in 0.2 ms; the usual level takes 1.1 ms to make 14 KB of them. */
+/** 70 KB become 21 KB in 0.2 ms; the default level takes 1.1 ms and makes 14 KB of them. */
 const LEVEL = 1
 
-/** The answer to `request`, compressed if its client accepts that; `path` is as the router saw it. */
 async function compressed(
   response: Response,
   { request, path }: RoutableRequest,
   operation: Operation | null,
 ): Promise<Response> {
-  if (!isSafe(request, path, operation) || !isJson(response)) return response
+  const isJson = response.headers.get('content-type') === 'application/json'
+  if (response.status !== 200 || !isJson || !isSafe(request, path, operation)) return response
   if (!acceptedEncodings(request.headers).includes('gzip')) return response
   const text = await response.text()
   const { status, headers } = response
@@ -244,10 +243,6 @@ function isSafe({ method, url }: Request, path: string, operation: Operation | n
   if (operation === null) return path.startsWith('/swagger/')
   const compress = 'compress' in operation && operation.compress
   if (compress !== 'of one conversation') return compress
-  // Everybody whose words are in one conversation can read them all anyway.
+  // The people of one conversation can read all of it anyway.
   return new URL(url).searchParams.has('conversation_id')
-}
-
-function isJson({ status, headers }: Response): boolean {
-  return status === 200 && headers.get('content-type') === 'application/json'
 }

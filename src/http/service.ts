@@ -1,4 +1,4 @@
-// The service itself: health, probes, metrics and the audit trail.
+// Health, probes, metrics and the audit trail.
 
 import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
@@ -18,57 +18,45 @@ import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
   { db, settings }: Core,
-  {
-    life,
-    disk,
-    metrics,
-    health,
-    authenticate,
-    hosts,
-  }: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
+  relay: Pick<Relay, 'authenticate' | 'disk' | 'health' | 'hosts' | 'life' | 'metrics'>,
 ) {
   const maySeeMetrics = (request: Request): boolean => {
     const { headers } = request
     const { peer } = contextOf(request)
-    if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, hosts)) return true
-    const permissions = keyIn(headers, authenticate)?.permissions
+    if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, relay.hosts)) return true
+    const permissions = keyIn(headers, relay.authenticate)?.permissions
     return permissions?.lineIds === null && hasScope(permissions, 'health:read')
   }
   return [
     bind(SERVICE.listHealthFindings, async ({ request }) => {
       const viewer = viewerOf(request)
-      const found = await health.list()
+      const found = await relay.health.list()
       return { data: found.filter(({ about }) => isShown(db, viewer, about)) }
     }),
     bind(SERVICE.getLiveness, () => ({ status: 'ok' as const })),
-    bind(SERVICE.getReadiness, ({ request }) => readiness(request, life, disk)),
+    bind(SERVICE.getReadiness, ({ request }) => {
+      const { phase } = relay.life
+      if (phase === 'stopping' || phase === 'starting')
+        return errorResponse(notRunning(phase), contextOf(request).requestId)
+      const ready = { status: 'ready', ...(relay.disk.isLow ? { storage_full: true } : {}) }
+      return respondTo(request, JSON.stringify(ready))
+    }),
     bind(SERVICE.getMetrics, ({ request }) => {
-      if (!maySeeMetrics(request)) throw metricsClosed()
+      if (!maySeeMetrics(request)) throw new RelayError('not_found', METRICS_CLOSED)
       const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-      return respondTo(request, metrics.text(), { headers })
+      return respondTo(request, relay.metrics.text(), { headers })
     }),
   ]
 }
 
-/** A caller of certain lines learns nothing of devices without a line. */
+/** A caller limited to some lines learns nothing about devices without a line. */
 function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): boolean {
   if (viewer.lineIds === null || kind === 'relay') return true
   return id !== null && (kind === 'line' || kind === 'webhook') && isSeenBy(db, viewer, id)
 }
 
-/** Ready once the database is open and migrated. */
-function readiness(request: Request, { phase }: Relay['life'], { isLow }: Relay['disk']): Response {
-  if (phase === 'stopping' || phase === 'starting')
-    return errorResponse(notRunning(phase), contextOf(request).requestId)
-  const ready = { status: 'ready', ...(isLow ? { storage_full: true } : {}) }
-  return respondTo(request, JSON.stringify(ready))
-}
-
-function metricsClosed(): RelayError {
-  const message =
-    'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
-  return new RelayError('not_found', message)
-}
+const METRICS_CLOSED =
+  'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
 
 export function auditBindings({ db }: Core) {
   return [bind(SERVICE.listAudit, ({ query }) => listAudit(db, query, pageOfQuery(query)))]

@@ -1,5 +1,4 @@
-// Answers for the shortcuts of an iPhone: one posts incoming messages, another asks for messages to send and
-// reports their outcome. Each call carries the token of its bridge.
+// Answers calls by the shortcuts of an iPhone, which are listed in `api/operations/shortcuts.ts`.
 
 import { PhoneForm, PhoneMessage } from '../api/bridges.ts'
 import { SHORTCUTS } from '../api/operations/shortcuts.ts'
@@ -10,9 +9,8 @@ import { bind, checkedAsForm } from './bind.ts'
 import { badToken, bridgeOf, contextOf } from './request-context.ts'
 
 const WAIT_MS = 25_000
-/** Idle time of a connection: the wait, and 10 s more. */
+/** The idle time-out: the wait, and 10 s more. */
 const SILENCE_SECONDS = 35
-const NOT_READY_SECONDS = 5
 
 export function shortcutBindings(bridge: DeviceCalls) {
   return [
@@ -25,7 +23,8 @@ export function shortcutBindings(bridge: DeviceCalls) {
         contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
         const answer = await bridge.receive(bridgeOf(request).id, message)
         if (answer === 'not_ready') throw notReady()
-        if (answer === 'no_sender') throw invalidSender()
+        if (answer === 'no_sender')
+          throw new RelayError('invalid_sender', 'The sender has no visible character.')
         return { stored: true as const }
       },
       checkedAsForm(PhoneMessage, PhoneForm),
@@ -53,7 +52,7 @@ export function shortcutBindings(bridge: DeviceCalls) {
   ]
 }
 
-/** The file of a form; null if there is none, or it is empty. */
+/** The file of a form; null if there is none or it is empty. */
 function fileIn(body: object): File | null {
   const file = 'attachment' in body ? body.attachment : null
   return file instanceof File && file.size > 0 ? file : null
@@ -61,9 +60,5 @@ function fileIn(body: object): File | null {
 
 function notReady(): RelayError {
   const message = 'The line of this bridge is not ready. Try again in a moment.'
-  return new RelayError('starting', message, { retryAfterSeconds: NOT_READY_SECONDS })
-}
-
-function invalidSender(): RelayError {
-  return new RelayError('invalid_sender', 'The sender has no visible character.')
+  return new RelayError('starting', message, { retryAfterSeconds: 5 })
 }

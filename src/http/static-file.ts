@@ -1,14 +1,14 @@
-// Files served from memory: compressed once, at build, each encoding one Blob, so that many clients at once
-// cost no more memory than their sockets.
+// Files served from memory. They are compressed once, by the build, and each encoding is one Blob, so that many
+// clients at once need no more memory than their sockets.
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import { respondTo } from './respond.ts'
 
-/** A packed file. Its bytes are in base64, for the executable's source. */
+/** A packed file. `brotli` and `gzip` are in base64, for the source of the executable. */
 export type StaticFile = {
-  /** The path of its URL: `/assets/main-1a2b3c4d.js`. */
+  /** The path of its URL, such as `/assets/main-1a2b3c4d.js`. */
   readonly path: string
   readonly type: string
   readonly hash: string
@@ -19,25 +19,25 @@ export type StaticFile = {
 
 type Encoding = 'br' | 'gzip' | null
 
-/** A file in all its forms, as they go out. */
+/** A file in all its encodings. */
 export type Served = {
   readonly type: string
   readonly hash: string
-  /** True if it is also served uncompressed. */
+  /** True if clients may get it uncompressed. */
   readonly hasPlainForm: boolean
   readonly body: (encoding: Encoding) => Blob
 }
 
 /**
- * Larger files go out compressed only, also to clients that ask for it as it is: to copy 1.7 MB to each
- * of a thousand sockets holds the event loop up for four seconds, and no browser needs it.
+ * Larger files are always served compressed, even to clients that don't accept it: copying 1.7 MB to each of a
+ * thousand sockets blocks the event loop for four seconds, and no browser needs that.
  */
 const PLAIN_BYTES_MAX = 512 * 1_024
 
 const inGzip = promisify(gzip)
 const inBrotli = promisify(brotliCompress)
 
-/** `best` takes a second for each 600 KB; `quick` is for runs from source. */
+/** `best` takes a second per 600 KB; `quick` is for runs from source. */
 export type Effort = 'best' | 'quick'
 
 export async function packFile(
@@ -59,7 +59,7 @@ export async function packFile(
   }
 }
 
-/** Decodes an encoding of the file at its first use: most runs of the executable never serve it. */
+/** Decodes each encoding at its first use, because most runs of the executable never serve the file. */
 export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Served {
   const bodies = new Map<Encoding, Blob>()
   const made = (encoding: Encoding): Blob => {
@@ -87,7 +87,7 @@ export function answerFile(
 ): Response {
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
-  // The encodings differ in bytes, so that a strong tag would promise too much.
+  // The encodings differ in bytes, so each one needs its own strong tag.
   const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
   const headers = { 'content-type': file.type, vary: 'accept-encoding', etag: tag, ...more }
   if (isKnown(tag, request.headers.get('if-none-match'))) {
@@ -107,14 +107,14 @@ export function acceptedEncodings(headers: Headers): readonly string[] {
     .map((part) => part.replace(/;.*$/, ''))
 }
 
-/** The best form that a client takes. */
+/** The best encoding that a client accepts; null if it accepts neither. */
 function encodingFor(headers: Headers): Encoding {
   const names = acceptedEncodings(headers)
   if (names.includes('br')) return 'br'
   return names.includes('gzip') ? 'gzip' : null
 }
 
-/** True if the client has the version that this tag names. */
+/** True if the client already has the file with this tag. */
 export function isKnown(tag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))

@@ -1,4 +1,4 @@
-// Figures: by day for the API, and for the charts of the page.
+// Messages by day for the API, and charts for the dashboard.
 
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
@@ -24,7 +24,6 @@ function zoneNamed(text: string): string {
   throw invalidRequest({ path: 'time_zone', message: `must be ${TIME_ZONE_KIND.wanted}` })
 }
 
-/** For signed-in browsers, one request for each page. */
 export function chartBindings(charts: Relay['charts']) {
   return [
     bind(DASHBOARD.getHomePictures, () => charts.home()),

@@ -1,5 +1,5 @@
-// The files of swagger-ui from its package. `scripts/build.ts` replaces this module by the packed files; a
-// run from source packs a file at its first request.
+// The files of swagger-ui from its package. `scripts/build.ts` replaces this module with the packed files; a run
+// from source packs a file at its first request.
 
 import { packFile, type Effort, type StaticFile } from './static-file.ts'
 

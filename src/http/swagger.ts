@@ -1,22 +1,25 @@
-// The page over the OpenAPI document: swagger-ui from our own files, nothing from elsewhere.
+// The API page: swagger-ui over the OpenAPI document. All files come from this relay.
 
 import { Elysia } from 'elysia'
 
+import { pageHeaders } from './html-pages.ts'
 import { respondTo } from './respond.ts'
 import { answerFile, served, type Served } from './static-file.ts'
 import { swaggerFile, type SwaggerFileName } from './swagger-files.ts'
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // swagger-ui sets styles of single elements.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const PAGE_HEADERS = pageHeaders(
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    // swagger-ui sets styles of single elements.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+)
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -41,7 +44,7 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-/** Light or dark comes before anything is drawn: as the system has it, or as the dashboard's settings say. */
+/** Chooses light or dark before anything is drawn: by the system, or by the dashboard's settings. */
 const START = `const dark = matchMedia('(prefers-color-scheme: dark)')
 function chosenTheme() {
   try {
@@ -71,14 +74,13 @@ addEventListener('DOMContentLoaded', () =>
 )
 `
 
-/** Revalidated: their names stay the same over upgrades. */
+const START_HEADERS = { 'content-type': 'text/javascript; charset=utf-8' }
+
+/** Browsers revalidate the files, because their names stay the same after an upgrade. */
 const ASKED_AGAIN = { 'cache-control': 'no-cache' }
 
-/** The API, for generated clients, and the whole, with the routes for shortcuts. */
-type Documents = Readonly<Record<'api' | 'whole', () => Promise<string>>>
-
-/** The documents are created at the first request for them. */
-export function swaggerRoutes(documents: Documents) {
+/** `api` is for generated clients; `whole` also has the routes for shortcuts. */
+export function swaggerRoutes(documents: Readonly<Record<'api' | 'whole', () => Promise<string>>>) {
   const hidden = { detail: { hide: true } }
   const files = new Map<SwaggerFileName, Promise<Served>>()
   const file = (name: SwaggerFileName): Promise<Served> => {
@@ -87,19 +89,7 @@ export function swaggerRoutes(documents: Documents) {
     return found
   }
   return new Elysia()
-    .get(
-      '/swagger',
-      ({ request }) => {
-        const headers = {
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': POLICY,
-          'cross-origin-opener-policy': 'same-origin',
-          'referrer-policy': 'no-referrer',
-        }
-        return respondTo(request, PAGE, { headers })
-      },
-      hidden,
-    )
+    .get('/swagger', ({ request }) => respondTo(request, PAGE, { headers: PAGE_HEADERS }), hidden)
     .get('/swagger/json', async ({ request }) => respondTo(request, await documents.api()), hidden)
     .get(
       '/swagger/whole.json',
@@ -108,10 +98,7 @@ export function swaggerRoutes(documents: Documents) {
     )
     .get(
       '/swagger/start.js',
-      ({ request }) =>
-        respondTo(request, START, {
-          headers: { 'content-type': 'text/javascript; charset=utf-8' },
-        }),
+      ({ request }) => respondTo(request, START, { headers: START_HEADERS }),
       hidden,
     )
     .get(

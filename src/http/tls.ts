@@ -1,5 +1,5 @@
-// The certificate that the relay serves HTTPS with: read at the start, and again each minute, so that a renewed
-// one is served without a restart.
+// The HTTPS certificate of the relay. It is read at the start and again every minute, so that a renewed
+// certificate is served without a restart.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
@@ -14,7 +14,7 @@ import { isoTime } from '../system/iso-time.ts'
 import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Service } from '../system/service.ts'
 
-/** Paths of PEM files; both are null for a relay that serves HTTP. */
+/** Paths of PEM files; both are null if the relay serves HTTP. */
 export type TlsFiles = { readonly tlsCert: string | null; readonly tlsKey: string | null }
 
 type Place = TlsFiles & { readonly host: string; readonly publicUrl: string | null }
@@ -23,17 +23,16 @@ export type TlsPair = { readonly cert: string; readonly key: string }
 
 type Certificate = TlsPair & { readonly from: number; readonly until: number }
 
-/** The files are no certificate with its key; the message says which, and why. */
+/** The files aren't a certificate and its key; the message names the file and the problem. */
 class TlsError extends Error {
   override readonly name = 'TlsError'
 }
 
-const CHECK_EVERY_MS = MINUTE_MS
-/** Renewals come well before: with a third of the time left, as a rule. */
+/** Certificates are usually renewed earlier, with a third of their time left. */
 const EXPIRES_SOON_MS = 14 * DAY_MS
 const WARNING = { severity: 'warning', key: null, depends_on: null } as const
 
-/** Watches the files of a relay that serves HTTPS, and warns if a relay serves other machines without. */
+/** Watches the certificate files, and warns if the relay serves other machines without HTTPS. */
 export class TlsWatch implements Service {
   readonly name = 'tls'
   readonly #core: Core
@@ -43,8 +42,8 @@ export class TlsWatch implements Service {
   #problem: string | null = null
 
   /**
-   * `renew` serves another pair from then on, or throws and goes on with the one before. The constructor throws if the
-   * present one cannot be served.
+   * `renew` serves another pair from then on, or throws and keeps the previous one. The constructor throws if the
+   * files can't be served.
    */
   constructor(core: Core, place: Place, renew: (pair: TlsPair) => void) {
     this.#core = core
@@ -53,7 +52,7 @@ export class TlsWatch implements Service {
     this.#served = readTls(place)
   }
 
-  /** Certificate and key to begin with; null for HTTP. */
+  /** The certificate and key that are served now; null for HTTP. */
   get pair(): TlsPair | null {
     return this.#served
   }
@@ -61,7 +60,7 @@ export class TlsWatch implements Service {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#served === null) await whenAborted(signal)
     while (!signal.aborted) {
-      await this.#core.clock.sleep(CHECK_EVERY_MS, signal)
+      await this.#core.clock.sleep(MINUTE_MS, signal)
       if (!signal.aborted) this.#check()
     }
   }
@@ -138,7 +137,7 @@ function exposureFindings({ host, publicUrl }: Place): readonly Finding[] {
 
 const PEM_BLOCK = /^-----BEGIN ([A-Z0-9 ]+)-----[^-]+^-----END \1-----/gm
 
-/** Certificate and key of the files; null if none are named. Throws if they cannot be served. */
+/** Reads the certificate and the key; null if no files are set. Throws a TlsError if they can't be served. */
 export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
   if (tlsCert === null && tlsKey === null) return null
   if (tlsCert === null || tlsKey === null) {
@@ -153,7 +152,7 @@ export function readTls({ tlsCert, tlsKey }: TlsFiles): Certificate | null {
     throw new TlsError(`The key in ${tlsKey} is not that of the first certificate in ${tlsCert}.`)
   }
   parsedOr(`${tlsCert} is cut off, or holds something else than certificates in PEM.`, () => {
-    // A file that is being written may end anywhere, and a server ignores what has no end.
+    // A half-written file may end anywhere, and a server ignores a block without an end.
     if (/^-/m.test(cert.replaceAll(PEM_BLOCK, ''))) throw new Error('A block has no end.')
     createSecureContext({ cert, key })
   })

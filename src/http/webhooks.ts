@@ -29,9 +29,7 @@ export function webhookBindings(webhooks: Relay['webhooks']) {
   ]
 }
 
-const TokenPath = Type.Object({ token: Type.String() })
-
-/** What a webhook of the relay itself sends, for its owner to look at. */
+/** Receives deliveries in a test inbox. */
 export function inboxRoutes({ inbox }: Relay['webhooks']) {
   return new Elysia().post(
     `${INBOX_PATH}:token`,
@@ -40,6 +38,10 @@ export function inboxRoutes({ inbox }: Relay['webhooks']) {
       inbox.receive(webhookId, request.headers, await anyBody(request))
       return respondTo(request, null, { status: 204 })
     },
-    { parse: 'none', params: pathSchema(TokenPath), detail: { hide: true } },
+    {
+      parse: 'none',
+      params: pathSchema(Type.Object({ token: Type.String() })),
+      detail: { hide: true },
+    },
   )
 }

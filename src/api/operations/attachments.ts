@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 
 import { Attachment, AttachmentVariant, Link, LinkRequest } from '../attachments.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
+import { idempotencyHeader, textParameter } from '../query.ts'
 import { Deleted } from '../schema.ts'
 
 const SHARED = { callers: 'keys', tag: 'Attachments', limits: ['lines'] } as const
@@ -9,20 +10,7 @@ const READS = { ...SHARED, ...READ, scope: 'attachments:read' } as const
 const CHANGES = { ...SHARED, ...CHANGE, scope: 'attachments:write' } as const
 
 const UploadQuery = Type.Object({
-  filename: Type.Optional(
-    Type.String({ description: 'Of a form, its own where left out.', example: 'menu.pdf' }),
-  ),
-})
-
-const UploadHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Retries with the same bytes get the same attachment.',
-      example: 'berlin-menu-2026-11',
-    }),
-  ),
+  filename: textParameter('Of a form, its own where left out.', 'menu.pdf'),
 })
 
 export const ContentQuery = Type.Object({ variant: Type.Optional(AttachmentVariant) })
@@ -36,12 +24,17 @@ export const ATTACHMENTS = rows({
     ...CHANGES,
     route: 'POST /attachments',
     summary: 'Upload a file',
-    // As a second kind of body the form would make clients that do not compile.
+    // The form is only mentioned: as a second content type, it makes generators write code that doesn't compile.
     description:
       'The body is the file, under any `Content-Type`, or a form with the one field `file`. An ' +
       'upload that no message uses is deleted after 24 hours. A key has 16 uploads at a time, all keys 64.',
     query: UploadQuery,
-    headers: UploadHeaders,
+    headers: Type.Object(
+      idempotencyHeader(
+        'Retries with the same bytes get the same attachment.',
+        'berlin-menu-2026-11',
+      ),
+    ),
     takesFile: true,
     answers: { 201: Attachment },
     answerHeaders: { 'Idempotency-Replayed': '`true` where the key brought this file before.' },

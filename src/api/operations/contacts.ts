@@ -13,11 +13,8 @@ import {
   SearchResult,
 } from '../contacts.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
-import { PAGE_QUERY } from '../query.ts'
+import { PAGE_QUERY, countParameter, textParameter } from '../query.ts'
 import { id } from '../schema.ts'
-
-const FOUND_DEFAULT = 20
-const FOUND_MAX = 50
 
 const SHARED = { callers: 'keys', tag: 'Contacts' } as const
 const READS = { ...SHARED, ...READ, scope: 'contacts:read', limits: ['lines'] } as const
@@ -25,26 +22,21 @@ const CHANGES = { ...SHARED, ...CHANGE, scope: 'contacts:write', limits: [] } as
 
 const ContactQuery = Type.Object({
   ...PAGE_QUERY,
-  q: Type.Optional(
-    Type.String({ description: 'Words of the name or a tag, or a part of the number.' }),
-  ),
-  tag: Type.Optional(Type.String({ description: 'Contacts with this tag.', example: 'supplier' })),
+  q: textParameter('Words of the name or a tag, or a part of the number.'),
+  tag: textParameter('Contacts with this tag.', 'supplier'),
 })
 
 const ImportQuery = Type.Object({
-  country: Type.Optional(
-    Type.String({
-      description:
-        'Country of numbers without a country code, as two letters. Left out, it is that of the ' +
-        'phone lines, where they have one in common.',
-      example: 'US',
-    }),
+  country: textParameter(
+    'Country of numbers without a country code, as two letters. Left out, it is that of the ' +
+      'phone lines, where they have one in common.',
+    'US',
   ),
 })
 
 const OptOutQuery = Type.Object({
   ...PAGE_QUERY,
-  handle: Type.Optional(Type.String({ description: 'Of this person.', example: '+12025550147' })),
+  handle: textParameter('Of this person.', '+12025550147'),
 })
 
 const RemovalQuery = Type.Object({
@@ -54,20 +46,12 @@ const RemovalQuery = Type.Object({
 })
 
 const SearchQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      description:
-        'Words, or a part of a number. Messages need a word of three characters; shorter queries ' +
-        'find names and numbers that begin so.',
-      example: 'bicycle',
-    }),
+  q: textParameter(
+    'Words, or a part of a number. Messages need a word of three characters; shorter queries ' +
+      'find names and numbers that begin so.',
+    'bicycle',
   ),
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: FOUND_MAX,
-    default: FOUND_DEFAULT,
-    description: 'Most results of each kind.',
-  }),
+  limit: countParameter(50, 20, 'Most results of each kind.'),
 })
 
 export const CONTACTS = rows({

@@ -1,9 +1,9 @@
-// Operations of the control socket alone, which nobody but the owner can open.
+// Operations of the control socket only, which only the owner can open.
 
 import { type BoxReport, NewRollout, type Rollout } from '../boxes.ts'
 import { NO_BODY, reading, rows, typed } from '../operation.ts'
 import type { OptionRow, Phone, ScriptCall, SetupLink } from '../owner.ts'
-import { type All } from '../schema.ts'
+import type { All } from '../schema.ts'
 
 const CHANGES = { callers: 'control' } as const
 
@@ -43,7 +43,7 @@ export const CONTROL = rows({
     ...NO_BODY,
     audit: 'setup_link.created',
   },
-  /** Every version's upgrade calls this path. */
+  /** The upgrade of every version calls this path, so it can't change. */
   confirmUpgrade: {
     ...CHANGES,
     route: 'POST /judgement',
@@ -53,6 +53,6 @@ export const CONTROL = rows({
   },
   listPhones: read('GET /phones', typed<All<Phone>>()),
   listScriptCalls: read('GET /script-calls', typed<All<ScriptCall>>()),
-  /** On the control socket of a box only, which answers it itself. */
+  /** Answered by a box, on its own control socket. */
   getBox: read('GET /box', typed<BoxReport>()),
 })

@@ -10,7 +10,7 @@ import {
   ReadMark,
 } from '../messages.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
-import { PAGE_QUERY } from '../query.ts'
+import { PAGE_QUERY, textParameter } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 
 const SHARED = { callers: 'keys', tag: 'Conversations', limits: ['lines'] } as const
@@ -20,7 +20,7 @@ const CHANGES = { ...SHARED, ...CHANGE, scope: 'conversations:write', password: 
 const ConversationQuery = Type.Object({
   ...PAGE_QUERY,
   phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
-  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+  handle: textParameter('The counterpart.', '+12025550147'),
   type: Type.Optional(ListType),
   unread: Type.Boolean({
     default: false,

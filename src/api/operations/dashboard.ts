@@ -1,4 +1,4 @@
-// Operations of browsers alone: what the page needs beside the API, and the sign-in.
+// Operations that only browsers may call: the sign-in, and what the page needs beyond the API.
 
 import { Type } from 'typebox'
 
@@ -23,7 +23,7 @@ import {
   WantedBackup,
   type WebhookDay,
 } from '../dashboard.ts'
-import { CHANGE, READ, reading, rows, typed } from '../operation.ts'
+import { CHANGE, READ, changing, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
 import type { All, Page } from '../schema.ts'
 import type { HomeChartData, LineChartData, WebhookChartData } from '../stats.ts'
@@ -37,116 +37,68 @@ const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
 const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
 const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
-/** The page key comes with a new session only. */
 type OpenedSession = SessionState & { readonly page_key: string }
 
 const read = reading('browsers')
+const change = changing('browsers')
 
 export const DASHBOARD = rows({
-  getSession: {
-    isOpen: true,
-    ...READS,
-    route: 'GET /session',
-    answers: { 200: typed<SessionState>() },
-    member: 'yes',
-  },
+  getSession: read('GET /session', typed<SessionState>(), { isOpen: true, member: 'yes' }),
   /** Sets the owner's password, or a member's, with the token of a link. */
-  setUp: {
+  setUp: change('POST /setup', typed<OpenedSession>(), {
     isOpen: true,
-    ...CHANGES,
-    route: 'POST /setup',
-    answers: { 200: typed<OpenedSession>() },
     body: Claim,
     member: 'yes',
     password: 'no',
     audit: 'password.set',
-  },
-  signIn: {
+  }),
+  signIn: change('POST /session', typed<OpenedSession>(), {
     isOpen: true,
-    ...CHANGES,
-    route: 'POST /session',
-    answers: { 200: typed<OpenedSession>() },
     body: SignIn,
     member: 'yes',
     password: 'no',
     audit: 'session.created',
-  },
-  elevate: {
-    ...CHANGES,
-    route: 'POST /session/elevate',
-    answers: { 200: typed<SessionState>() },
+  }),
+  elevate: change('POST /session/elevate', typed<SessionState>(), {
     body: Elevation,
     password: 'no',
     audit: 'session.elevated',
-  },
-  changePassword: {
-    ...CHANGES,
-    route: 'POST /password',
-    answers: { 200: typed<SessionState>() },
+  }),
+  changePassword: change('POST /password', typed<SessionState>(), {
     body: NewPassword,
     password: 'no',
     audit: 'password.changed',
-  },
-  putSetupStep: {
-    ...CHANGES,
-    route: 'PUT /setup-step',
-    answers: { 200: typed<SessionState>() },
+  }),
+  putSetupStep: change('PUT /setup-step', typed<SessionState>(), {
     body: SetupStep,
     password: 'no',
     audit: null,
-  },
+  }),
   listSessions: read('GET /sessions', typed<All<BrowserSession>>()),
-  signOut: {
+  signOut: change('DELETE /session', typed<SessionState>(), {
     isOpen: true,
-    ...CHANGES,
-    route: 'DELETE /session',
-    answers: { 200: typed<SessionState>() },
     member: 'yes',
     password: 'no',
     audit: 'session.ended',
-  },
-  signOutEverywhere: {
-    ...CHANGES,
-    route: 'DELETE /sessions',
-    answers: { 200: typed<SessionState>() },
+  }),
+  signOutEverywhere: change('DELETE /sessions', typed<SessionState>(), {
     password: 'no',
     audit: 'session.ended',
-  },
+  }),
   getAbout: read('GET /about', typed<About>()),
-  getRelayState: {
-    ...READS,
-    route: 'GET /state',
-    answers: { 200: typed<RelayState>() },
-    compress: true,
-  },
-  listChecks: {
-    ...READS,
-    route: 'GET /checks',
-    answers: { 200: typed<All<LineChecks>>() },
-    compress: true,
-  },
+  getRelayState: read('GET /state', typed<RelayState>(), { compress: true }),
+  listChecks: read('GET /checks', typed<All<LineChecks>>(), { compress: true }),
   getAttention: read('GET /attention', typed<Attention>()),
   getMessageTimes: read('GET /messages/:id/times', typed<MessageTimes>()),
-  getContactCost: {
-    ...READS,
-    route: 'GET /contact-cost',
+  getContactCost: read('GET /contact-cost', typed<ContactCost>(), {
     query: CostQuery,
-    answers: { 200: typed<ContactCost>() },
     member: 'yes',
-  },
+  }),
   /** The number of conversations with unread messages, up to 1,000. */
-  countUnread: {
-    ...READS,
-    route: 'GET /unread',
-    answers: { 200: typed<{ readonly count: number }>() },
-    member: 'yes',
-  },
-  listSeenDeliveries: {
-    ...READS,
-    route: 'GET /webhooks/:id/deliveries',
+  countUnread: read('GET /unread', typed<{ readonly count: number }>(), { member: 'yes' }),
+  listSeenDeliveries: read('GET /webhooks/:id/deliveries', typed<Page<SeenDelivery>>(), {
     query: DeliveryQuery,
-    answers: { 200: typed<Page<SeenDelivery>>() },
-  },
+  }),
   newTestInbox: read('GET /test-inbox', typed<{ readonly url: string }>()),
   listInbox: read('GET /webhooks/:id/inbox', typed<All<InboxEntry>>()),
   getInboxEntry: read('GET /webhooks/:id/inbox/:entry', typed<InboxRequest>()),
@@ -157,21 +109,18 @@ export const DASHBOARD = rows({
   getHomePictures: read('GET /pictures/home', typed<HomeChartData>()),
   getLinePictures: read('GET /pictures/line/:id', typed<LineChartData>()),
   getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookChartData>()),
-  /** Answers with an image, for a link that opens a new text. */
+  /** Answers with an image. `text` is a link that opens a new text. */
   drawQrCode: {
     ...READS,
     route: 'GET /qr',
     query: QrQuery,
     answers: {},
   },
-  createDownload: {
-    ...CHANGES,
-    route: 'POST /downloads',
-    answers: { 200: typed<{ readonly url: string }>() },
+  createDownload: change('POST /downloads', typed<{ readonly url: string }>(), {
     body: WantedBackup,
     audit: null,
-  },
-  /** By the ticket in its path: a browser that downloads a file sends no header of the page. */
+  }),
+  /** Needs a ticket in its path, because a browser sends no page key when it downloads a file. */
   download: {
     isOpen: true,
     ...READS,
@@ -180,29 +129,21 @@ export const DASHBOARD = rows({
     audit: 'backup.downloaded',
   },
   getRestore: read('GET /restore', typed<RestoreState>()),
-  uploadBackup: {
-    ...CHANGES,
-    route: 'POST /restore',
+  uploadBackup: change('POST /restore', typed<UploadedBackup>(), {
     query: UploadQuery,
     takesFile: true,
-    answers: { 200: typed<UploadedBackup>() },
     audit: null,
-  },
+  }),
   startRestore: {
     ...CHANGES,
     route: 'POST /restore/start',
     answers: { 200: typed<{ readonly restoring: true }>() },
     body: UploadId,
-    // The restore itself is recorded, in the data that came back.
+    // The restore itself is recorded, in the restored database.
     audit: null,
   },
-  discardRestore: {
-    ...CHANGES,
-    route: 'DELETE /restore',
-    answers: { 200: typed<{ readonly deleted: true }>() },
-    audit: null,
-  },
-  /** A stream of events, which goes on after the position in `after`. */
+  discardRestore: change('DELETE /restore', typed<{ readonly deleted: true }>(), { audit: null }),
+  /** Answers with a stream of events, from the position in `after`. */
   watchChanges: {
     ...READS,
     route: 'GET /events',

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { LATEST, OLDEST } from '../../domain/webhook.ts'
 import { EventList } from '../events.ts'
 import { READ, rows } from '../operation.ts'
-import { PAGE_QUERY } from '../query.ts'
+import { PAGE_QUERY, textParameter } from '../query.ts'
 import { id } from '../schema.ts'
 
 const READS = {
@@ -16,17 +16,13 @@ const READS = {
 } as const
 
 const CHOICE = {
-  after: Type.Optional(
-    Type.String({
-      description: `The id of the last event that you have; \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
-      example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
-    }),
+  after: textParameter(
+    `The id of the last event that you have; \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
+    'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
   ),
-  types: Type.Optional(
-    Type.String({
-      description: 'Only these events, separated by commas.',
-      example: 'message.received,message.failed',
-    }),
+  types: textParameter(
+    'Only these events, separated by commas.',
+    'message.received,message.failed',
   ),
   phone_line_id: Type.Optional(id('line', 'Events of this line.')),
 }
@@ -41,11 +37,9 @@ export const EVENTS = rows({
       'Pass `next_cursor` as the `after` of the next call, and no event is missed.',
     query: Type.Object({ limit: PAGE_QUERY.limit, ...CHOICE }),
     headers: Type.Object({
-      Prefer: Type.Optional(
-        Type.String({
-          description: '`wait=N` waits up to N seconds (60 at most) for the first event.',
-          example: 'wait=30',
-        }),
+      Prefer: textParameter(
+        '`wait=N` waits up to N seconds (60 at most) for the first event.',
+        'wait=30',
       ),
     }),
     answers: { 200: EventList },
@@ -60,9 +54,7 @@ export const EVENTS = rows({
       'the last event twice. A comment is sent every 15 seconds. A key has 10 readers at most, all keys 100.',
     query: Type.Object(CHOICE),
     headers: Type.Object({
-      'Last-Event-ID': Type.Optional(
-        Type.String({ description: 'As `after`, and before it: browsers send it by themselves.' }),
-      ),
+      'Last-Event-ID': textParameter('As `after`, and before it: browsers send it by themselves.'),
     }),
     answers: {},
     fileAnswers: {

@@ -1,5 +1,3 @@
-// API keys and bridges, as their owner manages them.
-
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
 import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../keys.ts'
 import { CHANGE, READ, NO_BODY, rows } from '../operation.ts'
@@ -7,14 +5,14 @@ import { PageQuery } from '../query.ts'
 import { Deleted } from '../schema.ts'
 
 const OF_KEYS = { callers: 'keys', tag: 'Keys', limits: [] } as const
+const KEY_CHANGES = { ...OF_KEYS, ...CHANGE, scope: 'keys:write' } as const
 const OF_BRIDGES = { callers: 'keys', tag: 'Bridges', limits: [] } as const
+const BRIDGE_CHANGES = { ...OF_BRIDGES, ...CHANGE, scope: 'bridges:write' } as const
 
 export const KEYS = rows({
   createKey: {
-    ...OF_KEYS,
-    ...CHANGE,
+    ...KEY_CHANGES,
     route: 'POST /keys',
-    scope: 'keys:write',
     summary: 'Create a key',
     description:
       'Key and secret are shown only in this answer. Whatever is left out is as the key of the caller has ' +
@@ -49,10 +47,8 @@ export const KEYS = rows({
     compress: true,
   },
   revokeKey: {
-    ...OF_KEYS,
-    ...CHANGE,
+    ...KEY_CHANGES,
     route: 'DELETE /keys/:id',
-    scope: 'keys:write',
     summary: 'Revoke a key',
     description: 'At once and permanently. Revoking it again gives the same answer.',
     answers: { 200: RevokedKey },
@@ -74,10 +70,8 @@ export const BRIDGES = rows({
     compress: true,
   },
   createBridge: {
-    ...OF_BRIDGES,
-    ...CHANGE,
+    ...BRIDGE_CHANGES,
     route: 'POST /bridges',
-    scope: 'bridges:write',
     summary: 'Create a bridge',
     description:
       'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later. The ' +
@@ -88,10 +82,8 @@ export const BRIDGES = rows({
     audit: 'bridge.created',
   },
   renewBridgeToken: {
-    ...OF_BRIDGES,
-    ...CHANGE,
+    ...BRIDGE_CHANGES,
     route: 'POST /bridges/:id/token',
-    scope: 'bridges:write',
     summary: 'Create a new token',
     description: 'The old one stops working at once.',
     answers: { 200: BridgeToken },
@@ -100,10 +92,8 @@ export const BRIDGES = rows({
     audit: 'bridge.token_renewed',
   },
   deleteBridge: {
-    ...OF_BRIDGES,
-    ...CHANGE,
+    ...BRIDGE_CHANGES,
     route: 'DELETE /bridges/:id',
-    scope: 'bridges:write',
     summary: 'Remove a bridge',
     description:
       'At once and permanently; its line goes offline and can be deleted. Removing it again gives the ' +

@@ -15,7 +15,13 @@ import {
   SendRequest,
 } from '../messages.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
-import { PAGE_QUERY, timeParameter } from '../query.ts'
+import {
+  PAGE_QUERY,
+  countParameter,
+  idempotencyHeader,
+  textParameter,
+  timeParameter,
+} from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 import { Stats } from '../stats.ts'
 
@@ -24,21 +30,14 @@ const READS = { ...SHARED, ...READ, scope: 'messages:read' } as const
 const CHANGES = { ...SHARED, ...CHANGE, scope: 'messages:send', password: 'no' } as const
 
 const SendHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Retries of the same request get the first answer again, for 7 days.',
-      example: 'berlin-order-1042-ready',
-    }),
+  ...idempotencyHeader(
+    'Retries of the same request get the first answer again, for 7 days.',
+    'berlin-order-1042-ready',
   ),
-  Prefer: Type.Optional(
-    Type.String({
-      description:
-        '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all. `urgent` sends in the ' +
-        "line's quiet hours, too.",
-      example: 'wait=15',
-    }),
+  Prefer: textParameter(
+    '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all. `urgent` sends in the ' +
+      "line's quiet hours, too.",
+    'wait=15',
   ),
 })
 
@@ -61,7 +60,6 @@ const REFUSALS = [
   'storage_full',
 ] as const
 
-/** Sends take the same headers and give the same answers. */
 const SENDS = {
   ...CHANGES,
   limits: ['lines', 'recipients'],
@@ -88,15 +86,13 @@ const MessageQuery = Type.Object({
   ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
-  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+  handle: textParameter('The counterpart.', '+12025550147'),
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
   queued_reason: Type.Optional(
     enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
   ),
-  service: Type.Optional(
-    Type.String({ description: 'The service that carried it.', example: 'SMS' }),
-  ),
+  service: textParameter('The service that carried it.', 'SMS'),
   type: Type.Optional(ListType),
   around: Type.Optional(
     id('msg', 'The first page is that with this message in its middle; needs `conversation_id`.'),
@@ -106,21 +102,11 @@ const MessageQuery = Type.Object({
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
 })
 
-const DAYS_MAX = 400
-const DAYS_DEFAULT = 14
-
 const StatsQuery = Type.Object({
-  days: Type.Integer({
-    minimum: 1,
-    maximum: DAYS_MAX,
-    default: DAYS_DEFAULT,
-    description: 'How many days, today included.',
-  }),
-  time_zone: Type.Optional(
-    Type.String({
-      description: 'IANA name of the time zone of the days; UTC where it is left out.',
-      example: 'Europe/Berlin',
-    }),
+  days: countParameter(400, 14, 'How many days, today included.'),
+  time_zone: textParameter(
+    'IANA name of the time zone of the days; UTC where it is left out.',
+    'Europe/Berlin',
   ),
 })
 
@@ -187,7 +173,7 @@ export const MESSAGES = rows({
       'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
       'decides on its own messages; of two decisions the first one counts.',
     scope: 'approvals:write',
-    // Another text is a send by the key that decides.
+    // With another text, the deciding key is the sender.
     limits: ['lines', 'recipients'],
     body: ApprovalRequest,
     isBodyOptional: true,

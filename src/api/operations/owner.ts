@@ -1,9 +1,9 @@
-// Operations of the owner, on the command line and in the dashboard: never with a key.
+// Operations for the owner, on the command line and in the dashboard. API keys can't call them.
 
 import { type Box, type BrokerUsersBlock, type InvitedBox, LineMove, NewBox } from '../boxes.ts'
 import { type HealthFinding, NewSnooze } from '../health.ts'
 import type { Conversation } from '../messages.ts'
-import { CHANGE, READ, NO_BODY, reading, rows, typed } from '../operation.ts'
+import { CHANGE, READ, NO_BODY, changing, reading, rows, typed } from '../operation.ts'
 import {
   type Backup,
   type InvitedMember,
@@ -23,60 +23,38 @@ const READS = { callers: 'owner', ...READ } as const
 const CHANGES = { callers: 'owner', ...CHANGE } as const
 
 const read = reading('owner')
+const change = changing('owner')
 
 export const OWNER = rows({
-  adoptPhoneLine: {
-    ...CHANGES,
-    route: 'POST /phone-lines/:id/adopt',
-    answers: { 200: typed<PhoneLine>() },
+  adoptPhoneLine: change('POST /phone-lines/:id/adopt', typed<PhoneLine>(), {
     body: Adoption,
     audit: 'line.adopted',
-  },
-  movePhoneLine: {
-    ...CHANGES,
-    route: 'POST /phone-lines/:id/move',
-    answers: { 200: typed<PhoneLine>() },
+  }),
+  movePhoneLine: change('POST /phone-lines/:id/move', typed<PhoneLine>(), {
     body: LineMove,
     audit: 'line.moved',
-  },
-  separateConversation: {
-    ...CHANGES,
-    route: 'POST /conversations/:id/separate',
-    answers: { 200: typed<Conversation>() },
+  }),
+  separateConversation: change('POST /conversations/:id/separate', typed<Conversation>(), {
     ...NO_BODY,
     audit: 'conversation.separated',
-  },
-  listSettings: {
-    ...READS,
-    route: 'GET /settings',
-    answers: { 200: typed<All<Setting>>() },
-    compress: true,
-  },
-  putSetting: {
-    ...CHANGES,
-    route: 'PUT /settings/:name',
-    answers: { 200: typed<Setting>() },
+  }),
+  listSettings: read('GET /settings', typed<All<Setting>>(), { compress: true }),
+  putSetting: change('PUT /settings/:name', typed<Setting>(), {
     body: NewValue,
     audit: 'setting.changed',
-  },
-  putSnooze: {
-    ...CHANGES,
-    route: 'PUT /snoozes',
-    answers: { 200: typed<HealthFinding>() },
+  }),
+  putSnooze: change('PUT /snoozes', typed<HealthFinding>(), {
     body: NewSnooze,
     password: 'no',
     audit: 'finding.snoozed',
-  },
+  }),
   getLog: read('GET /log', typed<RecentLog>()),
   getUpdateState: read('GET /update-check', typed<UpdateState>()),
-  checkUpdate: {
-    ...CHANGES,
-    route: 'POST /update-check',
-    answers: { 200: typed<UpdateState>() },
+  checkUpdate: change('POST /update-check', typed<UpdateState>(), {
     ...NO_BODY,
     password: 'no',
     audit: null,
-  },
+  }),
   listBackups: read('GET /backups', typed<All<Backup>>()),
   /** A backup contains everything. */
   downloadBackup: {
@@ -86,15 +64,12 @@ export const OWNER = rows({
     password: 'yes',
     audit: 'backup.downloaded',
   },
-  createBackup: {
-    ...CHANGES,
-    route: 'POST /backup',
-    answers: { 200: typed<MadeBackup>() },
+  createBackup: change('POST /backup', typed<MadeBackup>(), {
     body: NewBackup,
     isBodyOptional: true,
     password: 'no',
     audit: 'backup.created',
-  },
+  }),
   listMembers: read('GET /members', typed<All<Member>>()),
   createMember: {
     ...CHANGES,
@@ -103,19 +78,11 @@ export const OWNER = rows({
     body: NewMember,
     audit: 'member.created',
   },
-  renewMemberLink: {
-    ...CHANGES,
-    route: 'POST /members/:id/link',
-    answers: { 200: typed<InvitedMember>() },
+  renewMemberLink: change('POST /members/:id/link', typed<InvitedMember>(), {
     ...NO_BODY,
     audit: 'member.link_created',
-  },
-  deleteMember: {
-    ...CHANGES,
-    route: 'DELETE /members/:id',
-    answers: { 200: typed<Deleted>() },
-    audit: 'member.removed',
-  },
+  }),
+  deleteMember: change('DELETE /members/:id', typed<Deleted>(), { audit: 'member.removed' }),
   listBoxes: read('GET /boxes', typed<All<Box>>()),
   listBrokerUsers: read('GET /broker-users', typed<BrokerUsersBlock>()),
   inviteBox: {
@@ -125,17 +92,6 @@ export const OWNER = rows({
     body: NewBox,
     audit: 'box.invited',
   },
-  renameBox: {
-    ...CHANGES,
-    route: 'PATCH /boxes/:id',
-    answers: { 200: typed<Box>() },
-    body: NewBox,
-    audit: 'box.renamed',
-  },
-  deleteBox: {
-    ...CHANGES,
-    route: 'DELETE /boxes/:id',
-    answers: { 200: typed<Deleted>() },
-    audit: 'box.removed',
-  },
+  renameBox: change('PATCH /boxes/:id', typed<Box>(), { body: NewBox, audit: 'box.renamed' }),
+  deleteBox: change('DELETE /boxes/:id', typed<Deleted>(), { audit: 'box.removed' }),
 })

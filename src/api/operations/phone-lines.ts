@@ -5,7 +5,7 @@ import { Deleted } from '../schema.ts'
 
 const SHARED = { callers: 'keys', tag: 'Phone lines', limits: ['lines'] } as const
 
-/** The rights of every change of a line, also of the actions that kinds of lines bring along. */
+/** Rights of every change of a line, also of the actions that kinds of lines define. */
 export const LINE_CHANGES = { ...SHARED, ...CHANGE, scope: 'lines:write' } as const
 
 export const PHONE_LINES = rows({

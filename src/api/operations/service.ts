@@ -1,11 +1,9 @@
-// The service itself: health, probes, metrics and the audit trail.
-
 import { Type } from 'typebox'
 
 import { AuditAction, AuditEntryList } from '../audit.ts'
 import { Alive, HealthFindings, Ready } from '../health.ts'
 import { READ, rows } from '../operation.ts'
-import { PAGE_QUERY, timeParameter } from '../query.ts'
+import { PAGE_QUERY, textParameter, timeParameter } from '../query.ts'
 
 const OF_KEYS = { callers: 'keys', tag: 'Service', ...READ } as const
 const OF_EVERYONE = { callers: 'everyone', tag: 'Service', audit: null } as const
@@ -14,16 +12,9 @@ const AuditQuery = Type.Object({
   ...PAGE_QUERY,
   since: timeParameter('Inclusive.'),
   action: Type.Optional(AuditAction),
-  actor: Type.Optional(
-    Type.String({ description: 'The id of a key or of a dashboard session, or a kind of actor.' }),
-  ),
-  about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
+  actor: textParameter('The id of a key or of a dashboard session, or a kind of actor.'),
+  about: textParameter('The id of a thing, or a kind of things.'),
 })
-
-const METRICS_TEXT = {
-  description: 'Prometheus text format 0.0.4.',
-  content: { 'text/plain': { schema: Type.String() } },
-}
 
 export const SERVICE = rows({
   listAudit: {
@@ -71,7 +62,12 @@ export const SERVICE = rows({
     summary: 'Figures for Prometheus',
     description:
       'For this machine and for calls with a key, unless a setting opens it to everyone.',
-    fileAnswers: { 200: METRICS_TEXT },
+    fileAnswers: {
+      200: {
+        description: 'Prometheus text format 0.0.4.',
+        content: { 'text/plain': { schema: Type.String() } },
+      },
+    },
     answers: {},
     errors: ['not_found'],
   },

@@ -1,5 +1,5 @@
-// Calls of the shortcuts of an iPhone: one posts incoming messages, another asks for messages to send and
-// reports their outcome. Each call carries the token of its bridge.
+// Calls made by the shortcuts of an iPhone. One shortcut posts incoming messages; another asks for messages to
+// send and reports their outcome. Each call carries the token of its bridge.
 
 import { NextMessage, NotedReport, PhoneMessage, PhoneReport, StoredMessage } from '../bridges.ts'
 import { NO_BODY, rows } from '../operation.ts'

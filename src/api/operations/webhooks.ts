@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 import { type Callback, CHANGE, READ, NO_BODY, rows } from '../operation.ts'
-import { PAGE_QUERY, PageQuery, timeParameter } from '../query.ts'
+import { PAGE_QUERY, PageQuery, textParameter, timeParameter } from '../query.ts'
 import { Deleted, id } from '../schema.ts'
 import {
   CreatedWebhook,
@@ -29,7 +29,6 @@ import {
 
 const TO = '{$request.body#/url}'
 
-/** The requests of deliveries. */
 const EVENTS: readonly Callback[] = [
   {
     id: 'onEvent',
@@ -71,9 +70,7 @@ export const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
   status: Type.Optional(DeliveryStatus),
   event: Type.Optional(EventName),
-  handle: Type.Optional(
-    Type.String({ description: 'The counterpart of the conversation.', example: '+12025550147' }),
-  ),
+  handle: textParameter('The counterpart of the conversation.', '+12025550147'),
   message_id: Type.Optional(id('msg', 'Deliveries of events of this message.')),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
