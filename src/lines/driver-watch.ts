@@ -4,10 +4,9 @@ import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
 import type { Found, LineDriver } from './driver.ts'
 
-/** Of a core, or of a box, which has none. */
+/** Boxes have no core, only these two. */
 type ClockAndLog = { readonly clock: Clock; readonly log: Log }
 
-/** Hears which devices a driver finds. */
 type DeviceListener = {
   /** `found` is null if the driver cannot say. */
   readonly onFound: (found: readonly Found[] | null) => Promise<void>
@@ -17,12 +16,12 @@ type DeviceListener = {
 const LOOK_EVERY_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
-/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
+/** Polls one driver for its devices; a driver that hangs delays no other. */
 export class DriverWatch {
   readonly driver: LineDriver
   readonly #core: ClockAndLog
   readonly #listener: DeviceListener
-  /** Questions that are open, be they overdue: a driver has one of each kind at most. */
+  /** Calls that have not returned, even if they timed out: a driver gets one of each kind at a time. */
   readonly #open = new Set<'discover' | 'checkup'>()
   #failure: Error | null = null
   readonly #news: Signal
@@ -39,18 +38,18 @@ export class DriverWatch {
       const found = this.#open.has('discover') ? null : await this.#discover(signal)
       await this.#report(found, signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
-      // Devices that could not be looked for, or stored, are soon looked for again.
+      // After a failure, the driver is asked again soon.
       const isDone = this.#failure === null && !this.#open.has('discover')
       await this.#news.wait(this.#core.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
     }
   }
 
-  /** Looks for devices at once. */
+  /** Asks for devices now, without waiting for the interval. */
   look(): void {
     this.#news.notify()
   }
 
-  /** The driver's own findings, and one where it cannot look for devices. */
+  /** The driver's own findings, plus a finding if it cannot list its devices. */
   async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
     const { kind } = this.driver
     const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]
@@ -63,7 +62,7 @@ export class DriverWatch {
     }
   }
 
-  /** Devices that are attached; null where the driver cannot say. */
+  /** Returns null if the driver cannot list its devices. */
   async #discover(signal: AbortSignal): Promise<readonly Found[] | null> {
     try {
       return await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
@@ -95,7 +94,7 @@ export class DriverWatch {
     this.#listener.onFailure(this.#failure)
   }
 
-  /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
+  /** Rejects after ten seconds; the call counts as open until the driver returns. */
   async #ask<T>(
     name: 'discover' | 'checkup',
     question: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
-// Condition of Messages for sending: its user is logged in, the app runs, the account is signed in, and
-// we are allowed to ask. Checked when the line starts, so that macOS asks for permission while the owner is
-// there, and then regularly, because each of these can be taken away at any time.
+// Checks that Messages can send: its user is logged in, the app runs, the account is signed in, and we may
+// control it. Checked when the line starts, so that macOS asks for permission while the owner is there, and
+// then regularly, because each of these can be lost at any time.
 
 import type { Finding } from '../../../domain/finding.ts'
 import type { OfflineReason } from '../../../domain/line.ts'
@@ -14,11 +14,11 @@ import {
   type ScriptAnswer,
 } from './script-runner.ts'
 
-/** Interval of looks at the session and the app, and at the account while something is wrong. */
+/** Interval of checks of the session and the app, and of the account while something is wrong. */
 const LOOK_MS = 30_000
 const ACCOUNT_EVERY_MS = 300_000
 const RESTART_EVERY_MS = 600_000
-/** After this many requests in a row without an answer, Messages is restarted. */
+/** Messages is restarted after this many unanswered requests in a row. */
 const SILENCES_MAX = 2
 
 const TROUBLE_OF_CLASS: Readonly<Record<FailureClass, MacTrouble>> = {
@@ -78,7 +78,7 @@ export class Condition {
     return this.#isConnected
   }
 
-  /** Messages has an account of SMS: an iPhone forwards its text messages. */
+  /** Messages has an SMS account: an iPhone forwards its text messages. */
   get hasSms(): boolean {
     return this.#hasSms
   }
@@ -92,7 +92,7 @@ export class Condition {
     }
   }
 
-  /** Records the answer to a send, as far as it concerns Messages itself. */
+  /** Applies the answer to a send, if it concerns Messages itself. */
   record(answer: ScriptAnswer): void {
     if (answer.answer === 'done') {
       this.#silences = 0
@@ -105,7 +105,7 @@ export class Condition {
     this.#wakeUp.notify()
   }
 
-  /** Restarts Messages soon, unless that was done lately: a message has been on its way for minutes. */
+  /** Called if a message has been in transit for minutes; ignored if Messages was restarted lately. */
   requestRestart(): void {
     if (this.#mustRestart || !this.#mayRestart()) return
     this.#mustRestart = true
@@ -118,7 +118,7 @@ export class Condition {
       this.#trouble = 'no_gui_session'
       return
     }
-    // A file that Messages is taking would be lost with it, and delays every other answer.
+    // A restart would lose a file that Messages is taking, and the file delays every other answer.
     const { isSendingFile } = script
     if (this.#mustRestart && !isSendingFile) await this.#restart(signal)
     if ((await app.isRunning(signal)) === false) {

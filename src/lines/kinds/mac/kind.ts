@@ -68,7 +68,7 @@ const OPTIONS = {
   }),
 } as const
 
-/** In the order in which the Mac line finds out: behind the first refusal it knows nothing. */
+/** In the order in which the Mac line checks: after the first failure it knows nothing more. */
 const CHECKLIST: readonly ChecklistStep[] = [
   { title: "This line's Mac is here", codes: ['device_absent', 'driver_failed'] },
   {
@@ -97,7 +97,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
     codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
     isOfMachine: true,
   },
-  // Conditions that do not stop the line now.
+  // These do not stop the line now.
   {
     title: 'Hookline can put files where Messages reads them',
     codes: ['staging_denied'],
@@ -150,7 +150,6 @@ function createMac(host: KindHost, options: OptionValues<typeof OPTIONS>): Creat
   }
 }
 
-/** The database of Messages: of the option, or in the home folder. */
 export function chatDbPath(
   { macChatDb }: { readonly macChatDb: string | null },
   homeFolder: string,
@@ -158,7 +157,7 @@ export function chatDbPath(
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
 }
 
-/** Beside the files of Messages itself, or in Pictures: its sandbox lets it read both. */
+/** The sandbox of Messages lets it read its own folder and Pictures. */
 function stagingFolder(
   options: Pick<MacOptions, 'macStaging' | 'macChatDb'>,
   homeFolder: string,
@@ -167,7 +166,7 @@ function stagingFolder(
   return join(dirname(chatDbPath(options, homeFolder)), 'Attachments', STAGING_FOLDER)
 }
 
-/** Runs the script that only asks for the account; true if it came through. */
+/** Asks only for the account; returns whether Messages answered. */
 export async function askMessages(
   host: ScriptHost,
   osascriptPath: string,
@@ -184,7 +183,7 @@ export type MacDriverOptions = {
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
 
-/** Messages of the Mac user that runs the relay: one line. */
+/** One line: Messages of the Mac user that runs the relay. */
 export function createMacDriver(
   host: KindHost,
   options: MacOptions,
@@ -226,7 +225,7 @@ export function createMacDriver(
   }
 }
 
-/** Without its number a line cannot be listed. */
+/** A line cannot be listed without its number. */
 function numberUnknown(key: string | null): Finding {
   return {
     code: 'number_unknown',
@@ -241,7 +240,7 @@ function numberUnknown(key: string | null): Finding {
 
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
-/** Findings of a line, the worst first. */
+/** The worst comes first. */
 function lineFindings(
   line: MacLineRun,
   { key, number }: { readonly key: string; readonly number: string },

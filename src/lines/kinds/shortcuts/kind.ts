@@ -1,5 +1,5 @@
-// A line by Shortcuts: it is online while a shortcut asks for messages. What the iPhone sends and receives
-// comes in by the HTTP calls of its shortcuts.
+// A line by Shortcuts: it is online while a shortcut asks for messages. The shortcuts of the iPhone call
+// the relay by HTTP.
 
 import type { Finding } from '../../../domain/finding.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
@@ -40,12 +40,12 @@ const SHORTCUTS_CAPABILITIES: Capabilities = {
   receives_attachments: true,
 }
 const CAPACITY = 10
-/** A shortcut that has not asked for this long is no longer running. */
+/** After this long without a call, the shortcut has stopped. */
 const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
-/** Incoming events on their way to the disk, at most. */
+/** Most incoming events on their way to the disk. */
 const INCOMING_MAX = 100
-/** Bounds within which the time given by a shortcut is believed. */
+/** A shortcut's time outside these bounds is replaced by ours. */
 const AGE_MS_MAX = 30 * 86_400_000
 const AHEAD_MS_MAX = 600_000
 const ERROR_LENGTH_MAX = 200
@@ -67,9 +67,9 @@ class ShortcutsLineRun {
   readonly #session: LineSession
   readonly #wakeUp = new Signal()
   readonly #arrivals: Arrivals
-  /** Last time a shortcut asked, by the monotonic clock. */
+  /** Monotonic. */
   #askedAt = -Infinity
-  /** Last state that was published; null at first. */
+  /** The last published state; null at first. */
   #isOnline: boolean | null = null
   #incomingCount = 0
 
@@ -142,7 +142,7 @@ class ShortcutsLineRun {
     const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
     // Without room for the file, the shortcut tries again.
     if (file !== null && path === null) return false
-    // The shortcut does not say which service it was; SMS reach the same automation.
+    // The shortcut does not know the service; SMS starts the same automation.
     const message = { guid, formerGuid, handle, text, service: 'iMessage', at, attachments }
     const facts = { isFromMe: false, isHistory: false, isName }
     try {
@@ -156,7 +156,6 @@ class ShortcutsLineRun {
     }
   }
 
-  /** A message to send, or nothing after `asker.waitMs`. */
   async next(asker: Asker): Promise<HandedOver | NotReady> {
     if (this.#events.isOver) return NOT_READY
     this.#askedAt = this.#host.relayClock.monotonic()
@@ -207,13 +206,13 @@ class ShortcutsLineRun {
     if (isOnline === this.#isOnline) return
     this.#isOnline = isOnline
     const { number } = this.#line
-    // Cannot be asked whether iMessage is active; a shortcut that could not send reports it.
+    // A shortcut cannot ask whether iMessage is active; a failed send reports it.
     const online = { number, imessageActive: true, capabilities: SHORTCUTS_CAPABILITIES }
     const offline = { type: 'offline', reason: SILENT } as const
     await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
   }
 
-  /** False also if too many events are on their way: the shortcut then tries again. */
+  /** Returns false also if too many events are on their way: the shortcut then tries again. */
   async #publishIncoming(event: LineEvent): Promise<boolean> {
     if (this.#incomingCount >= INCOMING_MAX) return false
     this.#incomingCount += 1
@@ -222,7 +221,7 @@ class ShortcutsLineRun {
     return isStored
   }
 
-  /** True once the event is durable. An event that could not be stored ends the run. */
+  /** Returns true once the event is durable. An event that could not be stored ends the run. */
   async #publish(event: LineEvent): Promise<boolean> {
     try {
       return await this.#events.publish([event])
@@ -258,14 +257,13 @@ function attachmentOf({ name, type, size }: File, path: string): DeviceAttachmen
   return { guid: 'attachment', filename, declaredType, size, file: { state: 'available', path } }
 }
 
-/** The error of a shortcut may quote the message: neither its text nor a number goes into a log. */
+/** The error may quote the message, but neither its text nor a number may enter a log. */
 function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
   const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
   const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
   return kept.replaceAll(to, '…').replaceAll(LOOKS_LIKE_NUMBER, '…').slice(0, ERROR_LENGTH_MAX)
 }
 
-/** iPhones without a cable, whose shortcuts call the relay. */
 export const SHORTCUTS_KIND: LineKind = {
   name: 'shortcuts',
   title: 'iPhone via Shortcuts',
@@ -305,7 +303,7 @@ export class ShortcutsDriver implements LineDriver, DeviceCalls {
     this.#files = new IncomingFiles(host.pathOf('shortcuts-incoming'))
   }
 
-  /** The bridges that are not removed. */
+  /** Bridges that were not removed. */
   async discover(): Promise<readonly Found[]> {
     return this.#host.callers()
   }

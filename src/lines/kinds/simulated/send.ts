@@ -1,5 +1,5 @@
-// One send of a simulated line: all that can fail comes first, then the point of no return, then one
-// transaction of the ledger with the message, its files and all that follows from them.
+// One send of a simulated line: everything that can fail, then the point of no return, then one transaction
+// of the ledger with the message, its files and all that follows from them.
 
 import type { AttachmentId } from '../../../domain/ids.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
@@ -16,14 +16,13 @@ import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
 
-/** A message in a session of a line. */
 type Sending = {
   readonly message: OutgoingMessage
   /** Number of the line. */
   readonly line: string
-  /** Id of the session, as the network knows it. */
+  /** The network's id of the session. */
   readonly session: string
-  /** Called if the line goes offline because of the message. */
+  /** Called if the message takes the line offline. */
   readonly onDrop: () => void
 }
 
@@ -35,7 +34,7 @@ type Prepared = {
   readonly parts: readonly Part[]
 }
 
-/** Entries of the ledger that prove what was sent of a message. */
+/** Ledger entries that prove which parts were sent. */
 type Proof = {
   readonly guid: string
   readonly service: string | null
@@ -70,8 +69,8 @@ export async function sendMessage(
 }
 
 /**
- * The end of a message that a crash left open; null if it cannot be known. `isComplete` if the ledger
- * would hold the message, had it been carried.
+ * The end of a message that a crash left open; null if unknown. `isComplete` if the ledger would hold the
+ * message, had it been carried.
  */
 export function settledBy(
   network: SimulatedNetwork,
@@ -91,7 +90,7 @@ export function settledBy(
   return isSlow ? provenAs('held', proof) : outcomeOf(behaviour, proof)
 }
 
-/** Reads the files, and decides what becomes of the message. */
+/** Reads the files, and decides the outcome. */
 async function prepare(
   network: SimulatedNetwork,
   line: string,
@@ -111,7 +110,7 @@ async function prepare(
   return { message, behaviour, group, parts }
 }
 
-/** The parts that the ledger holds from now on; null if it holds nothing. */
+/** The parts that the ledger now holds; null if it holds nothing. */
 async function carry(
   network: SimulatedNetwork,
   { message, behaviour, group, parts: all }: Prepared,
@@ -173,7 +172,7 @@ function notSent(reason: string, blame: 'line' | 'message'): Refusal {
   return { outcome: 'not_sent', reason, blame }
 }
 
-/** The group that the message is for; null if the line has no such group. */
+/** Null if the line has no such group. */
 function groupOfSend(
   network: SimulatedNetwork,
   line: string,
