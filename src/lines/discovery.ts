@@ -2,9 +2,9 @@
 
 import type { BoxId, LineId } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
-import type { Found } from './driver.ts'
+import type { DriverLine, Found } from './driver.ts'
 
-/** Why a box cannot be used now, or null if it can. */
+/** Reason why a box cannot be used now, or null. */
 export type BoxAbsence = (box: BoxId) => OfflineReason | null
 
 type Device = { readonly key: string; readonly number: string; readonly box: BoxId | null }
@@ -13,7 +13,7 @@ export type Discovery = {
   readonly present: readonly {
     readonly id: LineId
     readonly number: string | null
-    /** Why the line must not run although its device is there. */
+    /** Reason not to run the line although its device is there. */
     readonly obstacle: OfflineReason | null
   }[]
   /** A null `reason` means the kind's default reason. */
@@ -33,7 +33,8 @@ export function discoveryOf(
   const devices = new Map(found.map((device) => [identityOf(device), device]))
   const present: { id: LineId; number: string | null; obstacle: OfflineReason | null }[] = []
   const vanished = new Map<LineId, { line: Line; reason: OfflineReason | null }>()
-  for (const line of places.isHereKnown ? known : known.filter(isElsewhere)) {
+  for (const line of known) {
+    if (!places.isHereKnown && line.box === null && line.movesTo === null) continue
     const device = devices.get(identityOf(line))
     const reason = absenceOf(line, places.boxAbsence)
     const obstacle = obstacleOf(line, known, places)
@@ -50,13 +51,13 @@ export function discoveryOf(
     const candidates = [...vanished.values()].filter((one) => mayTakeOver(one, device))
     // A move that the owner ordered wins over a matching number.
     const moving = candidates.filter(({ line }) => line.movesTo !== null)
-    const [heir, ...others] = moving.length > 0 ? moving : candidates
-    if (heir === undefined || others.length > 0) {
+    const [successor, ...others] = moving.length > 0 ? moving : candidates
+    if (successor === undefined || others.length > 0) {
       arrivals.push(device)
       continue
     }
-    vanished.delete(heir.line.id)
-    takeOvers.push({ id: heir.line.id, ...device })
+    vanished.delete(successor.line.id)
+    takeOvers.push({ id: successor.line.id, ...device })
   }
   const absent = [...vanished.values()].map(({ line, reason }) => ({ id: line.id, reason }))
   return { present, absent, takeOvers, arrivals }
@@ -77,17 +78,7 @@ export function admitted(
   })
 }
 
-function isElsewhere({ box, movesTo }: Line): boolean {
-  return box !== null || movesTo !== null
-}
-
-function identityOf({
-  box,
-  key,
-}: {
-  readonly box?: BoxId | null | undefined
-  readonly key: string
-}) {
+function identityOf({ box, key }: Pick<DriverLine, 'box' | 'key'>): string {
   return `${box ?? ''}\0${key}`
 }
 

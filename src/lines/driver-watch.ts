@@ -1,11 +1,8 @@
 import type { Finding } from '../domain/finding.ts'
-import { type Clock, deadline, whenAborted } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { deadline, whenAborted } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import type { Found, LineDriver } from './driver.ts'
-
-/** Boxes have no core, only these two. */
-type ClockAndLog = { readonly clock: Clock; readonly log: Log }
+import type { KindHost } from './line-kind.ts'
 
 type DeviceListener = {
   /** `found` is null if the driver cannot say. */
@@ -19,14 +16,14 @@ const ANSWER_MS_MAX = 10_000
 /** Polls one driver for its devices; a driver that hangs delays no other. */
 export class DriverWatch {
   readonly driver: LineDriver
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #listener: DeviceListener
   /** Calls that have not returned, even if they timed out: a driver gets one of each kind at a time. */
   readonly #open = new Set<'discover' | 'checkup'>()
   #failure: Error | null = null
   readonly #news: Signal
 
-  constructor(core: ClockAndLog, driver: LineDriver, listener: DeviceListener) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, driver: LineDriver, listener: DeviceListener) {
     this.#core = core
     this.driver = driver
     this.#news = driver.devicesChanged ?? new Signal()

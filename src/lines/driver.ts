@@ -73,7 +73,7 @@ export type PointOfNoReturn = (note: string | null) => Promise<boolean>
 export type LineSession = {
   /** Most sends in flight at once. */
   readonly capacity: number
-  /** Whether the device has history with `handle`, asked before a send; the caller waits 100 ms at most. */
+  /** True if the device has history with `handle`; asked before a send, and the caller waits 100 ms at most. */
   knows(handle: Handle): Promise<boolean>
   /**
    * Called by the dispatch loop, at most `capacity` times at once; may take minutes. First do everything
@@ -135,7 +135,13 @@ export type Parts = {
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
 /** The point of no return was not granted; counts as no try. */
-export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+export const WITHDRAWN = notSent('withdrawn', 'line')
+
+export type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
+
+export function notSent(reason: string, blame: NotSent['blame']): NotSent {
+  return { outcome: 'not_sent', reason, blame }
+}
 
 export const FULL_CAPABILITIES: Capabilities = {
   new_contacts: true,
@@ -160,7 +166,7 @@ export function refusalOf(
     (attachments === undefined || capabilities.attachments) &&
     (service === undefined || capabilities.choose_service) &&
     (chatGuid === undefined || capabilities.groups === 'reply')
-  return isSupported ? null : { outcome: 'not_sent', reason: 'not_supported', blame: 'message' }
+  return isSupported ? null : notSent('not_supported', 'message')
 }
 
 /** A rejected `pointOfNoReturn` counts as a refusal. */
@@ -224,7 +230,7 @@ export type DeviceMessage = {
   readonly at: Timestamp
   /** Older than the relay: it is stored and never announced. */
   readonly isHistory: boolean
-  /** Why a new message is stored and counted, but not announced. */
+  /** Reason to store and count a new message without announcing it. */
   readonly withheld?: Withheld | null | undefined
   /** The sender is a name, perhaps a contact's, and cannot be answered: a finding says so. */
   readonly isName?: boolean | undefined

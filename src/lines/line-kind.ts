@@ -1,4 +1,4 @@
-// What the relay needs to know about a kind of line. A kind is one folder of `kinds/` that exports one
+// Everything that the relay needs to know about a kind of line. A kind is one folder of `kinds/` that exports one
 // `LineKind`, and a row in `kinds.ts`; nothing else names it.
 
 import type { ObjectShape } from '../api/schema.ts'
@@ -42,7 +42,7 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly failures: Readonly<Record<string, string>>
   /** Names the lines that may be deleted once their device is absent; null if none may. */
   readonly deletable: string | null
-  /** What a line needs, in the order of its checks. */
+  /** Requirements of a line, in the order of its checks. */
   readonly checklist: readonly ChecklistStep[]
   /**
    * Called once, when the relay or the box starts, before anything runs. It must not block, open a
@@ -144,7 +144,7 @@ export type PostedMessage = {
   readonly file?: File | null | undefined
 }
 
-export type Asker = {
+export type Requester = {
   readonly waitMs: number
   /** Called again just before a message is handed out: the token may be revoked by then. */
   readonly isGood: () => boolean
@@ -171,8 +171,8 @@ export type DeviceReport = {
 export type DeviceCalls = {
   /** Resolves once the message is durable. */
   receive(key: string, message: PostedMessage): Promise<'stored' | 'no_sender' | NotReady>
-  /** Waits for a message for up to `asker.waitMs`. */
-  next(key: string, asker: Asker): Promise<HandedOver | NotReady>
+  /** Waits for a message for up to `requester.waitMs`. */
+  next(key: string, requester: Requester): Promise<HandedOver | NotReady>
   /** Resolves once the outcome is durable. */
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>
 }
@@ -239,7 +239,7 @@ function callsOf(kinds: readonly DeviceCalls[]): DeviceCalls {
   }
   return {
     receive: (key, message) => first((calls) => calls.receive(key, message)),
-    next: (key, asker) => first((calls) => calls.next(key, asker)),
+    next: (key, requester) => first((calls) => calls.next(key, requester)),
     done: (key, report) => first((calls) => calls.done(key, report)),
   }
 }

@@ -55,9 +55,9 @@ export class LineRunner {
   #foundNumber: string | null = null
   /** The device's number, if it is not the stored one. */
   #otherNumber: string | null = null
-  /** Why it has no device; null for the kind's default reason. */
+  /** Reason for having no device; null for the kind's default reason. */
   #absence: OfflineReason | null = null
-  /** Why it must not run although its device is there. */
+  /** Reason not to run although its device is there. */
   #obstacle: OfflineReason | null = null
   #downReason: OfflineReason | null = null
   #error: Error | null = null
@@ -133,14 +133,14 @@ export class LineRunner {
 
   /** The device is there; `number` is null if the driver does not know it yet. */
   found(number: string | null, obstacle: OfflineReason | null = null): void {
-    const isNews =
+    const isNew =
       this.#isFound !== true || this.#foundNumber !== number || this.#obstacle !== obstacle
     this.#isFound = true
     this.#obstacle = obstacle
     this.#foundNumber = number
     if (number !== null) this.#otherNumber = number === this.#line.number ? null : number
     if (!this.#mayRun()) this.#endRun()
-    if (isNews) this.#wake.notify()
+    if (isNew) this.#wake.notify()
     this.#refresh()
   }
 

@@ -44,9 +44,9 @@ export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
 /** The facts that decide a line's state. */
 export type LineFacts = {
-  /** Why it has no device. */
+  /** Reason for having no device. */
   readonly absence: OfflineReason
-  /** Why it must not run although its device is there. */
+  /** Reason not to run although its device is there. */
   readonly obstacle: OfflineReason | null
   readonly isStopping: boolean
   /** Null until the driver was asked. */
@@ -79,12 +79,7 @@ export function isSameState(a: LineState, b: LineState): boolean {
     )
   }
   if (b.status === 'offline' || a.imessageActive !== b.imessageActive) return false
-  return isSameIn(a.capabilities, b.capabilities) && isSameIn(b.capabilities, a.capabilities)
-}
-
-function isSameIn(one: Capabilities, other: Capabilities): boolean {
-  const names = Object.keys(one) as (keyof Capabilities)[] // Its own.
-  return names.every((name) => one[name] === other[name])
+  return Bun.deepEquals(a.capabilities, b.capabilities)
 }
 
 /** Logs once when a line goes away, with its last `error`, and once when it is back. */
@@ -158,19 +153,15 @@ export function findingsOf(
         ({ line }) => line.driver === driver && line.key === key && line.box === box,
       )
       if (snapshot !== undefined) return scoped(finding, lineScope(snapshot.line.id))
-      const isOfDriver = key === null
-      const ofDriver =
-        box === null
-          ? ({ kind: 'driver', id: driver } as const)
-          : ({ kind: 'box', id: box } as const)
-      const about: FindingSubject = isOfDriver ? ofDriver : { kind: 'device', id: deviceIdOf(key) }
+      const ofDriver: FindingSubject =
+        box === null ? { kind: 'driver', id: driver } : { kind: 'box', id: box }
+      const about = key === null ? ofDriver : ({ kind: 'device', id: deviceIdOf(key) } as const)
       return scoped(finding, { about, lineId: null })
     }),
   )
-  const offline = lines.flatMap((snapshot) => {
-    const finding = offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? [])
-    return finding === null ? [] : [finding]
-  })
+  const offline = lines.flatMap(
+    (snapshot) => offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? []) ?? [],
+  )
   return [...found, ...offline]
 }
 

@@ -1,14 +1,18 @@
 import type { Handle } from '../domain/handle.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import { type Clock, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
-import { type LineSession, type PointOfNoReturn, type SendOutcome, WITHDRAWN } from './driver.ts'
-
-type ClockAndLog = { readonly clock: Clock; readonly log: Log }
+import { withTimeout } from '../system/clock.ts'
+import {
+  type LineSession,
+  notSent,
+  type PointOfNoReturn,
+  type SendOutcome,
+  WITHDRAWN,
+} from './driver.ts'
+import type { KindHost } from './line-kind.ts'
 
 /** The sessions of one line: the open session, and earlier sessions that still have sends. */
 export class LineSessions {
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #onTraffic: () => void
   readonly #onDrained: () => void
   readonly #ending = new Map<OpenSession, Promise<void>>()
@@ -18,7 +22,7 @@ export class LineSessions {
    * `onTraffic` is called when a send begins or ends, `onDrained` when the last send of earlier sessions
    * has returned.
    */
-  constructor(core: ClockAndLog, onTraffic: () => void, onDrained: () => void) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, onTraffic: () => void, onDrained: () => void) {
     this.#core = core
     this.#onTraffic = onTraffic
     this.#onDrained = onDrained
@@ -76,14 +80,14 @@ const KNOWS_MS_MAX = 100
 
 /** A driver's session, with its sends in flight. */
 export class OpenSession {
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #session: LineSession
   readonly #onTraffic: () => void
   readonly #controller = new AbortController()
   readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
-  constructor(core: ClockAndLog, session: LineSession, onTraffic: () => void) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, session: LineSession, onTraffic: () => void) {
     this.#core = core
     this.#session = session
     this.#onTraffic = onTraffic
@@ -251,7 +255,7 @@ export class SendInFlight {
     this.#order.onFault('failed in a send', error)
     const reason = 'driver_error'
     if (this.#leave === 'granted') this.#end({ outcome: 'unknown', reason })
-    else this.#end({ outcome: 'not_sent', reason, blame: 'line' })
+    else this.#end(notSent(reason, 'line'))
   }
 
   /** The transaction of an open `pointOfNoReturn` comes before the outcome. */

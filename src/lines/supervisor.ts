@@ -110,7 +110,7 @@ export class LineSupervisor implements Service {
     this.#registry.onChange(listener)
   }
 
-  /** Whether the device has history with `handle`; null if it does not answer within 100 ms. */
+  /** True if the device has history with `handle`; null if it does not answer within 100 ms. */
   async knows(id: LineId, handle: Handle): Promise<boolean | null> {
     return (await this.#registry.get(id)?.knows(handle)) ?? null
   }

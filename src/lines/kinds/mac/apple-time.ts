@@ -17,7 +17,7 @@ const APPLE_TIME_MS_MAX = 4_102_444_800_000
  * null for no date (NULL, 0) and an impossible one.
  */
 export function fromAppleTime(value: bigint | number | null): number | null {
-  if (value === null || value <= 0 || !isFiniteValue(value)) return null
+  if (value === null || value <= 0 || !Number.isFinite(Number(value))) return null
   const ms = APPLE_EPOCH_MS + sinceEpochMs(value)
   return ms < APPLE_TIME_MS_MAX ? ms : null
 }
@@ -32,13 +32,8 @@ export function toAppleSeconds(ms: number): bigint {
   return BigInt(Math.floor((ms - APPLE_EPOCH_MS) / MS_PER_SECOND))
 }
 
-export type AppleRange = { readonly from: bigint; readonly until: bigint }
-
 /** Ranges of the dates from `fromMs` to `untilMs` (since 1970), inclusive: in seconds, then in nanoseconds. */
-export function appleRanges(
-  fromMs: number,
-  untilMs = APPLE_TIME_MS_MAX - 1,
-): readonly AppleRange[] {
+export function appleRanges(fromMs: number, untilMs = APPLE_TIME_MS_MAX - 1) {
   const lastMs = Math.min(untilMs, APPLE_TIME_MS_MAX - 1)
   const seconds = {
     from: atLeast(toAppleSeconds(fromMs + MS_PER_SECOND - 1), 1n),
@@ -55,10 +50,6 @@ function sinceEpochMs(value: bigint | number): number {
   if (value < NANOSECONDS_MIN) return Math.floor(Number(value) * MS_PER_SECOND)
   // Nanoseconds of today exceed a number's exact range, so they are divided as a bigint.
   return Number(BigInt(typeof value === 'bigint' ? value : Math.floor(value)) / NS_PER_MS)
-}
-
-function isFiniteValue(value: bigint | number): boolean {
-  return typeof value === 'bigint' || Number.isFinite(value)
 }
 
 function atLeast(value: bigint, least: bigint): bigint {

@@ -88,7 +88,8 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
     isEmoji && guid !== null && text[at] === MARK ? [{ at, guid }] : [],
   )
   // An attachment whose run is split by another attribute is still one attachment.
-  return { ok: true, text, attachmentGuids: [...new Set(guids)], inlineEmoji: some(inlineEmoji) }
+  const attachmentGuids = [...new Set(guids)]
+  return { ok: true, text, attachmentGuids, ...(inlineEmoji.length > 0 && { inlineEmoji }) }
 }
 
 type Marking = {
@@ -156,10 +157,6 @@ function isNamed(name: TypedValue | undefined, wanted: string): boolean {
   const bytes = bytesOf(name)
   if (bytes?.byteLength !== wanted.length) return false
   return strictly(STRICT_UTF8, bytes) === wanted
-}
-
-function some<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items
 }
 
 function textOf(string: TypedObject): string {

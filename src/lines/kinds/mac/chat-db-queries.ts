@@ -203,14 +203,19 @@ function emojiWords(schema: ChatDbSchema): string {
   return `SELECT a.guid AS guid, ${words} AS words FROM attachment a WHERE a.guid IN ${wanted}`
 }
 
+function fileColumns(schema: ChatDbSchema) {
+  const hasFiles = schema.has('message_attachment_join') && schema.has('attachment')
+  const columnOf = (name: ChatDbColumn<'attachment'>) =>
+    hasFiles ? schema.column('a', 'attachment', name) : 'NULL'
+  const named = FILE_COLUMNS.map((name) => `${columnOf(name)} AS ${name}`)
+  return { hasFiles, columns: named.join(', ') }
+}
+
 /** In the order of the rows, which may differ from the order in the text. */
 function filesAt(schema: ChatDbSchema): string {
-  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
-  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
-    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
-    return `SELECT NULL AS id, NULL AS guid, ${none} WHERE 0 IN ${ROW_IDS} AND 0`
-  }
-  return `SELECT j.message_id AS id, a.guid AS guid, ${named.join(', ')} FROM message_attachment_join j
+  const { hasFiles, columns: named } = fileColumns(schema)
+  if (!hasFiles) return `SELECT NULL AS id, NULL AS guid, ${named} WHERE 0 IN ${ROW_IDS} AND 0`
+  return `SELECT j.message_id AS id, a.guid AS guid, ${named} FROM message_attachment_join j
     JOIN attachment a ON a.ROWID = j.attachment_id
     WHERE j.message_id IN ${ROW_IDS} ORDER BY j.message_id, a.ROWID`
 }
@@ -220,12 +225,9 @@ function filesAt(schema: ChatDbSchema): string {
  * another message is never returned to a message whose body names it.
  */
 function unjoinedFiles(schema: ChatDbSchema): string {
-  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
-  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
-    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
-    return `SELECT NULL AS guid, ${none} WHERE +$guids IS NULL`
-  }
-  return `SELECT a.guid AS guid, ${named.join(', ')} FROM attachment a
+  const { hasFiles, columns: named } = fileColumns(schema)
+  if (!hasFiles) return `SELECT NULL AS guid, ${named} WHERE +$guids IS NULL`
+  return `SELECT a.guid AS guid, ${named} FROM attachment a
     WHERE a.guid IN (SELECT value FROM json_each($guids)) AND NOT EXISTS
       (SELECT 1 FROM message_attachment_join j WHERE j.attachment_id = a.ROWID)`
 }

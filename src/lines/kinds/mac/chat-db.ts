@@ -252,7 +252,7 @@ export class ChatDb {
    */
   equalsOf(row: MessageRow): readonly MessageRow[] {
     const { rowId, at } = row
-    if (at === null || isBlank(row)) return []
+    if (at === null || withoutMarks(row.text ?? '').trim() === '') return []
     const isFromMe = row.isFromMe ? 1 : 0
     const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DATED_LIKE_MAX }
     const near = this.#dated('datedLike', window, { rowId, isFromMe }).map((raw) =>
@@ -365,10 +365,6 @@ function prepareStatements(db: Database): Statements {
   const queries = Object.entries(queriesOf(probe.schema))
   const statements = queries.map(([name, sql]) => [name, db.prepare(sql)] as const)
   return Object.fromEntries(statements) as Statements // One for each query.
-}
-
-function isBlank({ text }: MessageRow): boolean {
-  return text === null || withoutMarks(text).trim() === ''
 }
 
 function isEqual(row: MessageRow, other: MessageRow): boolean {

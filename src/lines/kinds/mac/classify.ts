@@ -35,7 +35,7 @@ type Placed = {
   readonly isHistory: boolean
 }
 
-/** What a classification depends on besides the row. Times are milliseconds since 1970. */
+/** Facts besides the row that a classification depends on. Times are milliseconds since 1970. */
 export type Circumstances = {
   readonly now: number
   /** Time since the row was first seen. */
@@ -227,7 +227,7 @@ export function groupIdentifier({ groupId, identifier }: Chat): string {
   return groupId ?? identifier
 }
 
-/** How to wait for the rest of the row; null if the wait is over. */
+/** Kind of wait for the rest of the row; null if the wait is over. */
 function waitOf(
   row: MessageRow,
   rowNature: Nature,

@@ -7,12 +7,7 @@ import type { OfflineReason } from '../../../domain/line.ts'
 import { Signal } from '../../../system/signal.ts'
 import type { KindHost } from '../../line-kind.ts'
 import type { Mac } from './mac-host.ts'
-import {
-  type AccountAnswer,
-  classOf,
-  type FailureClass,
-  type ScriptAnswer,
-} from './script-runner.ts'
+import { classOf, type Failure, type FailureClass, type ScriptAnswer } from './script-runner.ts'
 
 /** Interval of checks of the session and the app, and of the account while something is wrong. */
 const LOOK_MS = 30_000
@@ -39,8 +34,6 @@ const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
   'timeout',
   'no_account',
 ])
-
-type Failure = Exclude<AccountAnswer, { readonly answer: 'account' }>
 
 export class Condition {
   readonly #host: KindHost
@@ -173,21 +166,8 @@ export class Condition {
 }
 
 function classOfFailure(answer: Failure): FailureClass {
-  switch (answer.answer) {
-    case 'silent':
-      return 'timeout'
-    case 'not_run':
-      return 'vocabulary'
-    case 'refused':
-      return classOf(answer.number)
-  }
-}
-
-type Trouble = {
-  readonly title: string
-  readonly why: string
-  /** Hint of the line, and fix of the finding. */
-  readonly fix: string
+  if (answer.answer === 'refused') return classOf(answer.number)
+  return answer.answer === 'silent' ? 'timeout' : 'vocabulary'
 }
 
 export type MacTrouble = keyof typeof TROUBLES
@@ -248,7 +228,7 @@ export const TROUBLES = {
     why: 'The script that controls Messages fails on this version of macOS.',
     fix: 'Upgrade Hookline. If that does not help, report your version of macOS.',
   },
-} as const satisfies Record<string, Trouble>
+} as const satisfies Record<string, Pick<Finding, 'title' | 'why' | 'fix'>>
 
 export function offlineReason(trouble: MacTrouble): OfflineReason {
   return { code: trouble, hint: TROUBLES[trouble].fix }

@@ -24,7 +24,7 @@ export type MacUser = {
   /** The machine's UUID and the user id; null if unknown. */
   deviceKey(signal: AbortSignal): Promise<string | null>
   /**
-   * Whether the user is logged in to a graphical session, in front or in the background: without it there
+   * True if the user is logged in to a graphical session, in front or in the background: without it there
    * are no Apple events. Null if unknown.
    */
   hasGuiSession(signal: AbortSignal): Promise<boolean | null>

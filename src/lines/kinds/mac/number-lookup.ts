@@ -32,7 +32,7 @@ export class NumberLookup {
     this.#number = phoneNumber
   }
 
-  /** Why the last call could not read chat.db. */
+  /** Reason why the last call could not read chat.db. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }

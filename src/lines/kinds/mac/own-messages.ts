@@ -3,33 +3,27 @@
 
 import type { MessageId } from '../../../domain/ids.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
+import { type LineEvent, notSent, type SentParts, type Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
 import { stageOf, StatusTracker } from './status-tracker.ts'
 
-/** How a row relates to the messages handed to Messages. */
+/** Relation of a row to the messages handed to Messages. */
 export type RowMatch =
   /** The message's row, found after its send had ended; `insteadOf` is the ROWID of its earlier row that failed. */
-  | {
-      readonly kind: 'found'
-      readonly messageId: MessageId
-      readonly part?: number | undefined
-      readonly insteadOf: number | null
-    }
+  | (PartOf & { readonly kind: 'found'; readonly insteadOf: number | null })
   /** The row has an error, which may clear or be followed by a second row, or is a part that is still being sent. */
-  | { readonly kind: 'failing'; readonly messageId: MessageId; readonly part?: number | undefined }
+  | (PartOf & { readonly kind: 'failing' })
   /** Messages sent the message to another handle. */
-  | {
-      readonly kind: 'misrouted'
-      readonly messageId: MessageId
-      readonly part?: number | undefined
-    }
+  | (PartOf & { readonly kind: 'misrouted' })
   /** Its send is still under way and will return the outcome. */
   | { readonly kind: 'in_flight' }
   /** A further row of a message whose row is known. */
   | { readonly kind: 'more' }
+
+/** A message, or a part of it. */
+type PartOf = Pick<Expectation, 'messageId' | 'part'>
 
 type ExpectedMessage = {
   readonly expectation: Expectation
@@ -180,7 +174,7 @@ export class OwnMessages {
     return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, part, insteadOf: null }
   }
 
-  /** How the remaining text fits; null also if the message under way is waiting for the row. */
+  /** Fit of the remaining text; null also if the message under way is waiting for the row. */
   #fit({ expectation, rest, isInFlight, row: known }: ExpectedMessage, row: MessageRow): Fit {
     if (expectation.file !== undefined && known !== null) return null
     const fit = fitOf({ ...expectation, text: rest }, row)
@@ -306,8 +300,7 @@ export class PartedSends {
 
   keep(messageId: MessageId, send: PartedSend): void {
     this.#open.set(messageId, send)
-    const oldest = this.#open.keys().next()
-    if (this.#open.size > OPEN_MAX && oldest.done !== true) this.#open.delete(oldest.value)
+    dropOldest(this.#open, OPEN_MAX)
   }
 
   /** The message's end after one of its parts ended; null if it is known already. */
@@ -328,25 +321,15 @@ export function settledEvent(
   row: MessageRow,
   now: number,
 ): LineEvent | null {
-  switch (match.kind) {
-    case 'found': {
-      if (match.insteadOf !== null) tracker.forget(match.insteadOf)
-      return endEvent(parted, match, tracker.settle(row, now))
-    }
-    case 'misrouted':
-      return failedEvent(parted, match, 'misrouted')
-    case 'failing':
-    case 'in_flight':
-    case 'more':
-      return null
-  }
+  if (match.kind === 'misrouted') return failedEvent(parted, match, 'misrouted')
+  if (match.kind !== 'found') return null
+  if (match.insteadOf !== null) tracker.forget(match.insteadOf)
+  return endEvent(parted, match, tracker.settle(row, now))
 }
-
-type PartOf = { readonly messageId: MessageId; readonly part?: number | undefined }
 
 /** End of a message, or of a part, whose own row proves that it did not leave. */
 export function failedEvent(parted: PartedSends, of: PartOf, reason: string): LineEvent | null {
-  return endEvent(parted, of, { outcome: 'not_sent', reason, blame: 'message' })
+  return endEvent(parted, of, notSent(reason, 'message'))
 }
 
 function endEvent(

@@ -103,7 +103,7 @@ function proofOf(row: Exchanged, handle: string): 'absent' | 'present' | null {
 }
 
 /**
- * How long the line should write to no new contact, in milliseconds. Five recipients in an hour that are
+ * Time for which the line should write to no new contact, in milliseconds. Five recipients in an hour that are
  * not on iMessage look like a bought list of numbers.
  */
 export function pauseMs(db: ChatDb, now: number): number {

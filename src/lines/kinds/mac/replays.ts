@@ -35,7 +35,7 @@ export class Replays {
   }
 
   /**
-   * Whether `row` repeats one of `equals`: earlier rows with its text and its people, dated within a
+   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a
    * second. Each original has one replay at a time: the second of two new rows is a message that only
    * came by iCloud.
    */

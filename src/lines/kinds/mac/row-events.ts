@@ -101,11 +101,8 @@ export class RowEvents {
 
   /** Follows a message that an earlier run published, with its current files. */
   watch(row: MessageRow): void {
-    this.#published.take(
-      row,
-      row.files.map(({ guid }) => guid),
-      false,
-    )
+    const fileGuids = row.files.map(({ guid }) => guid)
+    this.#published.take(row, fileGuids, false)
   }
 
   forgetRowIds(): void {
@@ -136,14 +133,8 @@ export class RowEvents {
     const group = found.group === null ? undefined : this.#groupOf(db, found.group)
     const base = { guid: row.guid, at: timestamp(found.at), isHistory }
     if (change.kind === 'reaction') {
-      const { isFromMe } = row
-      return {
-        ...base,
-        ...change,
-        handle: handle ?? spelledHandle(this.owner.number),
-        isFromMe,
-        group,
-      }
+      const sender = handle ?? spelledHandle(this.owner.number)
+      return { ...base, ...change, handle: sender, isFromMe: row.isFromMe, group }
     }
     if (group === undefined) return null
     const { name, target: member, replaced, ...rest } = change

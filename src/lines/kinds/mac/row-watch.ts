@@ -1,7 +1,7 @@
 // Watches the row of a message that was handed to Messages: it alone proves the outcome.
 
 import { type Clock, NEVER } from '../../../system/clock.ts'
-import type { Settlement } from '../../driver.ts'
+import { notSent, type Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
@@ -118,7 +118,7 @@ class RowWatch {
     const isGroup = this.#expectation.chatGuid !== undefined
     const ghost = isGroup ? 'group_not_reachable' : 'ghost_row'
     const reason = stray === misrouted ? 'misrouted' : ghost
-    return { outcome: 'not_sent', reason, blame: 'message' }
+    return notSent(reason, 'message')
   }
 
   #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
@@ -138,7 +138,7 @@ class RowWatch {
     }
     this.#failingSince ??= passedMs
     if (passedMs - this.#failingSince < ERROR_GRACE_MS) return null
-    return { outcome: 'not_sent', reason: reasonOf(state.error), blame: 'message' }
+    return notSent(reasonOf(state.error), 'message')
   }
 
   /** Messages wrote a row without an error after the failed one. */

@@ -44,14 +44,14 @@ export type AccountAnswer =
       readonly state: AccountState
       readonly accounts: readonly Account[]
     }
-  | Exclude<ScriptAnswer, { readonly answer: 'done' }>
+  | Failure
 
 export type ScriptHost = Pick<KindHost, 'run' | 'clock'>
 
 type Mode = 'account' | 'check' | 'send' | 'send_file'
 type Order = { readonly mode: Mode; readonly target: Target | null; readonly content: Content }
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
-type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
+export type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
 /** For a script that hangs: it limits each Apple event to 25 s by itself, and a file to more. */
 const TIMEOUT_MS = 35_000
@@ -140,14 +140,8 @@ function inputOf({ mode, target, content }: Order): string {
 }
 
 function keyOf(target: Target | null): string {
-  switch (target?.by) {
-    case 'chat':
-      return target.guid
-    case 'participant':
-      return target.handle
-    case undefined:
-      return ''
-  }
+  if (target === null) return ''
+  return target.by === 'chat' ? target.guid : target.handle
 }
 
 function callOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'at' | 'ms'> {
@@ -191,17 +185,14 @@ function stageFailure(mode: Mode, line: Line | null): Failure {
   return { answer: 'refused', stage, number: line.number }
 }
 
-function isSend(mode: Mode): boolean {
-  return mode === 'send' || mode === 'send_file'
-}
-
 /** A failure that osascript reported: the script did not finish. */
 function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exited' }>): Failure {
   const number = lastNumber(end.stderr)
   const why = `exit ${end.exitCode}, number ${number ?? 'unknown'}`
   if (isNotCompiled(number)) return { answer: 'not_run', number, why }
   // The script catches the errors of its stages, so the progress of a send is unknown.
-  if (number === null || isSend(mode)) return { answer: 'silent', why }
+  const isSend = mode === 'send' || mode === 'send_file'
+  if (number === null || isSend) return { answer: 'silent', why }
   return { answer: 'refused', stage: 'account', number }
 }
 

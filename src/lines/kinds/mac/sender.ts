@@ -6,6 +6,8 @@ import type { OutgoingMessage } from '../../../domain/message.ts'
 import { type Clock, NEVER } from '../../../system/clock.ts'
 import {
   isGranted,
+  type NotSent,
+  notSent,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
@@ -42,8 +44,6 @@ export type SendingLine = {
 /** A longer wait is returned as `postponed`. */
 const PATIENCE_MS = 5_000
 const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
-
-type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 type Order = {
   readonly message: OutgoingMessage
@@ -93,14 +93,14 @@ export class Sender {
     return this.#handOver({ message, target, isNew, files }, pointOfNoReturn, signal)
   }
 
-  /** Why not to send now, as far as it is known without asking Messages. */
+  /** Reason not to send now that is known without asking Messages. */
   #obstacleOf(
     db: ChatDb,
     { to, service, chatGuid }: OutgoingMessage,
     isNew: boolean,
   ): SendOutcome | null {
     const now = this.#clock.now()
-    if (service === 'SMS' && !this.#line.hasSms()) return notSent('not_supported')
+    if (service === 'SMS' && !this.#line.hasSms()) return notSent('not_supported', 'line')
     const isOfImessage = service !== 'SMS' && chatGuid === undefined
     if (isOfImessage && isKnownAbsent(db, to, now)) return notSent('not_on_imessage', 'message')
     const delayMs = Math.max(this.#line.pacer.delayMs(isNew), isNew ? pauseMs(db, now) : 0)
@@ -160,7 +160,7 @@ export class Sender {
     const sent = new PartedSend(parts, null)
     for (const [place, part] of parts.entries()) {
       if (place > 0) await this.#clock.sleep(pacer.delayMs(false), NEVER)
-      if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended'))
+      if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended', 'line'))
       const expectation = place === 0 ? part : this.#expectNext(part)
       sent.handOver(place)
       const isLast = place === parts.length - 1
@@ -245,7 +245,7 @@ function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   if (isRecipient && chatGuid !== undefined && classOf(answer.number) === 'not_found') {
     return notSent('group_not_reachable', 'message')
   }
-  return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused')
+  return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused', 'line')
 }
 
 /** A send may go on for this long after its session ended. */
@@ -279,8 +279,4 @@ function isProvenUnsent(answer: ScriptAnswer): boolean {
 function isSilent(answer: ScriptAnswer): boolean {
   if (answer.answer === 'silent') return true
   return answer.answer === 'refused' && classOf(answer.number) === 'timeout'
-}
-
-function notSent(reason: string, blame: NotSent['blame'] = 'line'): NotSent {
-  return { outcome: 'not_sent', reason, blame }
 }

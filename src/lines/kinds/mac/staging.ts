@@ -15,11 +15,9 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import type { OutgoingAttachment } from '../../../domain/message.ts'
-import type { SendOutcome } from '../../driver.ts'
+import { type NotSent, notSent } from '../../driver.ts'
 import type { KindHost } from '../../line-kind.ts'
 import type { StagedFile } from './expectation.ts'
-
-type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 /** Messages keeps pointing at the copy of a sent file (BlueBubbles). */
 const KEPT_MS = 30 * 86_400_000
@@ -56,7 +54,7 @@ export class Staging {
   /** Copies of all files, or the outcome if a file cannot be copied; then no copy remains. */
   async stageAll(
     attachments: readonly OutgoingAttachment[],
-  ): Promise<readonly StagedFile[] | Refusal> {
+  ): Promise<readonly StagedFile[] | NotSent> {
     const staged: StagedFile[] = []
     for (const { id, filename, path: source, size } of attachments) {
       const folder = Buffer.from(this.#host.random.bytes(FOLDER_BYTES)).toString('hex')
@@ -71,8 +69,8 @@ export class Staging {
   }
 
   /** Copies only the bytes, without attributes such as the download quarantine mark. */
-  async #copy(source: string, copy: string, size: number): Promise<Refusal | null> {
-    const missing = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
+  async #copy(source: string, copy: string, size: number): Promise<NotSent | null> {
+    const missing = notSent('attachment_missing', 'message')
     try {
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
       const written = createWriteStream(copy, { mode: 0o600, flags: 'wx' })
@@ -82,7 +80,7 @@ export class Staging {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === 'ENOENT' && !existsSync(source)) return missing
       this.#host.log.warn('a file cannot be put where Messages reads it', { code })
-      return { outcome: 'not_sent', reason: 'staging_failed', blame: 'line' }
+      return notSent('staging_failed', 'line')
     }
   }
 

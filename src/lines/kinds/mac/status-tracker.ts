@@ -5,7 +5,7 @@ import { timestamp } from '../../../domain/ids.ts'
 import type { Receipt } from '../../../domain/message.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { Settlement } from '../../driver.ts'
-import type { FileRow, MessageRow, OwnState } from './chat-db-rows.ts'
+import type { FileRow, MessageRow, OwnState, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
 /** `failed` can still turn into `sent`. */
@@ -60,16 +60,11 @@ type TrackedRow = {
   readonly at: number
   /** Messages should have sent it within this time, in milliseconds. */
   readonly stuckMs: number
-  /** When the row was first seen with an error, or finished and not sent; null without an error. */
+  /** Time at which the row was first seen with an error, or finished and not sent; null without an error. */
   readonly errorSince: number | null
 }
 
-type Followed = {
-  readonly rowId: number
-  readonly guid: string
-  readonly service?: string
-  readonly files?: readonly FileRow[]
-}
+type Followed = RowId & { readonly service?: string; readonly files?: readonly FileRow[] }
 
 /** An error may clear: Messages tries again, or falls back to SMS. */
 export const ERROR_GRACE_MS = 10_000

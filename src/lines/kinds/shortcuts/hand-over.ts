@@ -7,7 +7,7 @@ import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import { Signal } from '../../../system/signal.ts'
 import { isGranted, type PointOfNoReturn, type Settlement } from '../../driver.ts'
-import type { Asker, HandedOver } from '../../line-kind.ts'
+import type { Requester, HandedOver } from '../../line-kind.ts'
 
 type Offer = {
   readonly message: OutgoingMessage
@@ -58,10 +58,10 @@ export class HandOver {
   }
 
   /** Returns the message that has waited longest, or waits for one. */
-  async take(asker: Asker): Promise<HandedOver> {
+  async take(requester: Requester): Promise<HandedOver> {
     const shortcut = this.#enter()
     try {
-      return await this.#wait(asker, shortcut)
+      return await this.#wait(requester, shortcut)
     } finally {
       this.#waiting.delete(shortcut)
     }
@@ -74,7 +74,10 @@ export class HandOver {
     for (const offer of this.#offers.splice(0)) offer.settle(false)
   }
 
-  async #wait({ waitMs, signal, isGood }: Asker, shortcut: WaitingShortcut): Promise<HandedOver> {
+  async #wait(
+    { waitMs, signal, isGood }: Requester,
+    shortcut: WaitingShortcut,
+  ): Promise<HandedOver> {
     const until = this.#clock.monotonic() + waitMs
     for (;;) {
       if (signal.aborted || shortcut.isDismissed || this.#isOver) return NOTHING

@@ -16,7 +16,7 @@ export type Incoming = {
   readonly handle: Handle
   /** The sender is a name, a contact's or a company's: they look the same. */
   readonly isName: boolean
-  /** Why it is left out; null for a message to the line. */
+  /** Reason to leave it out; null for a message to the line. */
   readonly leftOut: Extract<LeftOut, 'own' | 'group'> | null
   /** Sender, text, file and date; null without words and file, because two photos in a row may come like that. */
   readonly content: string | null
@@ -41,7 +41,7 @@ export async function readIncoming(
   const listed = (recipients ?? '').split('\n', RECIPIENTS_MAX)
   const people = new Set(listed.map((one) => personOf(one.trim(), home)))
   const isGroup = [...people].filter((one) => one !== '' && one !== handle).length > 1
-  const fileHash = file === null ? null : hex(new Uint8Array(await file.arrayBuffer()))
+  const fileHash = file === null ? null : sha256(new Uint8Array(await file.arrayBuffer())).toHex()
   const ownReason = handle === number ? 'own' : null
   return {
     guid: guidOf(JSON.stringify([id, from, text, fileHash])),
@@ -52,16 +52,12 @@ export async function readIncoming(
     content:
       text.trim() === '' && file === null
         ? null
-        : hex(JSON.stringify([handle, text, fileHash, at])),
+        : sha256(JSON.stringify([handle, text, fileHash, at])).toHex(),
   }
 }
 
 function guidOf(identity: string): string {
-  return `shortcut-${hex(identity).slice(0, 32)}`
-}
-
-function hex(content: string | Uint8Array): string {
-  return Buffer.from(sha256(content)).toString('hex')
+  return `shortcut-${sha256(identity).toHex().slice(0, 32)}`
 }
 
 type Arrival = { readonly guid: string; readonly at: number; readonly isStored: Promise<boolean> }

@@ -20,7 +20,7 @@ import {
   WITHDRAWN,
 } from '../../driver.ts'
 import type {
-  Asker,
+  Requester,
   DeviceCalls,
   PostedMessage,
   DeviceReport,
@@ -156,11 +156,11 @@ class ShortcutsLineRun {
     }
   }
 
-  async next(asker: Asker): Promise<HandedOver | NotReady> {
+  async next(requester: Requester): Promise<HandedOver | NotReady> {
     if (this.#events.isOver) return NOT_READY
     this.#askedAt = this.#host.relayClock.monotonic()
     this.#wakeUp.notify()
-    return this.#handOver.take(asker)
+    return this.#handOver.take(requester)
   }
 
   /** Resolves with `noted` once the outcome is durable. */
@@ -326,7 +326,8 @@ export class ShortcutsDriver implements LineDriver, DeviceCalls {
   receive: DeviceCalls['receive'] = async (key, message) =>
     this.#runs.get(key)?.receive(message) ?? 'not_ready'
 
-  next: DeviceCalls['next'] = async (key, asker) => this.#runs.get(key)?.next(asker) ?? 'not_ready'
+  next: DeviceCalls['next'] = async (key, requester) =>
+    this.#runs.get(key)?.next(requester) ?? 'not_ready'
 
   done: DeviceCalls['done'] = async (key, report) =>
     this.#runs.get(key)?.done(report) ?? 'not_ready'

@@ -150,14 +150,3 @@ export class SimulatedFiles {
     renameSync(temporary, this.pathOf(hash))
   }
 }
-
-/** SHA-256 of the file's current bytes in lower-case hex; null if it cannot be read. */
-export async function hashOf(path: string): Promise<string | null> {
-  const hasher = new Bun.CryptoHasher('sha256')
-  try {
-    for await (const chunk of Bun.file(path).stream()) hasher.update(chunk)
-    return hasher.digest('hex')
-  } catch {
-    return null
-  }
-}

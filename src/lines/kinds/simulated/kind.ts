@@ -176,13 +176,11 @@ class SimulatedLineRun {
 
   /** Pending files that this ledger does not know never come. */
   async #giveUpFiles(): Promise<void> {
-    const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
-      return !this.#network.expectsFile(
-        this.#line.number,
-        attachmentGuid,
-        this.#checkpoint.position,
-      )
-    })
+    const { number, awaited = [] } = this.#line
+    const { position } = this.#checkpoint
+    const lost = awaited.filter(
+      ({ attachmentGuid }) => !this.#network.expectsFile(number, attachmentGuid, position),
+    )
     await this.#events.publish(
       lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
         const file = { state: 'missing' } as const
@@ -192,17 +190,11 @@ class SimulatedLineRun {
     )
   }
 
-  async #goOnline(session: string): Promise<void> {
+  async #goOnline(id: string): Promise<void> {
+    const session = this.#createSession(id)
     const { number } = this.#line
-    await this.#events.publish([
-      {
-        type: 'online',
-        session: this.#createSession(session),
-        number,
-        imessageActive: true,
-        capabilities: FULL_CAPABILITIES,
-      },
-    ])
+    const state = { number, imessageActive: true, capabilities: FULL_CAPABILITIES }
+    await this.#events.publish([{ type: 'online', session, ...state }])
   }
 
   async #dropOut(session: string, signal: AbortSignal): Promise<void> {

@@ -71,16 +71,12 @@ export class SimulatedNetwork {
     this.#monotonic = relayClock.monotonic()
     this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
     this.#ledger = new Ledger(ledgerPath)
-    const last = this.#ledger
-      .query<{ at: number }>('SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1')
-      .get()
-    this.#time = last?.at ?? 0
+    const last = 'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1'
+    this.#time = this.#ledger.query<{ at: number }>(last).get()?.at ?? 0
     const id = this.newGuid()
     this.#ledger.run("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING", { id })
-    const about = this.#ledger
-      .query<{ value: string }>("SELECT value FROM about WHERE name = 'identity'")
-      .get()
-    this.identity = about?.value ?? id
+    const identity = "SELECT value FROM about WHERE name = 'identity'"
+    this.identity = this.#ledger.query<{ value: string }>(identity).get()?.value ?? id
   }
 
   /** Returns the id of a new session; the line's earlier sessions carry nothing from now on. */
@@ -102,7 +98,7 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Whether the ledger would hold the message of a note, had it been carried: its session is over, so
+   * True if the ledger would hold the message of a note, had it been carried: its session is over, so
    * none of its sends can write any more; it is not settled, so the relay's own file is not an older
    * copy; and the messages after the note were neither lost nor pruned.
    */
@@ -146,20 +142,15 @@ export class SimulatedNetwork {
     if (this.#dueAt(line) <= now) {
       const due = { line, now, limit: DUE_MAX }
       this.#ledger.transaction(() => {
-        this.#ledger.run(
-          `INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM pending
-               WHERE seq IN (${DUE}) ORDER BY at, seq`,
-          due,
-        )
+        const arrived = `SELECT ${COLUMNS} FROM pending WHERE seq IN (${DUE}) ORDER BY at, seq`
+        this.#ledger.run(`INSERT INTO events (${COLUMNS}) ${arrived}`, due)
         this.#ledger.run(`DELETE FROM pending WHERE seq IN (${DUE})`, due)
       })
       this.#nextDueAt.delete(line)
     }
-    return this.#ledger
-      .query<NetworkEvent>(
-        'SELECT * FROM events WHERE line = +$line AND seq > +$position ORDER BY seq LIMIT +$limit',
-      )
-      .all({ line, position, limit })
+    const sql =
+      'SELECT * FROM events WHERE line = +$line AND seq > +$position ORDER BY seq LIMIT +$limit'
+    return this.#ledger.query<NetworkEvent>(sql).all({ line, position, limit })
   }
 
   /** Time until the line's next pending event, in milliseconds; Infinity for none. */
@@ -180,12 +171,9 @@ export class SimulatedNetwork {
   }
 
   partsOf(messageId: string): readonly Pick<Part, 'guid' | 'attachmentId'>[] {
-    return this.#ledger
-      .query<
-        Pick<Part, 'guid' | 'attachmentId'>
-      >(`SELECT guid, attachment_id AS attachmentId FROM parts
-       WHERE message_id = $messageId ORDER BY seq`)
-      .all({ messageId })
+    const sql = `SELECT guid, attachment_id AS attachmentId FROM parts
+       WHERE message_id = $messageId ORDER BY seq`
+    return this.#ledger.query<Pick<Part, 'guid' | 'attachmentId'>>(sql).all({ messageId })
   }
 
   saveGroup(line: string, group: DeviceGroup, isLeft = false): void {
@@ -198,34 +186,29 @@ export class SimulatedNetwork {
   }
 
   findGroup(line: string, chatGuid: string): DeviceGroup | null {
-    const found = this.#ledger
-      .query<{ value: string }>(`SELECT device_group AS value FROM chats
-       WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`)
-      .get({ line, chatGuid })
+    const sql = `SELECT device_group AS value FROM chats
+       WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`
+    const found = this.#ledger.query<{ value: string }>(sql).get({ line, chatGuid })
     return found === null ? null : (JSON.parse(found.value) as DeviceGroup) // From `saveGroup`.
   }
 
   /** A message of a line, received or sent, with its first text. */
   findMessage(line: string, guid: string): Pick<NetworkEvent, 'text' | 'details' | 'at'> | null {
     const received = `WHERE line = $line AND kind = 'message' AND guid = $guid`
-    return this.#ledger
-      .query<
-        Pick<NetworkEvent, 'text' | 'details' | 'at'>
-      >(`SELECT text, details, at FROM events ${received}
+    const sql = `SELECT text, details, at FROM events ${received}
        UNION ALL SELECT text, details, at FROM pending ${received}
        UNION ALL SELECT text, (SELECT json_object('group', json(device_group)) FROM chats
            WHERE chats.line = $line AND device_group ->> 'identifier' = recipient), carried_at
-         FROM carried WHERE line = $line AND guid = $guid LIMIT 1`)
-      .get({ line, guid })
+         FROM carried WHERE line = $line AND guid = $guid LIMIT 1`
+    return this.#ledger.query<NetworkEvent>(sql).get({ line, guid })
   }
 
   /** Changes of a message that have come or will come, oldest first. */
   changesOf(line: string, targetGuid: string): readonly Pick<NetworkEvent, 'details' | 'at'>[] {
     const change = `WHERE line = $line AND kind = 'change' AND details ->> 'targetGuid' = $targetGuid`
-    return this.#ledger
-      .query<Pick<NetworkEvent, 'details' | 'at'>>(`SELECT details, at FROM events ${change}
-       UNION ALL SELECT details, at FROM pending ${change} ORDER BY at`)
-      .all({ line, targetGuid })
+    const sql = `SELECT details, at FROM events ${change}
+       UNION ALL SELECT details, at FROM pending ${change} ORDER BY at`
+    return this.#ledger.query<NetworkEvent>(sql).all({ line, targetGuid })
   }
 
   /** The end of the pending file has come after `position`, or will come. */
@@ -276,11 +259,9 @@ export class SimulatedNetwork {
 
   /** Seqs of the oldest and the newest message; 0 if none was carried. */
   #carriedSeqs(): { readonly oldest: number; readonly newest: number } {
-    const seqs = this.#ledger
-      .query<{ oldest: number | null; newest: number | null }>(
-        `SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest`,
-      )
-      .get()
+    const sql =
+      'SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest'
+    const seqs = this.#ledger.query<{ oldest: number | null; newest: number | null }>(sql).get()
     return { oldest: seqs?.oldest ?? 0, newest: seqs?.newest ?? 0 }
   }
 

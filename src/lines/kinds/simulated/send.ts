@@ -3,15 +3,17 @@
 
 import type { AttachmentId } from '../../../domain/ids.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
+import { hashFile } from '../../../system/hash.ts'
 import {
   WITHDRAWN,
   isGranted,
+  notSent,
   type DeviceGroup,
+  type NotSent,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
-import { hashOf } from './files.ts'
 import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
@@ -40,8 +42,6 @@ type Proof = {
   readonly service: string | null
   readonly parts: readonly Pick<Part, 'guid' | 'attachmentId'>[]
 }
-
-type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 const NO_ANSWER = { outcome: 'unknown', reason: 'no_answer' } as const
 
@@ -95,7 +95,7 @@ async function prepare(
   network: SimulatedNetwork,
   line: string,
   message: OutgoingMessage,
-): Promise<Prepared | Refusal> {
+): Promise<Prepared | NotSent> {
   const group = groupOfSend(network, line, message)
   if (group === null) return notSent('group_not_reachable', 'message')
   const behaviour = behaviourOfSend(message, group, network.lineCount)
@@ -104,7 +104,8 @@ async function prepare(
   }
   const parts: Part[] = []
   for (const { id, path, mimeType, ...file } of message.attachments ?? []) {
-    if ((await hashOf(path)) !== file.sha256) return notSent('attachment_missing', 'message')
+    const hash = await hashFile(path).catch(() => null)
+    if (hash !== file.sha256) return notSent('attachment_missing', 'message')
     parts.push({ ...file, declaredType: mimeType, guid: network.newGuid(), attachmentId: id })
   }
   return { message, behaviour, group, parts }
@@ -166,10 +167,6 @@ function provenAs<Outcome extends 'accepted' | 'held'>(
     ...(service === null ? {} : { service }),
     ...(partGuids.length === 0 ? {} : { partGuids }),
   }
-}
-
-function notSent(reason: string, blame: 'line' | 'message'): Refusal {
-  return { outcome: 'not_sent', reason, blame }
 }
 
 /** Null if the line has no such group. */
