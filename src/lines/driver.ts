@@ -13,7 +13,6 @@ import type { LeftOut, Withheld } from '../domain/not-relayed.ts'
 import type { Signal } from '../system/signal.ts'
 
 export type LineDriver = {
-  /** Name of the kind, as in the table of kinds. */
   readonly kind: string
   /** The driver notifies it when devices come or go. */
   readonly devicesChanged?: Signal | undefined
@@ -205,7 +204,6 @@ export type LineEvent =
       readonly attachment: DeviceAttachment
       readonly checkpoint: string | null
     }
-  /** A reaction, an edit, an unsend, or a change of a group. */
   | { readonly type: 'change'; readonly change: DeviceChange; readonly checkpoint: string | null }
   /** The end of an unsettled message. */
   | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }

@@ -37,7 +37,6 @@ const RECHECK_MS = 60_000
 /** Failed runs in a row that are logged as an error, once: 1, 2, 4 … 60 s. */
 const FAILURES_LOGGED = 7
 
-/** Runs one line: its device, its driver's runs, its sessions. */
 export class LineRunner {
   readonly #core: Core
   readonly #driver: LineDriver | null

@@ -30,7 +30,6 @@ export type LineSnapshot = {
   readonly state: LineState
   /** False for practice lines. */
   readonly isReal: boolean
-  /** The most that a line of its kind can do. */
   readonly abilities: Capabilities
   /** This start asked for the line; always true for real lines. */
   readonly isConfigured: boolean
@@ -42,9 +41,7 @@ export type LineSnapshot = {
 
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
-/** The facts that decide a line's state. */
 export type LineFacts = {
-  /** Reason for having no device. */
   readonly absence: OfflineReason
   /** Reason not to run although its device is there. */
   readonly obstacle: OfflineReason | null

@@ -5,7 +5,6 @@ import type { LineSnapshot } from './line-state.ts'
 
 type CreateRunner = (line: Line, onChange: (isState: boolean) => void) => LineRunner
 
-/** The lines of a relay, and their runs. */
 export class LineRegistry {
   readonly #createRunner: CreateRunner
   readonly #runners = new Map<string, LineRunner>()

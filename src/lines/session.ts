@@ -78,7 +78,6 @@ export class LineSessions {
 const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
 
-/** A driver's session, with its sends in flight. */
 export class OpenSession {
   readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #session: LineSession

@@ -24,7 +24,6 @@ import { findingsOf, type LineSnapshot } from './line-state.ts'
 import { LineRegistry } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
 
-/** The devices at boxes. */
 export type BoxDevices = {
   readonly absence: BoxAbsence
   /** A kind's devices at boxes: a failing driver of this machine does not delay them. */
@@ -100,7 +99,6 @@ export class LineSupervisor implements Service {
     return this.#registry.get(id)?.snapshot() ?? null
   }
 
-  /** Names of the kinds that are not real. */
   get practiceKinds(): readonly string[] {
     return this.#kinds.flatMap(({ isReal, name }) => (isReal ? [] : [name]))
   }
@@ -124,7 +122,6 @@ export class LineSupervisor implements Service {
     return this.#registry.get(id)?.send(message, pointOfNoReturn) ?? Promise.resolve(NO_SESSION)
   }
 
-  /** Findings of the drivers, and one for each offline line. */
   async checkup(signal: AbortSignal): Promise<readonly ScopedFinding[]> {
     const found = await Promise.all(
       this.#watches.map(async (watch) => {

@@ -94,7 +94,6 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
 
 type Marking = {
   readonly guid: string | null
-  /** Shown inline, like an emoji. */
   readonly isEmoji: boolean
 }
 

@@ -36,7 +36,6 @@ export type FileAccess = {
 const CONNECTION = { readonly: true, safeIntegers: true, strict: true }
 const PRAGMAS = ['busy_timeout = 5000', 'query_only = ON']
 
-/** File system errors by their cause on macOS. */
 const FILE_ERRORS: Readonly<Record<string, ChatDbErrorCode>> = {
   ENOENT: 'absent',
   EPERM: 'denied',
@@ -180,7 +179,6 @@ export type ChatDbSchema = {
   has(table: keyof typeof OPTIONAL_TABLES): boolean
 }
 
-/** `problem` is a sentence that names what is missing. */
 export type Probe =
   | { readonly ok: true; readonly schema: ChatDbSchema }
   | { readonly ok: false; readonly problem: string }

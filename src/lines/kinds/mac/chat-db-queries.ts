@@ -13,7 +13,6 @@ import { JUNK } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
-/** Columns of a message's state; the ROWID is selected as `id`. */
 const STATE_COLUMNS = columns(
   'guid service error is_sent is_delivered is_finished date_delivered date_read is_prepared',
   'is_delayed is_pending_satellite_send schedule_type',
@@ -195,7 +194,6 @@ function isRecoverable(schema: ChatDbSchema): string {
       WHERE r.chat_id = recoverable_chat.id AND r.message_id = +$rowId)`
 }
 
-/** Names of the inline emoji with these transfer guids. */
 function emojiWords(schema: ChatDbSchema): string {
   const wanted = '(SELECT value FROM json_each($guids))'
   if (!schema.has('attachment')) return `SELECT NULL AS guid, NULL AS words WHERE 0 IN ${wanted}`

@@ -37,7 +37,6 @@ export const EMOJI_WORDS = { guid: ['guid', String], words: ['words', nameOf] } 
 export const NUMBER = { value: ['value', numberOf] } as const satisfies Fields
 export const DATA_VERSION = { version: ['data_version', numberOf] } as const satisfies Fields
 export const TEXT = { value: ['value', nameOf] } as const satisfies Fields
-/** Name of a handle or a chat. */
 export const NAMED = { rowId: ['id', rowIdOf], ...TEXT } as const satisfies Fields
 export const DATED_LIKE = {
   rowId: ['id', rowIdOf],
@@ -69,7 +68,6 @@ const FILE = {
   isOutgoing: ['is_outgoing', flagOf],
   isHidden: ['hide_attachment', flagOf],
 } as const satisfies Fields
-/** A row of `attachment`. */
 export type FileRow = RowOf<typeof FILE>
 
 const OWN_STATE = {
@@ -165,7 +163,6 @@ export const EXCHANGED = {
   /** Null if only the chat names the other person. */
   handle: ['handle', nameOf],
 } as const satisfies Fields
-/** A message to or from a handle, with what shows how the handle is reached. */
 export type Exchanged = RowOf<typeof EXCHANGED>
 
 /** `style` of a chat with one person; a group's is 43. */
@@ -187,7 +184,6 @@ const OWN_USE = {
   account: ['account', nameOf],
 } as const satisfies Fields
 
-/** A use of one of our addresses, sent from or received on. */
 export type OwnUse = Pick<RowOf<typeof OWN_USE>, 'isFromMe' | 'at' | 'address' | 'account'> & {
   /** Everyone else in the message, as Messages spells them. */
   readonly peers: readonly string[]

@@ -211,7 +211,6 @@ export class ChatDb {
     return new Map(found.flatMap(({ guid, words }) => (words === null ? [] : [[guid, words]])))
   }
 
-  /** Files by the ROWIDs of their messages. */
   filesAt(rowIds: readonly number[]): ReadonlyMap<number, readonly FileRow[]> {
     const files = new Map<number, FileRow[]>()
     for (const raw of this.#at('filesAt', rowIds)) {
@@ -221,7 +220,6 @@ export class ChatDb {
     return files
   }
 
-  /** A file of a message, by the guid that its row or its body names. */
   fileOf(rowId: number, guid: string): FileRow | undefined {
     const joined = this.filesAt([rowId]).get(rowId) ?? []
     return joined.find((file) => file.guid === guid) ?? this.#unjoined([guid]).get(guid)
@@ -372,7 +370,6 @@ function isEqual(row: MessageRow, other: MessageRow): boolean {
   return isSameConversation(row, other) && (row.isFromMe || haveCommon(row.people, other.people))
 }
 
-/** Both rows are of one group, or of one person. */
 export function isSameConversation(row: MessageRow, other: MessageRow): boolean {
   const [group, otherGroup] = [groupOf(row), groupOf(other)]
   if (group !== null || otherGroup !== null) return group === otherGroup

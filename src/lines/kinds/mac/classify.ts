@@ -38,7 +38,6 @@ type Placed = {
 /** Facts besides the row that a classification depends on. Times are milliseconds since 1970. */
 export type Circumstances = {
   readonly now: number
-  /** Time since the row was first seen. */
   readonly waitedMs: number
   readonly since: number
   /** Last healthy time of the line: a row written in an outage is new, however old it is. */
@@ -251,7 +250,6 @@ function isToBeJoined(
   return waitedMs < COPY_WAIT_MS && mayBeEditCopy(row) && !isEditCopy(row, db)
 }
 
-/** Classifies a complete row of no known group. */
 function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
   const ends = endsOf(row)
   const peer = ends.find((end) => !circumstances.isOwnAlias(end))

@@ -68,7 +68,6 @@ export class DatabaseWatch {
     this.#checkpointAt = host.clock.monotonic()
   }
 
-  /** Null while the database cannot be read. */
   get db(): ChatDb | null {
     return this.#db
   }
@@ -176,7 +175,6 @@ export class DatabaseWatch {
     }
   }
 
-  /** Starts over in a database that was rebuilt, restored or replaced. */
   async #restart(db: ChatDb, reading: Reading): Promise<void> {
     this.#host.log.warn(
       'chat.db was rebuilt or replaced: reading continues from its newest message',

@@ -61,7 +61,6 @@ function readSummary(summary: Uint8Array): PropertyDictionary | null {
 
 /** A device that cannot edit writes this message instead, and iCloud brings it to all others (mautrix). */
 const COPY = /^Edited to [“"](.*)[”"]$/s
-/** Most time between the edit and its copy. */
 const COPY_MS = 60_000
 
 export function mayBeEditCopy({ at, text }: MessageRow): boolean {

@@ -21,7 +21,6 @@ export type SendNote = {
   readonly files?: readonly StagedFile[] | undefined
 }
 
-/** A copy of a file where Messages can read it. */
 export type StagedFile = {
   readonly id: AttachmentId
   /** Folder and name below the staging folder; the folder holds only this file. */
@@ -37,7 +36,6 @@ export type Expectation = {
   /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
   readonly text: string
   readonly file?: StagedFile | undefined
-  /** Its rows come after this ROWID. */
   readonly afterRowId: number
   /** Range of dates of its rows, in milliseconds since 1970. */
   readonly from: number

@@ -240,7 +240,6 @@ function numberUnknown(key: string | null): Finding {
 
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
-/** The worst comes first. */
 function lineFindings(
   line: MacLineRun,
   { key, number }: { readonly key: string; readonly number: string },

@@ -143,7 +143,6 @@ export class MacLineRun {
     if (db !== null) this.#pausedUntil = clock.monotonic() + pauseMs(db, clock.now())
   }
 
-  /** The Mac was asleep: reopens the database, and gives Messages a moment. */
   #wakeUp(asleepMs: number): void {
     this.database.own.sleep(asleepMs)
     this.#pacer.pause(SETTLE_MS)

@@ -14,7 +14,6 @@ export type Mac = {
   readonly app: MessagesApp
   readonly script: MessagesScript
   readonly chatDb: MessagesDb
-  /** The folder from which Messages sends files. */
   readonly stagingFolder: string
 }
 
@@ -204,7 +203,6 @@ export class MessagesApp {
   }
 }
 
-/** Resolves when `child` has ended; an abort ends it. */
 async function untilEnd(child: RunningProcess, clock: Clock, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>()
   const abort = () => aborted.resolve()

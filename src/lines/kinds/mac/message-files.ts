@@ -71,7 +71,6 @@ export class MessageFiles {
     })
   }
 
-  /** A file that was added to a message after it was published. */
   add(messageGuid: string, file: FileRow): LineEvent {
     const device = this.#stateOf(file, null)
     if (device.state === 'pending') this.#follow(messageGuid, file.guid)

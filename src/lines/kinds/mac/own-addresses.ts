@@ -34,7 +34,6 @@ export class Owner {
     return this.#aliases
   }
 
-  /** Reads which addresses are the owner's at `now`. */
   read(db: ChatDb, now: number): void {
     this.#people = ownPeople(db.usesOfEach(usedSince(now)), now, this.home)
     this.#aliases = addressCounts(db.ownUses(), now)

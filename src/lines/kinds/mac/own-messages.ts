@@ -9,7 +9,6 @@ import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
 import { stageOf, StatusTracker } from './status-tracker.ts'
 
-/** Relation of a row to the messages handed to Messages. */
 export type RowMatch =
   /** The message's row, found after its send had ended; `insteadOf` is the ROWID of its earlier row that failed. */
   | (PartOf & { readonly kind: 'found'; readonly insteadOf: number | null })
@@ -22,7 +21,6 @@ export type RowMatch =
   /** A further row of a message whose row is known. */
   | { readonly kind: 'more' }
 
-/** A message, or a part of it. */
 type PartOf = Pick<Expectation, 'messageId' | 'part'>
 
 type ExpectedMessage = {
@@ -68,7 +66,6 @@ export class OwnMessages {
     this.#remember(row, { kind: 'more' })
   }
 
-  /** Marks a row from before this run as ours. */
   restore(row: MessageRow): void {
     this.#remember(row, { kind: 'more' })
   }
@@ -226,7 +223,6 @@ function isOpen({ state }: MessageRow, part: number | undefined): boolean {
 
 type Accepted = Extract<Settlement, { readonly outcome: 'accepted' }>
 
-/** The parts of one message, with the ones that are proven. */
 export class PartedSend {
   readonly #parts: readonly Expectation[]
   readonly #proven = new Map<number, Accepted>()

@@ -32,7 +32,6 @@ export class Pacer {
     this.#countedAt = clock.monotonic()
   }
 
-  /** Wait before the next message, in milliseconds. */
   delayMs(isNewContact: boolean): number {
     this.#refill()
     const now = this.#clock.monotonic()
@@ -141,7 +140,6 @@ export class VanishingSends {
     this.#onRestart = onRestart
   }
 
-  /** Sending is paused. */
   get isResting(): boolean {
     return this.#count >= OFFLINE_AFTER && this.#clock.monotonic() < this.#restsUntil
   }

@@ -21,7 +21,6 @@ type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
 /** A clock that was ahead by more was wrong; by less, it may be set back again. */
 const CLOCK_STEP_MS_MAX = 24 * 3_600_000
-/** Rows that are published together. */
 const PAGE_MAX = 100
 /** If this many urgent rows wait, nothing new is read. */
 const URGENT_MAX = 200
@@ -310,7 +309,6 @@ export class IncompleteRows {
     this.#rows.delete(rowId)
   }
 
-  /** Releases rows that were deleted while they waited. */
   releaseAllBut(rows: readonly MessageRow[]): void {
     const existing = new Set(rows.map(({ rowId }) => rowId))
     for (const rowId of this.#rows.keys()) if (!existing.has(rowId)) this.#rows.delete(rowId)

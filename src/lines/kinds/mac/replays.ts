@@ -10,7 +10,6 @@ import type { MessageRow } from './chat-db-rows.ts'
 const APART_MS = 60_000
 const SEEN_MAX = 10_000
 
-/** Recognizes replays by the time at which each row was first seen. */
 export class Replays {
   readonly #clock: Clock
   readonly #startedAt: number

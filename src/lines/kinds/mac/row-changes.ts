@@ -22,7 +22,6 @@ const ADDED = 2_000
 const REMOVED = 3_000
 /** A sticker that was put onto a message, before there were reactions with stickers. */
 const STICKER = 1_000
-/** Returns null for a row that is no reaction. */
 export function reactionOf(row: MessageRow): RowReaction | null {
   const { associatedType: number } = row
   const target = targetOf(row.about)

@@ -36,7 +36,6 @@ const LOOK_RARELY_MS = 1_000
 const ROW_MS_MAX = 8_000
 const ROWS_MAX = 50
 
-/** Resolves once the row proves the outcome, or the time is up. */
 export async function watchRow(
   clock: Clock,
   own: OwnMessages,
@@ -141,7 +140,6 @@ class RowWatch {
     return notSent(reasonOf(state.error), 'message')
   }
 
-  /** Messages wrote a row without an error after the failed one. */
   #isSecond(other: MessageRow, failed: MessageRow): boolean {
     const isLater = other.rowId > failed.rowId && other.state.error === 0
     const isFree = isLater && !this.#own.isMatched(other)

@@ -71,7 +71,6 @@ export class MessagesScript {
   readonly #onCall: (call: ScriptCall) => void
   #files = 0
 
-  /** `onCall` is called after each run. */
   constructor(host: ScriptHost, osascriptPath: string, onCall: (call: ScriptCall) => void) {
     this.#host = host
     this.#osascriptPath = osascriptPath
@@ -83,7 +82,6 @@ export class MessagesScript {
     return this.#files > 0
   }
 
-  /** State of the iMessage account of this Mac user. */
   async account(signal: AbortSignal): Promise<AccountAnswer> {
     const end = await this.#osascript({ mode: 'account', target: null, content: '' }, signal)
     const line = readLine(end)
@@ -224,7 +222,6 @@ function accountsOf(detail: string): readonly Account[] {
   }))
 }
 
-/** Meaning of an error number of Messages.app or AppleScript. */
 export type FailureClass =
   /** The owner has not allowed us to control Messages.app. */
   | 'permission'

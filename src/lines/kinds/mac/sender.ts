@@ -107,7 +107,6 @@ export class Sender {
     return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
   }
 
-  /** The first route on which Messages finds its target. */
   async #findTarget(
     db: ChatDb,
     message: OutgoingMessage,
@@ -173,7 +172,6 @@ export class Sender {
     return sent.endWith({ outcome: 'accepted', guid: null })
   }
 
-  /** Expects the row of a part after all present rows. */
   #expectNext(part: Expectation): Expectation {
     const rowId = this.#line.db()?.maxRowId() ?? part.afterRowId
     const expectation = handedOverNow(part, rowId, this.#clock.now())
@@ -275,7 +273,6 @@ function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
 }
 
-/** Messages gave no answer, or none in time. */
 function isSilent(answer: ScriptAnswer): boolean {
   if (answer.answer === 'silent') return true
   return answer.answer === 'refused' && classOf(answer.number) === 'timeout'

@@ -79,7 +79,6 @@ const TRACKED_MAX = 20_000
 
 export class StatusTracker {
   readonly #tracked = new Map<number, TrackedRow>()
-  /** Offset of the next sweep among the older rows. */
   #sweepOffset = 0
 
   /** Messages has been sending something for minutes: it may need a restart. */
@@ -112,7 +111,6 @@ export class StatusTracker {
     return typeof this.#tracked.get(rowId)?.errorSince === 'number'
   }
 
-  /** Drops a row that another one replaced. */
   forget(rowId: number): void {
     this.#tracked.delete(rowId)
   }

@@ -12,7 +12,6 @@ import { decodeAttributedBody } from './attributed-body.ts'
 export type TraceEntry = { readonly t: number } & RowChange
 
 export type TraceOrder = {
-  /** Path of chat.db. */
   readonly path: string
   readonly forMs: number
   readonly clock: Clock
@@ -116,7 +115,6 @@ type Row = Readonly<Record<string, Cell>>
 /** Alias of the ROWID; no column has this name. */
 const ROW_ID = 'trace rowid'
 
-/** The followed rows of one table of chat.db, with their last values. */
 export class FollowedTable {
   readonly name: string
   readonly #columns: readonly Column[]

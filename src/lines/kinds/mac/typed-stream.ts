@@ -38,7 +38,6 @@ type CString = { readonly kind: 'c_string'; readonly text: string | null }
 type Numbered = TypedObject | TypedClass | CString
 
 type Read = () => TypedValue
-/** Position in a type encoding. */
 type Cursor = { readonly text: string; at: number }
 
 const HEADER_BYTES = 13
@@ -64,7 +63,6 @@ const LAST_TAG = 0x91
 export const BLOB_BYTES_MAX = 1_048_576
 const OBJECTS_MAX = 20_000
 const DEPTH_MAX = 64
-/** Arrays and structs within each other. */
 const NESTING_MAX = 64
 const LENGTH_DIGITS_MAX = 7
 const CLASS_CHAIN_MAX = 16
@@ -80,7 +78,6 @@ export function readTypedStream(blob: Uint8Array): TypedGroup {
   return new TypedStreamReader(blob).read()
 }
 
-/** An object of the class `name` or of a subclass. */
 export function isKindOf(value: TypedValue | undefined, name: string): value is TypedObject {
   if (value === null || typeof value !== 'object' || !('kind' in value)) return false
   return value.kind === 'object' && value.class.names.includes(name)
@@ -347,7 +344,6 @@ class TypedStreamReader {
     return this.#bytes.subarray(at, at + length)
   }
 
-  /** Bytes after their length, not copied. */
   #counted(): Uint8Array {
     return this.#take(this.#narrowInteger(false))
   }
@@ -361,7 +357,6 @@ class TypedStreamReader {
     return Number.isSafeInteger(value) ? value : wide
   }
 
-  /** An integer of at most 32 bits. */
   #narrowInteger(isSigned: boolean, head = this.#byte()): number {
     if (head === TAG.int16) {
       const at = this.#skip(2)

@@ -18,7 +18,6 @@ export class UndatedRows {
     this.#clock = clock
   }
 
-  /** Notes the rows of a look that were not seen before. */
   note(db: ChatDb, rows: readonly MessageRow[]): void {
     const [now, monotonic] = [this.#clock.now(), this.#clock.monotonic()]
     if (rows.every((row) => dateOf(row, now) !== null)) return

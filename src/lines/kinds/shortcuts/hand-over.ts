@@ -113,7 +113,6 @@ async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<bool
   return isHandedOut
 }
 
-/** A message that a shortcut has not reported on yet. */
 export type PendingReport = {
   readonly message: OutgoingMessage
   /** Answers the waiting send; null if the send has given up. */
@@ -131,7 +130,6 @@ const NOT_CONFIRMED: Settlement = { outcome: 'unknown', reason: 'not_confirmed' 
 export class HandedOut {
   readonly #clock: Clock
   readonly #pending = new Map<MessageId, PendingReport>()
-  /** The first reported outcomes. */
   readonly #closed = new Map<MessageId, Settlement['outcome']>()
 
   /** `unsettled` were handed out in earlier runs. */

@@ -25,7 +25,6 @@ export type Incoming = {
 /** Direction marks and spaces alone are no sender. */
 const VISIBLE = /[^\p{Cf}\s]/u
 const NAME = /[\p{L}\n]/u
-/** Further recipients are ignored. */
 const RECIPIENTS_MAX = 100
 
 /** Returns null if the post names no sender. */

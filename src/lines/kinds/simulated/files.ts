@@ -74,7 +74,6 @@ trailer
 %%EOF
 `
 
-/** Files that simulated people can send. */
 export const SAMPLES = {
   jpeg: { filename: 'IMG_0001.JPG', declaredType: 'image/jpeg', encoded: JPEG_BASE64 },
   heic: { filename: 'IMG_0001.HEIC', declaredType: 'image/heic', encoded: HEIC_BASE64 },
@@ -131,7 +130,6 @@ export class SimulatedFiles {
     return { filename: 'Video.bin', declaredType: 'application/octet-stream', ...written }
   }
 
-  /** Deletes files stored before `before`. */
   prune(before: number): void {
     if (!existsSync(this.#folder)) return
     for (const name of readdirSync(this.#folder)) {

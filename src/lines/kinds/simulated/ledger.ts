@@ -21,7 +21,6 @@ export type PendingEvent = {
 /** `seq` is its position and is never reused. */
 export type NetworkEvent = PendingEvent & { readonly seq: number }
 
-/** A file that was sent with a message. */
 export type Part = FileRef & { readonly guid: string; readonly attachmentId: string }
 
 export type Carried = {

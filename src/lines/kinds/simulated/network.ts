@@ -11,7 +11,6 @@ import { SimulatedFiles } from './files.ts'
 import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent } from './ledger.ts'
 
 export type SimulatedOptions = {
-  /** Lines that this start asks for. */
   readonly lineCount: number
   /** Time that a simulated person takes for each step: to get a message, to read it. */
   readonly delayMs: number
@@ -158,7 +157,6 @@ export class SimulatedNetwork {
     return Math.max(0, this.#dueAt(line) - this.now())
   }
 
-  /** Newest position of all lines. */
   lastPosition(): number {
     const sql = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
     return this.#ledger.query<{ seq: number }>(sql).get()?.seq ?? 0

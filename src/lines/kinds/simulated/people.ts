@@ -16,9 +16,7 @@ import type { FileRef, Sample } from './files.ts'
 import type { Carried, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 
-/** Outcome of a message to a number. */
 export type Behaviour =
-  /** The message leaves; the fields say what follows. */
   | {
       readonly kind: 'carried'
       readonly isDelivered: boolean
@@ -26,7 +24,6 @@ export type Behaviour =
       /** Time until the network confirms the message, in milliseconds. */
       readonly acceptMs: number
       readonly answer: Answer | null
-      /** The line goes offline right after. */
       readonly dropsLine: boolean
     }
   /** Refused before anything happened. */
@@ -107,7 +104,6 @@ function isLine(handle: string, count: number): boolean {
   return ordinal >= 1 && ordinal <= count
 }
 
-/** The facts of a message that decide its outcome. */
 type Addressed = {
   readonly to: string
   readonly service?: string | undefined
@@ -188,7 +184,6 @@ function answerersOf(
   })
 }
 
-/** A person who answers, with the guid and the time of the answer. */
 type Answering = {
   readonly network: SimulatedNetwork
   readonly message: SimulatedMessage
@@ -239,7 +234,6 @@ function write(answering: Answering, text: string, files: readonly FileRef[] = [
   return messageFrom(senderOf(answering), answering.guid, text, { attachments })
 }
 
-/** A message whose file comes later. */
 function announce(answering: Answering, file: FileRef | null): readonly PendingEvent[] {
   const { message, guid, at, network } = answering
   const place = { line: message.line, guid: network.newGuid(), at: at + FILE_WAIT_MS }

@@ -146,7 +146,6 @@ function eventSchema<Name extends string, Fields extends TProperties>(
   )
 }
 
-/** The line action that plays an event on `network`. */
 export function scriptAction(network: () => SimulatedNetwork): LineAction {
   return {
     name: 'events',

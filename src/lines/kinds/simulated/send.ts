@@ -20,7 +20,6 @@ import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts
 
 type Sending = {
   readonly message: OutgoingMessage
-  /** Number of the line. */
   readonly line: string
   /** The network's id of the session. */
   readonly session: string
@@ -28,7 +27,6 @@ type Sending = {
   readonly onDrop: () => void
 }
 
-/** A message that may leave. */
 type Prepared = {
   readonly message: OutgoingMessage
   readonly behaviour: Behaviour
@@ -90,7 +88,6 @@ export function settledBy(
   return isSlow ? provenAs('held', proof) : outcomeOf(behaviour, proof)
 }
 
-/** Reads the files, and decides the outcome. */
 async function prepare(
   network: SimulatedNetwork,
   line: string,
@@ -137,7 +134,6 @@ async function carry(
   }
 }
 
-/** Keeps the files that others get. */
 function keepForwarded(
   { files }: SimulatedNetwork,
   { attachments = [] }: OutgoingMessage,
