@@ -11,7 +11,7 @@ import {
   type Line,
   type OfflineReason,
 } from '../domain/line.ts'
-import { type OutgoingMessage, type SentenceOf, sentencesOf } from '../domain/message.ts'
+import { type OutgoingMessage, sentencesOf } from '../domain/message.ts'
 import type { OptionTable, OptionValues } from '../domain/option.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -34,7 +34,7 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   /** Starts a relay with lines to try without a device. */
   readonly trialCommand?: string | undefined
   /** Contacts of practice lines: `reader` reads messages, `echo` also replies with the same text. */
-  readonly practiceNumbers?: PracticeNumbers | undefined
+  readonly practiceNumbers?: { readonly reader: string; readonly echo: string } | undefined
   readonly options: Table
   /** Offline reasons that come without a finding; `absent` is for a missing device. */
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
@@ -50,8 +50,6 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
    */
   create(host: KindHost, options: OptionValues<Table>, sharers: NumberSharers): CreatedKind
 }
-
-export type PracticeNumbers = { readonly reader: string; readonly echo: string }
 
 export type KindFacts = Pick<LineKind, 'name' | 'isReal' | 'abilities' | 'reasons' | 'deletable'>
 
@@ -177,18 +175,7 @@ export type DeviceCalls = {
   done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>
 }
 
-export type CreatedKinds = {
-  readonly kinds: readonly LineKind[]
-  readonly sentenceOf: SentenceOf
-  readonly drivers: readonly LineDriver[]
-  /** Names of the kinds that look for devices, here or on a box; devices of the others call the relay. */
-  readonly deviceKinds: readonly string[]
-  readonly services: readonly Service[]
-  readonly findings: () => readonly Finding[]
-  readonly reports: Reports
-  readonly calls: DeviceCalls
-  readonly actions: readonly (LineAction & { readonly kind: string })[]
-}
+export type CreatedKinds = ReturnType<typeof createKinds>
 
 /** Creates kinds in the order of the table: a kind that uses `NumberSharers` comes after those it watches. */
 export function createKinds(
@@ -200,7 +187,7 @@ export function createKinds(
     /** Replace the drivers that look for devices by themselves. */
     readonly drivers?: readonly LineDriver[] | undefined
   },
-): CreatedKinds {
+) {
   const { kinds, options, lines, drivers } = given
   const sharers = new Set(kinds.filter(({ sharesNumber }) => sharesNumber).map(({ name }) => name))
   const created: CreatedKind[] = []
@@ -217,9 +204,10 @@ export function createKinds(
       ...(drivers ?? driversOf(created.filter(({ calls }) => calls === undefined))),
       ...driversOf(created.filter(({ calls }) => calls !== undefined)),
     ],
+    /** Names of the kinds that look for devices, here or on a box; devices of the others call the relay. */
     deviceKinds: kinds.flatMap(({ name }, at) => (created[at]?.calls === undefined ? [name] : [])),
     services: created.flatMap(({ services = [] }) => services),
-    findings: () => created.flatMap(({ findings }) => findings?.() ?? []),
+    findings: (): readonly Finding[] => created.flatMap(({ findings }) => findings?.() ?? []),
     reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Merged.
     actions: kinds.flatMap(({ name: kind }, index) =>
       (created[index]?.actions ?? []).map((action) => ({ ...action, kind })),

@@ -36,7 +36,7 @@ type Placed = {
 }
 
 /** Facts besides the row that a classification depends on. Times are milliseconds since 1970. */
-export type Circumstances = {
+export type Context = {
   readonly now: number
   readonly waitedMs: number
   readonly since: number
@@ -122,18 +122,18 @@ const SKIP: Classification = { kind: 'skip' }
 const UNPLACED: Classification = { kind: 'leave_out', leftOut: 'unplaced' }
 const OWN: Classification = { kind: 'leave_out', leftOut: 'own' }
 
-export function classify(row: MessageRow, circumstances: Circumstances): Classification {
+export function classify(row: MessageRow, context: Context): Classification {
   const rowNature = nature(row)
   if (rowNature === 'not_understood') return { kind: 'leave_out', leftOut: rowNature }
-  if (rowNature === 'notice' || isGone(row, circumstances)) return SKIP
-  const wait = waitOf(row, rowNature, circumstances)
+  if (rowNature === 'notice' || isGone(row, context)) return SKIP
+  const wait = waitOf(row, rowNature, context)
   if (wait !== null) return { kind: 'incomplete', isPatient: wait === 'patient' }
   if (row.isFromMe && (row.state.error !== 0 || isScheduled(row))) return SKIP
-  return classifyComplete(row, rowNature, circumstances)
+  return classifyComplete(row, rowNature, context)
 }
 
 /** Unsent, or deleted in Messages, before it was read. The body of an edited row may still come. */
-function isGone(row: MessageRow, { db, waitedMs }: Circumstances): boolean {
+function isGone(row: MessageRow, { db, waitedMs }: Context): boolean {
   const isRetracted = isUnsent(row) && (hasRetractedAll(row) || !isBodyLate(row, waitedMs))
   return isRetracted || (row.chat === null && db.isRecoverable(row.rowId))
 }
@@ -141,32 +141,28 @@ function isGone(row: MessageRow, { db, waitedMs }: Circumstances): boolean {
 function classifyComplete(
   row: MessageRow,
   rowNature: 'message' | RowChange,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
-  const chat = row.chat ?? (row.room === null ? null : circumstances.db.groupChat(row.room))
+  const chat = row.chat ?? (row.room === null ? null : context.db.groupChat(row.room))
   if (rowNature !== 'message') {
-    return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, circumstances)
+    return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, context)
   }
-  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, circumstances)
+  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, context)
   // The group is unknown, so nobody can answer the sender.
-  return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
+  return row.room === null ? classifyDirect(row, context) : UNPLACED
 }
 
-function classifyInGroup(
-  row: MessageRow,
-  group: Chat,
-  circumstances: Circumstances,
-): Classification {
+function classifyInGroup(row: MessageRow, group: Chat, context: Context): Classification {
   // The owner's own messages get the group's identifier as their handle.
-  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, circumstances)
+  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, context)
   if (row.handle === null) return UNPLACED
-  const isEcho = circumstances.isOwnAlias(row.handle)
-  return isEcho ? ownOf(row, circumstances) : relayed(row, row.handle, group, circumstances)
+  const isEcho = context.isOwnAlias(row.handle)
+  return isEcho ? ownOf(row, context) : relayed(row, row.handle, group, context)
 }
 
 /** The owner's words that came back, or that the owner wrote to themselves: counted unless they are old. */
-function ownOf(row: MessageRow, circumstances: Circumstances): Classification {
-  return isHistory(row, circumstances) ? SKIP : OWN
+function ownOf(row: MessageRow, context: Context): Classification {
+  return isHistory(row, context) ? SKIP : OWN
 }
 
 /** A message with words was not unsent, whatever its summary says. */
@@ -183,23 +179,23 @@ function classifyChange(
   row: MessageRow,
   chat: Chat,
   change: RowChange,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
   if (chat.isDirect && change.kind === 'group') return SKIP
   const sender = row.handle ?? chat.identifier
-  const isOwn = (end: string) => circumstances.isOwnAlias(end)
+  const isOwn = (end: string) => context.isOwnAlias(end)
   const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
-  if (isEcho && change.kind === 'reaction') return ownOf(row, circumstances)
-  const whole = wholeChange(row, change, circumstances.db)
+  if (isEcho && change.kind === 'reaction') return ownOf(row, context)
+  const whole = wholeChange(row, change, context.db)
   if (whole === null) return SKIP
   const handle = row.isFromMe || isEcho ? null : spelledHandle(sender)
   const group = chat.isDirect ? null : chat
-  return { kind: 'change', change: whole, handle, ...placed(row, group, circumstances) }
+  return { kind: 'change', change: whole, handle, ...placed(row, group, context) }
 }
 
-function placed(row: MessageRow, group: Chat | null, circumstances: Circumstances): Placed {
-  const at = dateOf(row, circumstances.now) ?? circumstances.now
-  return { group, at, isHistory: isHistory(row, circumstances) }
+function placed(row: MessageRow, group: Chat | null, context: Context): Placed {
+  const at = dateOf(row, context.now) ?? context.now
+  return { group, at, isHistory: isHistory(row, context) }
 }
 
 /** A row without a chat may be of a group, so it is stored but not announced. */
@@ -207,17 +203,17 @@ function relayed(
   row: MessageRow,
   sender: string,
   group: Chat | null,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
-  if (circumstances.isReplay(row)) return SKIP
-  if (isEditCopy(row, circumstances.db)) return { kind: 'leave_out', leftOut: 'edit_copy' }
+  if (context.isReplay(row)) return SKIP
+  if (isEditCopy(row, context.db)) return { kind: 'leave_out', leftOut: 'edit_copy' }
   const unplaced = group === null && row.chat === null ? 'unplaced' : null
   return {
     kind: 'relay',
     handle: spelledHandle(sender),
-    text: readableText(row, circumstances.db),
+    text: readableText(row, context.db),
     withheld: row.isSpam && !row.isFromMe ? 'spam' : unplaced,
-    ...placed(row, group, circumstances),
+    ...placed(row, group, context),
   }
 }
 
@@ -230,7 +226,7 @@ export function groupIdentifier({ groupId, identifier }: Chat): string {
 function waitOf(
   row: MessageRow,
   rowNature: Nature,
-  { waitedMs, db }: Circumstances,
+  { waitedMs, db }: Context,
 ): 'urgent' | 'patient' | null {
   if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
   if (row.chat === null && waitedMs < CHAT_WAIT_MS) return 'urgent'
@@ -243,21 +239,21 @@ function waitOf(
 function isToBeJoined(
   row: MessageRow,
   rowNature: Nature,
-  { waitedMs, db }: Pick<Circumstances, 'waitedMs' | 'db'>,
+  { waitedMs, db }: Pick<Context, 'waitedMs' | 'db'>,
 ): boolean {
   if (row.chat === null && row.room === null && waitedMs < LATE_CHAT_WAIT_MS) return true
   if (typeof rowNature === 'object') return rowNature.kind === 'group' && waitedMs < PAIR_WAIT_MS
   return waitedMs < COPY_WAIT_MS && mayBeEditCopy(row) && !isEditCopy(row, db)
 }
 
-function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
+function classifyDirect(row: MessageRow, context: Context): Classification {
   const ends = endsOf(row)
-  const peer = ends.find((end) => !circumstances.isOwnAlias(end))
+  const peer = ends.find((end) => !context.isOwnAlias(end))
   const isBlank = row.chat === null && isEmpty(row)
   // macOS 26 writes ghosts of messages that we send: no chat, no text (imsg).
   if (isBlank && row.isFromMe) return SKIP
   if (isBlank || ends.length === 0) return UNPLACED
-  return peer === undefined ? ownOf(row, circumstances) : relayed(row, peer, null, circumstances)
+  return peer === undefined ? ownOf(row, context) : relayed(row, peer, null, context)
 }
 
 /** "Send Later": its row stays the same when it goes out. */
@@ -302,8 +298,8 @@ function isEmpty(row: MessageRow): boolean {
  * the line, messages older than a day, messages that come with many old ones, and messages without a date
  * that come with others or among no new ones.
  */
-function isHistory(row: MessageRow, circumstances: Circumstances): boolean {
-  const { now, since, healthyAt, isBackFill, isAlone } = circumstances
+function isHistory(row: MessageRow, context: Context): boolean {
+  const { now, since, healthyAt, isBackFill, isAlone } = context
   const at = dateOf(row, now)
   if (at === null) return !isAlone || !row.state.isFinished
   if (at < since - FIRST_START_SLACK_MS) return true

@@ -30,6 +30,9 @@ import { MessagesScript, type ScriptHost } from './script-runner.ts'
 
 const SCRIPT_CALLS_MAX = 500
 
+const program = (name: string, sentence: string) =>
+  option(`mac-${name}`, PATH_KIND, { default: `/usr/bin/${name}`, sentence })
+
 const OPTIONS = {
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
@@ -50,22 +53,10 @@ const OPTIONS = {
     default: 'messages',
     sentence: 'The folder from which Messages sends files: its own, or one in Pictures.',
   }),
-  macOsascript: option('mac-osascript', PATH_KIND, {
-    default: '/usr/bin/osascript',
-    sentence: 'The program that runs the script for Messages.',
-  }),
-  macOpen: option('mac-open', PATH_KIND, {
-    default: '/usr/bin/open',
-    sentence: 'The program that starts Messages.',
-  }),
-  macPgrep: option('mac-pgrep', PATH_KIND, {
-    default: '/usr/bin/pgrep',
-    sentence: 'The program that checks whether Messages is running.',
-  }),
-  macCaffeinate: option('mac-caffeinate', PATH_KIND, {
-    default: '/usr/bin/caffeinate',
-    sentence: 'The program that keeps the Mac awake.',
-  }),
+  macOsascript: program('osascript', 'The program that runs the script for Messages.'),
+  macOpen: program('open', 'The program that starts Messages.'),
+  macPgrep: program('pgrep', 'The program that checks whether Messages is running.'),
+  macCaffeinate: program('caffeinate', 'The program that keeps the Mac awake.'),
 } as const
 
 /** In the order in which the Mac line checks: after the first failure it knows nothing more. */

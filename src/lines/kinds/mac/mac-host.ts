@@ -10,7 +10,7 @@ import type { ChatDb } from './chat-db.ts'
 import type { MessagesScript } from './script-runner.ts'
 
 export type Mac = {
-  readonly user: MacUser
+  readonly user: ReturnType<typeof macUser>
   readonly app: MessagesApp
   readonly script: MessagesScript
   readonly chatDb: MessagesDb
@@ -18,16 +18,6 @@ export type Mac = {
 }
 
 export type MessagesDb = { readonly path: string; open(): ChatDb }
-
-export type MacUser = {
-  /** The machine's UUID and the user id; null if unknown. */
-  deviceKey(signal: AbortSignal): Promise<string | null>
-  /**
-   * True if the user is logged in to a graphical session, in front or in the background: without it there
-   * are no Apple events. Null if unknown.
-   */
-  hasGuiSession(signal: AbortSignal): Promise<boolean | null>
-}
 
 // Paths on macOS, from the manual pages ioreg(8), stat(1) and launchctl(1).
 const IOREG_PATH = '/usr/sbin/ioreg'
@@ -39,19 +29,24 @@ const MACHINE_ID_PATH = '/etc/machine-id'
 const QUERY_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 
 /** The driver also runs on other systems for tests, with a stand-in user. */
-export function macUser({ run, platform, self: { uid } }: KindHost): MacUser {
+export function macUser({ run, platform, self: { uid } }: KindHost) {
   const isMac = platform === 'darwin'
   const ask = (path: string, args: readonly string[], signal: AbortSignal) =>
     run({ path, args, ...QUERY_LIMITS }, signal)
   let machine: string | null = null
   return {
-    async deviceKey(signal) {
+    /** The machine's UUID and the user id; null if unknown. */
+    async deviceKey(signal: AbortSignal): Promise<string | null> {
       machine ??= isMac
         ? platformUuid(await ask(IOREG_PATH, ['-rd1', '-c', 'IOPlatformExpertDevice'], signal))
         : machineId()
       return machine === null ? null : `${machine}:${uid}`
     },
-    async hasGuiSession(signal) {
+    /**
+     * True if the user is logged in to a graphical session, in front or in the background: without it
+     * there are no Apple events. Null if unknown.
+     */
+    async hasGuiSession(signal: AbortSignal): Promise<boolean | null> {
       if (!isMac) return true
       const console = await ask(STAT_PATH, ['-f', '%u', '/dev/console'], signal)
       if (hasSucceeded(console) && console.stdout.trim() === String(uid)) return true

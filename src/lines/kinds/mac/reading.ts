@@ -7,7 +7,7 @@ import type { LineEvent } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { type Checkpoint, checkpointText, REPEATS_MAX } from './checkpoint.ts'
-import { ageOf, type Circumstances, classify, isMessage, OLD_AGE_MS } from './classify.ts'
+import { ageOf, type Context, classify, isMessage, OLD_AGE_MS } from './classify.ts'
 import { EditWatch } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
@@ -189,13 +189,13 @@ export class Reading {
     if (match !== null) return this.#ownEvent(row, match)
     // During a send, no row can be matched for certain: its own may still lack its text.
     if (row.isFromMe && own.isInFlight) return 'wait'
-    const circumstances = this.#circumstances(db, row, isBackFill)
-    const found = classify(row, circumstances)
+    const context = this.#context(db, row, isBackFill)
+    const found = classify(row, context)
     if (found.kind !== 'incomplete') return this.#toEvent(db, row, found)
     if (!found.isPatient) return 'wait'
     const { patientCount } = this.#incomplete
     if (this.#incomplete.isPatient(row) || patientCount < PATIENT_MAX) return 'wait_patiently'
-    const atOnce = classify(row, { ...circumstances, waitedMs: Infinity })
+    const atOnce = classify(row, { ...context, waitedMs: Infinity })
     return atOnce.kind === 'incomplete' ? null : this.#toEvent(db, row, atOnce)
   }
 
@@ -210,7 +210,7 @@ export class Reading {
     return Math.min(this.#checkpoint.healthyAt, this.#clock.now())
   }
 
-  #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
+  #context(db: ChatDb, row: MessageRow, isBackFill: boolean): Context {
     const now = this.#clock.now()
     return {
       now,

@@ -167,11 +167,12 @@ export class StatusTracker {
     const service = stage === 'held' ? before.service : serviceOf(state)
     this.#keep(state.rowId, { ...before, stage, service, errorSince: null })
     const steps = stepsBetween(before.stage, reached)
+    const dates = { sent: null, delivered: state.deliveredAt, read: state.readAt }
     const isFallback = steps.length === 0 && service !== before.service
     return (isFallback ? (['sent'] as const) : steps).map((kind) => ({
       guid: state.guid,
       kind,
-      at: timestamp(dateOf(state, kind) ?? now),
+      at: timestamp(dates[kind] ?? now),
       reason: null,
       service,
     }))
@@ -214,9 +215,4 @@ function stepsBetween(before: Stage, reached: Stage): readonly Step[] {
     const rank = STAGES.indexOf(step)
     return rank > STAGES.indexOf(before) && rank <= STAGES.indexOf(reached)
   })
-}
-
-function dateOf(state: OwnState, step: Step): number | null {
-  if (step === 'delivered') return state.deliveredAt
-  return step === 'read' ? state.readAt : null
 }

@@ -33,7 +33,6 @@ import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
 import { Arrivals, type Incoming, readIncoming } from './incoming.ts'
 
-const NOT_READY: NotReady = 'not_ready'
 const SHORTCUTS_CAPABILITIES: Capabilities = {
   ...NO_CAPABILITIES,
   new_contacts: true,
@@ -126,11 +125,11 @@ class ShortcutsLineRun {
     if (kind !== null) {
       const leftOut = { guid: incoming.guid, kind, at }
       const isCounted = await this.#publishIncoming({ type: 'left_out', leftOut, checkpoint: null })
-      return isCounted ? 'stored' : NOT_READY
+      return isCounted ? 'stored' : 'not_ready'
     }
     const isStored = this.#store(message, incoming, at)
     this.#arrivals.note(incoming, isStored)
-    return (await isStored) ? 'stored' : NOT_READY
+    return (await isStored) ? 'stored' : 'not_ready'
   }
 
   async #store(
@@ -157,7 +156,7 @@ class ShortcutsLineRun {
   }
 
   async next(requester: Requester): Promise<HandedOver | NotReady> {
-    if (this.#events.isOver) return NOT_READY
+    if (this.#events.isOver) return 'not_ready'
     this.#askedAt = this.#host.relayClock.monotonic()
     this.#wakeUp.notify()
     return this.#handOver.take(requester)
@@ -166,7 +165,7 @@ class ShortcutsLineRun {
   /** Resolves with `noted` once the outcome is durable. */
   async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
-    if (pending === null) return this.#events.isOver ? NOT_READY : 'unknown'
+    if (pending === null) return this.#events.isOver ? 'not_ready' : 'unknown'
     const outcome: Settlement = report.isSent
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
@@ -182,7 +181,7 @@ class ShortcutsLineRun {
       messageId: message.id,
       outcome,
     })
-    if (!isStored) return NOT_READY
+    if (!isStored) return 'not_ready'
     this.#handedOut.close(pending, outcome)
     return 'noted'
   }

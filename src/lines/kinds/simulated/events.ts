@@ -46,11 +46,6 @@ export type Sender = {
   readonly at: number
 }
 
-type Published = Extract<
-  LineEvent,
-  { readonly type: 'message' | 'receipt' | 'attachment' | 'change' }
->
-
 export function messageFrom(
   { line, from, group, service, at }: Sender,
   guid: string,
@@ -103,7 +98,7 @@ export function lineEventsOf(
   event: NetworkEvent,
   historyUntil: number,
   files: SimulatedFiles,
-): readonly Published[] {
+): readonly Extract<LineEvent, { readonly checkpoint: string | null }>[] {
   const { kind, guid } = event
   const at = timestamp(event.at)
   const isHistory = event.seq <= historyUntil
