@@ -262,23 +262,14 @@ export class LineRunner {
 
   /** Synchronous up to the intake: events reach the writer in the driver's order. */
   async #handle(event: LineEvent): Promise<void> {
-    switch (event.type) {
-      case 'online':
-        this.#goOnline(event)
-        return
-      case 'offline':
-        this.#downReason = event.reason
-        this.#endSession()
-        this.#refresh()
-        return
-      case 'message':
-      case 'left_out':
-      case 'receipt':
-      case 'attachment':
-      case 'change':
-      case 'settled':
-      case 'checkpoint':
-        await this.#messages.intake(this.#line, event)
+    if (event.type === 'online') {
+      this.#goOnline(event)
+    } else if (event.type === 'offline') {
+      this.#downReason = event.reason
+      this.#endSession()
+      this.#refresh()
+    } else {
+      await this.#messages.intake(this.#line, event)
     }
   }
 

@@ -29,8 +29,6 @@ export type DecodedBody =
 export type InlineEmoji = { readonly at: number; readonly guid: string }
 
 const MARK = '\uFFFC'
-const EMOJI_ATTRIBUTE = '__kIMEmojiImageAttributeName'
-const GUID_ATTRIBUTE = '__kIMFileTransferGUIDAttributeName'
 const GUID_BYTES_MAX = 255
 const STREAM_AS_TEXT = '\u0004\u000Bstreamtyped'
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -92,10 +90,7 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
   return { ok: true, text, attachmentGuids, ...(inlineEmoji.length > 0 && { inlineEmoji }) }
 }
 
-type Marking = {
-  readonly guid: string | null
-  readonly isEmoji: boolean
-}
+type Marking = { readonly guid: string | null; readonly isEmoji: boolean }
 
 type Run = Marking & { readonly at: number; readonly length: number }
 
@@ -141,10 +136,10 @@ function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking
     const at = values.findIndex((name, index) => index % 2 === 0 && isNamed(name, wanted))
     return at < 0 ? undefined : values[at + 1]
   }
-  const bytes = bytesOf(valueOf(GUID_ATTRIBUTE))
+  const bytes = bytesOf(valueOf('__kIMFileTransferGUIDAttributeName'))
   // An impossible guid is skipped: the text is still good.
   const isGuid = bytes !== null && bytes.byteLength <= GUID_BYTES_MAX
-  const emoji = valueOf(EMOJI_ATTRIBUTE)
+  const emoji = valueOf('__kIMEmojiImageAttributeName')
   return {
     guid: isGuid ? strictly(STRICT_UTF8, bytes) : null,
     isEmoji: isKindOf(emoji, 'NSNumber') && emoji.groups.at(-1)?.values[0] === 1,

@@ -37,14 +37,10 @@ const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.messa
  * body stored as TEXT would lose bytes that are not UTF-8.
  */
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
-const LAST_ROWS_MAX = 8
-const CHATS_MAX = 8
-const OWN_USES = 200
 /** Latest rows of any kind that are searched. */
 const OWN_USES_AMONG = 50_000
 /** Latest uses of each of our addresses. */
 const USES_OF_EACH = 20
-const USES_OF_EACH_AMONG = 10_000
 /** iMessage allows 32; a carrier may allow more. */
 const MEMBERS_MAX = 500
 
@@ -78,7 +74,7 @@ export function queriesOf(schema: ChatDbSchema) {
     maxRowId: 'SELECT max(ROWID) AS value FROM message',
     sequence: `SELECT seq AS value FROM sqlite_sequence WHERE name = 'message'`,
     lastRows: `SELECT ROWID AS id, guid FROM message WHERE ROWID > 0
-      ORDER BY ROWID DESC LIMIT ${LAST_ROWS_MAX}`,
+      ORDER BY ROWID DESC LIMIT 8`,
     guidsAt: `SELECT ROWID AS id, guid FROM message WHERE ROWID IN ${ROW_IDS}`,
     rowIdOf: 'SELECT ROWID AS value FROM message WHERE guid = +$guid',
     rowsAfter: `${full} WHERE m.ROWID > +$rowId ORDER BY m.ROWID LIMIT +$limit`,
@@ -94,7 +90,7 @@ export function queriesOf(schema: ChatDbSchema) {
     directChats: `SELECT ${chat} FROM chat c
       WHERE c.chat_identifier = +$handle AND +c.style = 45 AND ${chatService} = 'imessage'
       ORDER BY (SELECT max(${joinDate}) FROM chat_message_join j WHERE j.chat_id = c.ROWID) DESC,
-        c.ROWID DESC LIMIT ${CHATS_MAX}`,
+        c.ROWID DESC LIMIT 8`,
     knowsHandle: `SELECT 1 AS value FROM message m
         WHERE m.handle_id IN (SELECT h.ROWID FROM handle h WHERE h.id IN ${SPELLINGS})
       UNION ALL SELECT 1 FROM json_each($spellings)
@@ -242,7 +238,7 @@ function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
       AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
       AND ${namesAnOther(schema, isOwn)}
-    ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
+    ORDER BY m.ROWID DESC LIMIT 200`
 }
 
 /** The same by date, the latest of each address and account, so that a busy address hides no other. */
@@ -255,7 +251,7 @@ function usesOfEach(schema: ChatDbSchema): string {
           PARTITION BY m.is_from_me, lower(${address}), lower(${account}) ORDER BY m.date DESC) AS place
         FROM message m WHERE m.ROWID IN (
             SELECT d.ROWID FROM message d WHERE d.date BETWEEN +$from AND +$until
-            ORDER BY d.date DESC LIMIT ${USES_OF_EACH_AMONG})
+            ORDER BY d.date DESC LIMIT 10000)
           AND +m.is_sent = +m.is_from_me AND +m.error = 0
           AND CASE m.is_from_me WHEN 1 THEN ${namesAnOther(schema, 1)} ELSE ${namesAnOther(schema, 0)} END)
       WHERE place <= ${USES_OF_EACH})

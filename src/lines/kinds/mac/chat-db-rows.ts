@@ -29,19 +29,13 @@ export const IDS = { rowId: ['id', rowIdOf], guid: ['guid', String] } as const s
 export type RowId = RowOf<typeof IDS>
 /** `editedAt` is null for an impossible date. */
 export const EDITED = { ...IDS, editedAt: ['date_edited', timeOf] } as const satisfies Fields
-export const OWN_ERROR = {
-  error: ['error', integerOf],
-  at: ['date', timeOf],
-} as const satisfies Fields
+export const OWN_ERROR = { error: ['error', integerOf], at: ['date', timeOf] } as const
 export const EMOJI_WORDS = { guid: ['guid', String], words: ['words', nameOf] } as const
 export const NUMBER = { value: ['value', numberOf] } as const satisfies Fields
 export const DATA_VERSION = { version: ['data_version', numberOf] } as const satisfies Fields
 export const TEXT = { value: ['value', nameOf] } as const satisfies Fields
 export const NAMED = { rowId: ['id', rowIdOf], ...TEXT } as const satisfies Fields
-export const DATED_LIKE = {
-  rowId: ['id', rowIdOf],
-  handle: ['handle', nameOf],
-} as const satisfies Fields
+export const DATED_LIKE = { rowId: ['id', rowIdOf], handle: ['handle', nameOf] } as const
 
 export const CHAT = {
   rowId: ['chat_id', rowIdOf],

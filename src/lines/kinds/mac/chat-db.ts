@@ -63,14 +63,10 @@ type EditedRow = RowId & { readonly editedAt: number }
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
-const EQUALS_MAX = 20
 /** Rows within two seconds that are searched. */
 const DATED_LIKE_MAX = 500
 const PEOPLE_MAX = 20_000
 const NAMES_PAGE = 1_000
-const EDITED_MAX = 500
-const LOOK_UP_MAX = 500
-const USES_MAX = 500
 /** A replay has the date of the original, give or take the precision lost on the way. */
 const DUPLICATE_MS = 1_000
 
@@ -190,7 +186,7 @@ export class ChatDb {
 
   /** The newest 500 messages dated from `ms` (since 1970) on that were edited or unsent. */
   editedSince(ms: number): readonly EditedRow[] {
-    return this.#dated('editedBetween', { from: ms, limit: EDITED_MAX })
+    return this.#dated('editedBetween', { from: ms, limit: 500 })
       .map((raw) => readRow(EDITED, raw))
       .flatMap(({ editedAt, ...ids }) => (editedAt === null ? [] : [{ ...ids, editedAt }]))
   }
@@ -260,7 +256,7 @@ export class ChatDb {
     const isPossible = (handle: string | null) =>
       handle === null || row.isFromMe || row.people.includes(this.#personOf(handle))
     const possible = near.filter(({ handle }) => isPossible(handle)).map((other) => other.rowId)
-    return this.rowsAt(possible.slice(0, EQUALS_MAX)).filter((other) => isEqual(row, other))
+    return this.rowsAt(possible.slice(0, 20)).filter((other) => isEqual(row, other))
   }
 
   /** Addresses that the latest messages were sent from or came to, latest first. */
@@ -270,7 +266,7 @@ export class ChatDb {
 
   /** The latest 20 uses of each address, dated from `ms` (since 1970) on, at most 500. */
   usesOfEach(ms: number): readonly OwnUse[] {
-    return this.#dated('usesOfEach', { from: ms, limit: USES_MAX }).map(ownUseOf)
+    return this.#dated('usesOfEach', { from: ms, limit: 500 }).map(ownUseOf)
   }
 
   close(): void {
@@ -313,7 +309,7 @@ export class ChatDb {
   }
 
   #at(name: QueryName, rowIds: readonly number[]): readonly Raw[] {
-    return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
+    return [...chunksOf(rowIds, 500)].flatMap((some) =>
       this.#all(name, { rowIds: JSON.stringify(some) }),
     )
   }

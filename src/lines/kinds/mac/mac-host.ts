@@ -19,10 +19,6 @@ export type Mac = {
 
 export type MessagesDb = { readonly path: string; open(): ChatDb }
 
-// Paths on macOS, from the manual pages ioreg(8), stat(1) and launchctl(1).
-const IOREG_PATH = '/usr/sbin/ioreg'
-const STAT_PATH = '/usr/bin/stat'
-const LAUNCHCTL_PATH = '/bin/launchctl'
 /** See machine-id(5) of systemd. */
 const MACHINE_ID_PATH = '/etc/machine-id'
 
@@ -31,15 +27,15 @@ const QUERY_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 /** The driver also runs on other systems for tests, with a stand-in user. */
 export function macUser({ run, platform, self: { uid } }: KindHost) {
   const isMac = platform === 'darwin'
+  // For ioreg(8), stat(1) and launchctl(1).
   const ask = (path: string, args: readonly string[], signal: AbortSignal) =>
     run({ path, args, ...QUERY_LIMITS }, signal)
   let machine: string | null = null
   return {
     /** The machine's UUID and the user id; null if unknown. */
     async deviceKey(signal: AbortSignal): Promise<string | null> {
-      machine ??= isMac
-        ? platformUuid(await ask(IOREG_PATH, ['-rd1', '-c', 'IOPlatformExpertDevice'], signal))
-        : machineId()
+      const args = ['-rd1', '-c', 'IOPlatformExpertDevice']
+      machine ??= isMac ? platformUuid(await ask('/usr/sbin/ioreg', args, signal)) : machineId()
       return machine === null ? null : `${machine}:${uid}`
     },
     /**
@@ -48,10 +44,10 @@ export function macUser({ run, platform, self: { uid } }: KindHost) {
      */
     async hasGuiSession(signal: AbortSignal): Promise<boolean | null> {
       if (!isMac) return true
-      const console = await ask(STAT_PATH, ['-f', '%u', '/dev/console'], signal)
+      const console = await ask('/usr/bin/stat', ['-f', '%u', '/dev/console'], signal)
       if (hasSucceeded(console) && console.stdout.trim() === String(uid)) return true
       // Fast user switching leaves sessions in the background, which launchd knows.
-      const session = await ask(LAUNCHCTL_PATH, ['print', `gui/${uid}`], signal)
+      const session = await ask('/bin/launchctl', ['print', `gui/${uid}`], signal)
       return session.end === 'exited' ? session.exitCode === 0 : null
     },
   }

@@ -9,7 +9,6 @@ import { lastAddressCounts } from './own-addresses.ts'
 
 const LOOK_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 15_000
-const HEAD_PATH = '/usr/bin/head'
 const PROBE_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 const E164 = /^\+[1-9][0-9]{6,14}$/
 /** Share of the last messages that a number needs to count as the line's own. */
@@ -75,7 +74,7 @@ export class NumberLookup {
     const { run, restart } = this.#host
     if (restart === null || now - this.#probedAt < PROBE_EVERY_MS) return
     this.#probedAt = now
-    const order = { path: HEAD_PATH, args: ['-c', '16', this.#chatDb.path], ...PROBE_LIMITS }
+    const order = { path: '/usr/bin/head', args: ['-c', '16', this.#chatDb.path], ...PROBE_LIMITS }
     const end = await run(order, signal)
     if (end.end === 'exited' && end.exitCode === 0) restart('Full Disk Access was granted')
   }

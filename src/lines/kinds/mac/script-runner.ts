@@ -263,15 +263,13 @@ const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [1002, 'failed'],
 ])
 
-/** The script did not compile: nothing of it can have run. */
-const NOT_COMPILED: ReadonlySet<number> = new Set([-2740, -2741])
-
 export function classOf(number: number): FailureClass {
   return CLASSES.get(number) ?? 'failed'
 }
 
+/** OSASyntaxError or OSASyntaxTypeError: the script did not compile, so nothing of it can have run. */
 export function isNotCompiled(number: number | null): boolean {
-  return number !== null && NOT_COMPILED.has(number)
+  return number === -2740 || number === -2741
 }
 
 /**

@@ -162,7 +162,8 @@ export class StatusTracker {
     if (before === undefined || before.guid !== state.guid) return []
     const reached = stageOf(state)
     if (reached === 'error') return this.#markError(state, before, now)
-    const stage = later(before.stage, reached)
+    const isLater = STAGES.indexOf(reached) > STAGES.indexOf(before.stage)
+    const stage = isLater ? reached : before.stage
     // A held message may still fail, or change its service once more.
     const service = stage === 'held' ? before.service : serviceOf(state)
     this.#keep(state.rowId, { ...before, stage, service, errorSince: null })
@@ -198,10 +199,6 @@ export class StatusTracker {
 const STAGES: readonly Stage[] = ['held', 'failed', 'sent', 'delivered', 'read']
 const STEPS = ['sent', 'delivered', 'read'] as const
 type Step = (typeof STEPS)[number]
-
-function later(a: Stage, b: Stage): Stage {
-  return STAGES.indexOf(a) >= STAGES.indexOf(b) ? a : b
-}
 
 /** A delivered or read message has arrived; a sent one has failed only if its row has an error. */
 function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState): boolean {

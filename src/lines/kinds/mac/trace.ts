@@ -24,7 +24,6 @@ export type TraceEnd = { readonly isWhole: boolean }
 
 const LOOK_AGAIN_MS = 20
 const ENTRIES_MAX = 50_000
-const SALT_LENGTH = 32
 
 /** A table comes after those that its rows refer to. */
 const TABLES = [
@@ -56,7 +55,7 @@ export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promi
   const startedAt = clock.monotonic()
   // Read first, so that a commit in between counts as a change.
   let version = dataVersion(db)
-  const anonymize = createAnonymizer(random.bytes(SALT_LENGTH))
+  const anonymize = createAnonymizer(random.bytes(32))
   const tables = inOneSnapshot(db, () =>
     TABLES.map((name) => FollowedTable.fromNow(db, name, anonymize)).filter(
       (table) => table !== null,
@@ -239,8 +238,6 @@ export type TracedColumn = {
 
 export type Anonymizer = (column: TracedColumn, cell: Cell) => TraceValue
 
-const TOKEN_LETTERS = 12
-
 /** Columns with words of Apple, if they match. */
 const OWN_WORDS: Readonly<Record<string, RegExp>> = {
   service: /^[A-Za-z]{1,16}$/,
@@ -261,7 +258,7 @@ const PREFIXES: Readonly<Record<string, RegExp>> = {
 export function createAnonymizer(salt: Uint8Array): Anonymizer {
   const tokenOf = (text: string) => {
     const hash = createHmac('sha256', salt).update(text).digest('hex')
-    return `#${hash.slice(0, TOKEN_LETTERS)}`
+    return `#${hash.slice(0, 12)}`
   }
   return (column, cell) => {
     if (cell === null) return null

@@ -38,7 +38,6 @@ const SHORTCUTS_CAPABILITIES: Capabilities = {
   new_contacts: true,
   receives_attachments: true,
 }
-const CAPACITY = 10
 /** After this long without a call, the shortcut has stopped. */
 const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
@@ -188,7 +187,7 @@ class ShortcutsLineRun {
 
   #createSession(): LineSession {
     return {
-      capacity: CAPACITY,
+      capacity: 10,
       knows: async () => false,
       send: async (message, pointOfNoReturn, signal) => {
         const refusal = refusalOf(message, SHORTCUTS_CAPABILITIES)

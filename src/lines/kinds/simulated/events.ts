@@ -28,10 +28,7 @@ export type MessageDetails = Pick<DeviceMessage, 'group' | 'replyTo'> & {
 }
 
 /** The end of a pending file. */
-type AttachmentDetails = {
-  readonly messageGuid: string
-  readonly attachment: StoredAttachment
-}
+type AttachmentDetails = { readonly messageGuid: string; readonly attachment: StoredAttachment }
 
 type WithoutRow<Change> = Change extends unknown ? Omit<Change, 'guid' | 'at' | 'isHistory'> : never
 export type ChangeDetails = WithoutRow<DeviceChange>

@@ -82,7 +82,6 @@ export const SAMPLES = {
 export type Sample = keyof typeof SAMPLES
 
 const LARGE_BYTES = 64 * 1_024 * 1_024
-const OWNER_ONLY = { mode: 0o700, recursive: true } as const
 
 export class SimulatedFiles {
   readonly #folder: string
@@ -141,7 +140,7 @@ export class SimulatedFiles {
   /** Writes a temporary file first: a kill in between leaves no file under a wrong hash. */
   #place(hash: string, write: (temporary: string) => void): void {
     if (this.has(hash)) return
-    mkdirSync(this.#folder, OWNER_ONLY)
+    mkdirSync(this.#folder, { mode: 0o700, recursive: true })
     const temporary = this.pathOf(`${hash}.new`)
     rmSync(temporary, { force: true })
     write(temporary)

@@ -100,7 +100,6 @@ const OUTAGE = {
   hint: 'The line is simulating a five-second outage and comes back by itself.',
 }
 
-const CAPACITY = 32
 const BATCH_MAX = 64
 const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
@@ -213,7 +212,7 @@ class SimulatedLineRun {
       network.signalOf(line).notify()
     }
     return {
-      capacity: CAPACITY,
+      capacity: 32,
       knows: async (handle) => network.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
         sendMessage(network, { message, line, session, onDrop }, pointOfNoReturn, signal),
