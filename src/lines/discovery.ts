@@ -33,8 +33,8 @@ export function discoveryOf(
   const devices = new Map(found.map((device) => [identityOf(device), device]))
   const present: { id: LineId; number: string | null; obstacle: OfflineReason | null }[] = []
   const vanished = new Map<LineId, { line: Line; reason: OfflineReason | null }>()
-  for (const line of known) {
-    if (!places.isHereKnown && line.box === null && line.movesTo === null) continue
+  const elsewhere = known.filter(({ box, movesTo }) => box !== null || movesTo !== null)
+  for (const line of places.isHereKnown ? known : elsewhere) {
     const device = devices.get(identityOf(line))
     const reason = absenceOf(line, places.boxAbsence)
     const obstacle = obstacleOf(line, known, places)
