@@ -1,31 +1,30 @@
-// Consequences of the devices that a driver finds, for the lines that are known.
+// Compares the devices that a driver finds with the known lines.
 
 import type { BoxId, LineId } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
-import type { Found } from './driver.ts'
+import type { DriverLine, Found } from './driver.ts'
 
-/** Reason why nothing can be asked of a box now; null where it can. */
+/** Reason why a box cannot be used now, or null. */
 export type BoxAbsence = (box: BoxId) => OfflineReason | null
 
 type Device = { readonly key: string; readonly number: string; readonly box: BoxId | null }
 
-/** Consequences of a driver's answer for its known lines. */
 export type Discovery = {
   readonly present: readonly {
     readonly id: LineId
     readonly number: string | null
-    /** Reason not to run it all the same. */
+    /** Reason not to run the line although its device is there. */
     readonly obstacle: OfflineReason | null
   }[]
-  /** `reason` is null for that of the kind. */
+  /** A null `reason` means the kind's default reason. */
   readonly absent: readonly { readonly id: LineId; readonly reason: OfflineReason | null }[]
   /** Vanished lines whose number came back on another device. */
   readonly takeOvers: readonly ({ readonly id: LineId } & Device)[]
-  /** Devices that become new lines. One whose number is not known yet is not among them. */
+  /** Devices that become new lines; a device whose number is still unknown is not listed. */
   readonly arrivals: readonly Device[]
 }
 
-/** `known` are all lines of one driver, oldest first, `found` the devices attached now. */
+/** `known` has all lines of one driver, oldest first; `found` has the devices attached now. */
 export function discoveryOf(
   known: readonly Line[],
   found: readonly Found[],
@@ -34,7 +33,8 @@ export function discoveryOf(
   const devices = new Map(found.map((device) => [identityOf(device), device]))
   const present: { id: LineId; number: string | null; obstacle: OfflineReason | null }[] = []
   const vanished = new Map<LineId, { line: Line; reason: OfflineReason | null }>()
-  for (const line of places.isHereKnown ? known : known.filter(isElsewhere)) {
+  const elsewhere = known.filter(({ box, movesTo }) => box !== null || movesTo !== null)
+  for (const line of places.isHereKnown ? known : elsewhere) {
     const device = devices.get(identityOf(line))
     const reason = absenceOf(line, places.boxAbsence)
     const obstacle = obstacleOf(line, known, places)
@@ -49,21 +49,21 @@ export function discoveryOf(
     if (number === null) continue
     const device = { key, number, box }
     const candidates = [...vanished.values()].filter((one) => mayTakeOver(one, device))
-    // The owner's word that a line moves there comes before what may be guessed of others.
+    // A move that the owner ordered wins over a matching number.
     const moving = candidates.filter(({ line }) => line.movesTo !== null)
-    const [heir, ...others] = moving.length > 0 ? moving : candidates
-    if (heir === undefined || others.length > 0) {
+    const [successor, ...others] = moving.length > 0 ? moving : candidates
+    if (successor === undefined || others.length > 0) {
       arrivals.push(device)
       continue
     }
-    vanished.delete(heir.line.id)
-    takeOvers.push({ id: heir.line.id, ...device })
+    vanished.delete(successor.line.id)
+    takeOvers.push({ id: successor.line.id, ...device })
   }
   const absent = [...vanished.values()].map(({ line, reason }) => ({ id: line.id, reason }))
   return { present, absent, takeOvers, arrivals }
 }
 
-/** The devices that become lines: one of a box only while the box has fewer lines than `most`. */
+/** Devices that may become lines: a box may have at most `most` lines, this machine any number. */
 export function admitted(
   arrivals: readonly Device[],
   lines: readonly Line[],
@@ -78,22 +78,10 @@ export function admitted(
   })
 }
 
-/** A line at a box, or one that moves between machines. */
-function isElsewhere({ box, movesTo }: Line): boolean {
-  return box !== null || movesTo !== null
-}
-
-function identityOf({
-  box,
-  key,
-}: {
-  readonly box?: BoxId | null | undefined
-  readonly key: string
-}) {
+function identityOf({ box, key }: Pick<DriverLine, 'box' | 'key'>): string {
   return `${box ?? ''}\0${key}`
 }
 
-/** Reason why the line cannot run, whatever was found. */
 function absenceOf({ box, movesTo }: Line, boxAbsence: BoxAbsence): OfflineReason | null {
   if (movesTo !== null) return OFFLINE_REASONS.line_moving
   return box === null ? null : boxAbsence(box)
@@ -102,11 +90,11 @@ function absenceOf({ box, movesTo }: Line, boxAbsence: BoxAbsence): OfflineReaso
 export type Places = {
   readonly boxAbsence: BoxAbsence
   readonly isReal: boolean
-  /** False while the devices of this machine are unknown: its lines stay as they are. */
+  /** False while this machine's devices are unknown: its lines then stay as they are. */
   readonly isHereKnown: boolean
 }
 
-/** Of two machines with one number, the newer line waits until the owner has decided. */
+/** If two machines have the same number, the newer line waits until the owner decides. */
 export function obstacleOf(
   line: Line,
   known: readonly Line[],
@@ -124,8 +112,9 @@ function isRemoved(reason: OfflineReason | null): boolean {
 }
 
 /**
- * A device continues the vanished line with its number: at the place that the line moves to, or else at the
- * same one. A box that is silent may still send: only the line of a removed box continues elsewhere.
+ * A device continues the vanished line with its number if it is at the place that the line moves to, or
+ * at the line's own place. A box that is silent may still send, so only the line of a removed box
+ * continues elsewhere.
  */
 function mayTakeOver(
   { line, reason }: { readonly line: Line; readonly reason: OfflineReason | null },

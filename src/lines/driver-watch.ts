@@ -1,13 +1,9 @@
 import type { Finding } from '../domain/finding.ts'
-import { type Clock, deadline, whenAborted } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { deadline, whenAborted } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import type { Found, LineDriver } from './driver.ts'
+import type { KindHost } from './line-kind.ts'
 
-/** Of a core, or of a box, which has none. */
-type ClockAndLog = { readonly clock: Clock; readonly log: Log }
-
-/** Hears which devices a driver finds. */
 type DeviceListener = {
   /** `found` is null if the driver cannot say. */
   readonly onFound: (found: readonly Found[] | null) => Promise<void>
@@ -17,17 +13,17 @@ type DeviceListener = {
 const LOOK_EVERY_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
-/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
+/** Polls one driver for its devices; a driver that hangs delays no other. */
 export class DriverWatch {
   readonly driver: LineDriver
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #listener: DeviceListener
-  /** Questions that are open, be they overdue: a driver has one of each kind at most. */
+  /** Calls that have not returned, even if they timed out: a driver gets one of each kind at a time. */
   readonly #open = new Set<'discover' | 'checkup'>()
   #failure: Error | null = null
   readonly #news: Signal
 
-  constructor(core: ClockAndLog, driver: LineDriver, listener: DeviceListener) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, driver: LineDriver, listener: DeviceListener) {
     this.#core = core
     this.driver = driver
     this.#news = driver.devicesChanged ?? new Signal()
@@ -39,18 +35,18 @@ export class DriverWatch {
       const found = this.#open.has('discover') ? null : await this.#discover(signal)
       await this.#report(found, signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
-      // Devices that could not be looked for, or stored, are soon looked for again.
+      // After a failure, the driver is asked again soon.
       const isDone = this.#failure === null && !this.#open.has('discover')
       await this.#news.wait(this.#core.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
     }
   }
 
-  /** Looks for devices at once. */
+  /** Asks for devices now, without waiting for the interval. */
   look(): void {
     this.#news.notify()
   }
 
-  /** The driver's own findings, and one where it cannot look for devices. */
+  /** The driver's own findings, plus a finding if it cannot list its devices. */
   async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
     const { kind } = this.driver
     const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]
@@ -63,7 +59,7 @@ export class DriverWatch {
     }
   }
 
-  /** Devices that are attached; null where the driver cannot say. */
+  /** Returns null if the driver cannot list its devices. */
   async #discover(signal: AbortSignal): Promise<readonly Found[] | null> {
     try {
       return await this.#ask('discover', (limit) => this.driver.discover(limit), signal)
@@ -95,7 +91,7 @@ export class DriverWatch {
     this.#listener.onFailure(this.#failure)
   }
 
-  /** The answer, or an error after ten seconds; the question stays open until the driver is done with it. */
+  /** Rejects after ten seconds; the call counts as open until the driver returns. */
   async #ask<T>(
     name: 'discover' | 'checkup',
     question: (signal: AbortSignal) => Promise<T>,

@@ -13,7 +13,7 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
 ) => void
   ? All
   : never
-/** A kind without options has a table without names. */
+/** A kind without options has an empty table. */
 type NamedValues<Table extends OptionTable> = string extends keyof Table
   ? never
   : OptionValues<Table>

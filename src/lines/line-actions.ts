@@ -13,15 +13,14 @@ import type { LineSettings } from '../storage/lines.ts'
 import { phoneLineResource, type LineSnapshot } from './line-state.ts'
 import type { LineSupervisor } from './supervisor.ts'
 
-/** The API's calls on lines. */
 export function createLineActions(
   { db, ids }: Core,
   given: {
     readonly days: Days
     readonly lines: LineSupervisor
-    /** Called after the limit or the quiet hours of a line changed: what waits for them may go. */
+    /** Called after a line's limit or quiet hours changed: waiting messages may now be allowed. */
     readonly onLimits: (id: LineId) => Promise<void>
-    /** Called after a line was deleted: what waits on it will never go. */
+    /** Called after a line was deleted, replaced or moved: messages may wait for it in vain. */
     readonly onDeleted: () => Promise<void>
   },
 ) {
@@ -56,7 +55,7 @@ export function createLineActions(
       await onDeleted()
       return resourceOf(lines.find(id) ?? moved)
     },
-    /** Lines on their way to a box that was removed stay where they are. */
+    /** Cancels moves to a box that was removed. */
     async stay(box: BoxId, origin: Origin): Promise<void> {
       for (const { line } of lines.lines()) {
         if (line.movesTo === box) await admin.move(line.id, null, origin)

@@ -8,14 +8,14 @@ import type { LineRunner } from './line-runner.ts'
 import type { LineSnapshot } from './line-state.ts'
 import type { LineRegistry } from './registry.ts'
 
-/** The owner's changes of lines. Each throws `not_found` if no line has the id. */
+/** The owner's changes of lines. Each throws `not_found` for an unknown id. */
 export class LineAdmin {
   readonly #core: Core
   readonly #registry: LineRegistry
   readonly #kinds: readonly KindFacts[]
   readonly #look: (kind: string) => void
 
-  /** `look` looks for the devices of a kind at once. */
+  /** `look` asks for a kind's devices at once. */
   constructor(
     core: Core,
     registry: LineRegistry,
@@ -52,8 +52,8 @@ export class LineAdmin {
   }
 
   /**
-   * Deletes a line of a kind that allows it, of a removed box, or whose number another line has; once its
-   * device is absent. Throws `phone_line_in_use` for any other.
+   * Deletes a line whose device is absent, if its kind allows that, its box was removed, or another line
+   * has its number. Throws `phone_line_in_use` for any other.
    */
   async remove(id: string, origin: Origin): Promise<void> {
     const { writer, ids, audit } = this.#core
@@ -79,9 +79,9 @@ export class LineAdmin {
   }
 
   /**
-   * Of two lines of one driver, one vanished and one present, the vanished one stays, with the device
-   * of the other: its id and its conversations go on. With the same id twice, the line's changed number
-   * is accepted.
+   * Of two lines of one driver, one vanished and one present, keeps the vanished line with the other's
+   * device: its id and its conversations continue. With the same id twice, accepts the line's changed
+   * number.
    */
   async adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
     const runner = this.#requireRunner(id)
@@ -99,8 +99,8 @@ export class LineAdmin {
   }
 
   /**
-   * Ends the line at its place, and lets it continue at another one as soon as a device with its number is
-   * there: at once if one is listed already. Null leaves it at its place.
+   * Ends the line at its place, and continues it elsewhere as soon as a device with its number is there,
+   * at once if one is listed already. Null leaves the line at its place.
    */
   async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
     const runner = this.#requireRunner(id)

@@ -22,23 +22,21 @@ import {
 } from './line-state.ts'
 import { LineSessions, NO_SESSION, type OpenSession, type SendAnswer } from './session.ts'
 
-/** The relay's messages, as a line stores and loads them. */
 export type LineMessages = {
   /** Makes an event durable; rejects if that is impossible now. */
   readonly intake: (line: Line, event: IntakeEvent) => Promise<void>
-  /** The messages that the driver must look for before it reads anything new. */
+  /** Messages that the driver must look for before it reads anything new. */
   readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open' | 'awaited'>
 }
 
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
-/** A run of this length is healthy: the delay starts again from its minimum. */
+/** After a run of this length, the delay starts again from its minimum. */
 const HEALTHY_MS = 60_000
 const RECHECK_MS = 60_000
-/** Failed runs in a row that are an error in the log, once: 1, 2, 4 … 60 s. */
+/** Failed runs in a row that are logged as an error, once: 1, 2, 4 … 60 s. */
 const FAILURES_LOGGED = 7
 
-/** One line from its discovery on: its device, its run, its sessions. */
 export class LineRunner {
   readonly #core: Core
   readonly #driver: LineDriver | null
@@ -54,16 +52,14 @@ export class LineRunner {
   /** Null until the driver was asked. */
   #isFound: boolean | null = null
   #foundNumber: string | null = null
-  /** The device's number where that is not the stored one. */
+  /** The device's number, if it is not the stored one. */
   #otherNumber: string | null = null
-  /** Reason for having no device; null for that of the kind. */
+  /** Reason for having no device; null for the kind's default reason. */
   #absence: OfflineReason | null = null
-  /** Reason not to run although the device is there. */
+  /** Reason not to run although its device is there. */
   #obstacle: OfflineReason | null = null
   #downReason: OfflineReason | null = null
-  /** Error of the last run, for the log. */
   #error: Error | null = null
-  /** Runs in a row that ended early. */
   #failures = 0
   #isStopping = false
   #state: LineState = { status: 'offline', reason: OFFLINE_REASONS.starting }
@@ -108,7 +104,6 @@ export class LineRunner {
     return this.#otherNumber
   }
 
-  /** True while the line is offline for the reason with this code. */
   isOffline(code: string): boolean {
     return this.#state.status === 'offline' && this.#state.reason.code === code
   }
@@ -126,7 +121,7 @@ export class LineRunner {
     return this.#snapshot
   }
 
-  /** The line as it is stored from now on: settings, number or device changed. */
+  /** Called after settings, number or device were stored. */
   replace(line: Line): void {
     this.#line = line
     if (this.#otherNumber === line.number) this.#otherNumber = null
@@ -135,20 +130,20 @@ export class LineRunner {
     this.#wake.notify()
   }
 
-  /** The device is there; `number` is null where the driver cannot say yet. */
+  /** The device is there; `number` is null if the driver does not know it yet. */
   found(number: string | null, obstacle: OfflineReason | null = null): void {
-    const isNews =
+    const isNew =
       this.#isFound !== true || this.#foundNumber !== number || this.#obstacle !== obstacle
     this.#isFound = true
     this.#obstacle = obstacle
     this.#foundNumber = number
     if (number !== null) this.#otherNumber = number === this.#line.number ? null : number
     if (!this.#mayRun()) this.#endRun()
-    if (isNews) this.#wake.notify()
+    if (isNew) this.#wake.notify()
     this.#refresh()
   }
 
-  /** The device is not there, or cannot be asked: `reason`, or null for that of the kind. */
+  /** The device is absent or cannot be asked; a null `reason` means the kind's default. */
   lost(reason: OfflineReason | null): void {
     this.#isFound = false
     this.#absence = reason
@@ -159,7 +154,7 @@ export class LineRunner {
     this.#refresh()
   }
 
-  /** The driver could not say which devices there are; what was known stays as it was. */
+  /** The driver could not list its devices; known devices stay. */
   discoveryFailed(error: Error): void {
     if (this.#isFound !== null) return
     this.#downReason = OFFLINE_REASONS.driver_failed
@@ -202,12 +197,12 @@ export class LineRunner {
     return this.#openSession()?.send(message, pointOfNoReturn) ?? Promise.resolve(NO_SESSION)
   }
 
-  /** Resolves when no send of a session that is over is left. */
+  /** Resolves once no send of an earlier session is left. */
   drained(): Promise<void> {
     return this.#sessions.drained()
   }
 
-  /** Lets go of sends at the stop: first of those that wait, then of all. */
+  /** Gives up sends when the relay stops: first those that wait, then all. */
   giveUp(which: 'waiting' | 'all'): void {
     this.#sessions.giveUp(which)
   }
@@ -241,7 +236,7 @@ export class LineRunner {
   async #begin(lineRun: LineRun): Promise<void> {
     if (this.#driver === null) return
     try {
-      // Read again: intake has moved the checkpoint since.
+      // Intake has moved the checkpoint since.
       this.#line = getLine(this.#core.db, this.#line.id) ?? this.#line
       const { id, key, box, number, checkpoint } = this.#line
       const unfinished = this.#messages.loadUnfinished(this.#line)
@@ -267,23 +262,14 @@ export class LineRunner {
 
   /** Synchronous up to the intake: events reach the writer in the driver's order. */
   async #handle(event: LineEvent): Promise<void> {
-    switch (event.type) {
-      case 'online':
-        this.#goOnline(event)
-        return
-      case 'offline':
-        this.#downReason = event.reason
-        this.#endSession()
-        this.#refresh()
-        return
-      case 'message':
-      case 'left_out':
-      case 'receipt':
-      case 'attachment':
-      case 'change':
-      case 'settled':
-      case 'checkpoint':
-        await this.#messages.intake(this.#line, event)
+    if (event.type === 'online') {
+      this.#goOnline(event)
+    } else if (event.type === 'offline') {
+      this.#downReason = event.reason
+      this.#endSession()
+      this.#refresh()
+    } else {
+      await this.#messages.intake(this.#line, event)
     }
   }
 
@@ -329,7 +315,7 @@ export class LineRunner {
   }
 }
 
-/** Events of one line on their way to the disk. */
+/** Most events of one line on their way to the disk. */
 const EVENTS_MAX = 1_000
 
 type RunListener = {
@@ -340,8 +326,8 @@ type RunListener = {
 }
 
 /**
- * One run of a line by its driver. It ends when it is ended, when the driver returns or throws, and when
- * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
+ * One run of a line by its driver. It ends on `end`, when the driver returns or throws, and when an event
+ * could not be made durable: later events, with their checkpoints, must not be stored then.
  */
 export class LineRun implements LineListener {
   readonly #controller = new AbortController()
@@ -357,7 +343,7 @@ export class LineRun implements LineListener {
     return this.#controller.signal.aborted
   }
 
-  /** Runs the line; resolves when the driver has returned and its last event is settled. */
+  /** Resolves once the driver has returned and its last event is settled. */
   async run(driver: LineDriver, line: DriverLine): Promise<void> {
     try {
       await driver.run(line, this, this.#controller.signal)

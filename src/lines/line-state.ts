@@ -24,37 +24,33 @@ import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LineEvent } from './driver.ts'
 
-/** A line and what it is doing now. */
 export type LineSnapshot = {
-  /** Its checkpoint is that of the last start of its run. */
+  /** Its checkpoint is from the last start of its run. */
   readonly line: Line
   readonly state: LineState
-  /** Practice lines are not real. */
+  /** False for practice lines. */
   readonly isReal: boolean
-  /** The most that a line of its kind can do. */
   readonly abilities: Capabilities
-  /** True where this start asked for it, and of all real lines. */
+  /** This start asked for the line; always true for real lines. */
   readonly isConfigured: boolean
   /** Sends that a driver has in hand. */
   readonly inFlight: number
-  /** Sends that it may have in flight; 0 while it has no session. */
+  /** Most sends in flight; 0 without a session. */
   readonly capacity: number
 }
 
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
-/** Facts that a line's state follows from. */
 export type LineFacts = {
-  /** Reason for having no device. */
   readonly absence: OfflineReason
-  /** Reason not to run although the device is there. */
+  /** Reason not to run although its device is there. */
   readonly obstacle: OfflineReason | null
   readonly isStopping: boolean
-  /** True where its device is there; null until the driver was asked. */
+  /** Null until the driver was asked. */
   readonly isFound: boolean | null
-  /** The device's number where that is not the stored one. */
+  /** The device's number, if it is not the stored one. */
   readonly otherNumber: string | null
-  /** The driver's last `online`, while its session is open and no earlier one has a send left. */
+  /** The driver's last `online`, while its session is open and no earlier session has a send left. */
   readonly online: OnlineEvent | null
   /** Reason of its last failure or `offline`. */
   readonly downReason: OfflineReason | null
@@ -80,15 +76,10 @@ export function isSameState(a: LineState, b: LineState): boolean {
     )
   }
   if (b.status === 'offline' || a.imessageActive !== b.imessageActive) return false
-  return isSameIn(a.capabilities, b.capabilities) && isSameIn(b.capabilities, a.capabilities)
+  return Bun.deepEquals(a.capabilities, b.capabilities)
 }
 
-function isSameIn(one: Capabilities, other: Capabilities): boolean {
-  const names = Object.keys(one) as (keyof Capabilities)[] // Its own.
-  return names.every((name) => one[name] === other[name])
-}
-
-/** Once when a line goes away, once when it is back; `error` is what it failed by. */
+/** Logs once when a line goes away, with its last `error`, and once when it is back. */
 export function logState(log: Log, line: Line, state: LineState, error: Error | null): void {
   const fields = { line_id: line.id, driver: line.driver }
   if (state.status === 'online') {
@@ -106,7 +97,6 @@ function offline(reason: OfflineReason): LineState {
 
 export function phoneLineResource(
   { line, state, abilities }: LineSnapshot,
-  /** Facts of the line that are stored elsewhere. */
   stored: {
     readonly newContactsToday: number
     readonly notRelayed: readonly NotRelayedCount[]
@@ -148,7 +138,7 @@ function placeResource(place: Place, nameOf: (box: BoxId) => string): LineBox | 
   return place === 'here' ? null : { id: place, name: nameOf(place) }
 }
 
-/** Findings of the drivers, named by line, and after them every line that is offline. */
+/** Findings of the drivers with their lines, followed by a finding for each offline line. */
 export function findingsOf(
   lines: readonly LineSnapshot[],
   byDriver: ReadonlyMap<string, readonly Finding[]>,
@@ -160,34 +150,30 @@ export function findingsOf(
         ({ line }) => line.driver === driver && line.key === key && line.box === box,
       )
       if (snapshot !== undefined) return scoped(finding, lineScope(snapshot.line.id))
-      const isOfDriver = key === null
-      const ofDriver =
-        box === null
-          ? ({ kind: 'driver', id: driver } as const)
-          : ({ kind: 'box', id: box } as const)
-      const about: FindingSubject = isOfDriver ? ofDriver : { kind: 'device', id: deviceIdOf(key) }
+      const ofDriver: FindingSubject =
+        box === null ? { kind: 'driver', id: driver } : { kind: 'box', id: box }
+      const about = key === null ? ofDriver : ({ kind: 'device', id: deviceIdOf(key) } as const)
       return scoped(finding, { about, lineId: null })
     }),
   )
-  const offline = lines.flatMap((snapshot) => {
-    const finding = offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? [])
-    return finding === null ? [] : [finding]
-  })
+  const offline = lines.flatMap(
+    (snapshot) => offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? []) ?? [],
+  )
   return [...found, ...offline]
 }
 
-/** A name for a device that gives away neither its UDID nor its hardware UUID. */
+/** Reveals neither the UDID nor the hardware UUID of the device. */
 function deviceIdOf(key: string): string {
   return sha256(key).toHex().slice(0, 16)
 }
 
-/** Reasons that a finding explains: of the box, or of the line itself. */
+/** Offline reasons that a finding of the box or of the line explains. */
 const EXPLAINED: readonly string[] = [
   OFFLINE_REASONS.box_unreachable.code,
   OFFLINE_REASONS.box_outdated.code,
   OFFLINE_REASONS.number_twice.code,
 ]
-/** Reasons that the owner chose. */
+/** Offline reasons that the owner chose. */
 const INTENDED: readonly string[] = [
   'not_configured',
   OFFLINE_REASONS.stopping.code,

@@ -5,7 +5,6 @@ import type { LineSnapshot } from './line-state.ts'
 
 type CreateRunner = (line: Line, onChange: (isState: boolean) => void) => LineRunner
 
-/** The lines of a relay, and their runs. */
 export class LineRegistry {
   readonly #createRunner: CreateRunner
   readonly #runners = new Map<string, LineRunner>()
@@ -40,7 +39,7 @@ export class LineRegistry {
     this.#listeners.push(listener)
   }
 
-  /** Lists a line, in the place of the one with its id, and lets it run if the relay runs. */
+  /** Replaces a line with the same id, and runs it if the relay runs. */
   add(line: Line): LineRunner {
     const runner = this.#createRunner(line, (isState) => this.#changed(line.id, isState))
     this.#runners.set(line.id, runner)
@@ -49,7 +48,7 @@ export class LineRegistry {
     return runner
   }
 
-  /** Resolves when the line does not run any more. */
+  /** Resolves once the line's run has ended. */
   async retire(runner: LineRunner): Promise<void> {
     runner.retire()
     await this.#running.get(runner)
@@ -65,7 +64,7 @@ export class LineRegistry {
     for (const runner of this.#runners.values()) this.#start(runner)
   }
 
-  /** Resolves when no line runs any more. */
+  /** Resolves once all runs have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#running.values())
   }

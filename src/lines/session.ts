@@ -1,14 +1,18 @@
 import type { Handle } from '../domain/handle.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import { type Clock, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
-import { type LineSession, type PointOfNoReturn, type SendOutcome, WITHDRAWN } from './driver.ts'
+import { withTimeout } from '../system/clock.ts'
+import {
+  type LineSession,
+  notSent,
+  type PointOfNoReturn,
+  type SendOutcome,
+  WITHDRAWN,
+} from './driver.ts'
+import type { KindHost } from './line-kind.ts'
 
-type ClockAndLog = { readonly clock: Clock; readonly log: Log }
-
-/** The sessions of one line: the open one, and those that are over but have sends left. */
+/** The sessions of one line: the open session, and earlier sessions that still have sends. */
 export class LineSessions {
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #onTraffic: () => void
   readonly #onDrained: () => void
   readonly #ending = new Map<OpenSession, Promise<void>>()
@@ -18,13 +22,13 @@ export class LineSessions {
    * `onTraffic` is called when a send begins or ends, `onDrained` when the last send of earlier sessions
    * has returned.
    */
-  constructor(core: ClockAndLog, onTraffic: () => void, onDrained: () => void) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, onTraffic: () => void, onDrained: () => void) {
     this.#core = core
     this.#onTraffic = onTraffic
     this.#onDrained = onDrained
   }
 
-  /** The open session; null also while an earlier one has a send that did not return. */
+  /** The open session; null also while an earlier session has a send that did not return. */
   get current(): OpenSession | null {
     return this.#ending.size === 0 ? this.#latest : null
   }
@@ -35,7 +39,7 @@ export class LineSessions {
     return count
   }
 
-  /** Another session than before ends that one. */
+  /** A new session ends the one before. */
   open(session: LineSession): void {
     if (this.#latest?.isOf(session) === true) return
     this.end()
@@ -50,12 +54,12 @@ export class LineSessions {
     if (session.inFlight > 0) this.#ending.set(session, this.#forget(session, ended))
   }
 
-  /** Resolves when no send of a session that is over is left. */
+  /** Resolves once no send of an earlier session is left. */
   async drained(): Promise<void> {
     while (this.#ending.size > 0) await Promise.all(this.#ending.values())
   }
 
-  /** Lets go of sends at the stop: first of those that wait, then of all. */
+  /** Gives up sends when the relay stops: first those that wait, then all. */
   giveUp(which: 'waiting' | 'all'): void {
     for (const session of this.#ending.keys()) {
       if (which === 'waiting') session.giveUpWaiting()
@@ -70,20 +74,19 @@ export class LineSessions {
   }
 }
 
-/** Time for a send to return after its session has ended. */
+/** A send may take this long to return after its session has ended. */
 const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
 
-/** A driver's session, with the sends that it has in hand. */
 export class OpenSession {
-  readonly #core: ClockAndLog
+  readonly #core: Pick<KindHost, 'clock' | 'log'>
   readonly #session: LineSession
   readonly #onTraffic: () => void
   readonly #controller = new AbortController()
   readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
-  constructor(core: ClockAndLog, session: LineSession, onTraffic: () => void) {
+  constructor(core: Pick<KindHost, 'clock' | 'log'>, session: LineSession, onTraffic: () => void) {
     this.#core = core
     this.#session = session
     this.#onTraffic = onTraffic
@@ -101,7 +104,7 @@ export class OpenSession {
     return this.#session === session
   }
 
-  /** Null where the device does not answer in time. */
+  /** Null if the device does not answer in time. */
   knows(handle: Handle): Promise<boolean | null> {
     const asked = Promise.resolve(handle).then((whom) => this.#session.knows(whom))
     return withTimeout(this.#core.clock, KNOWS_MS_MAX, asked, null)
@@ -127,8 +130,8 @@ export class OpenSession {
   }
 
   /**
-   * Ends the session: nothing passes its point of no return any more. Resolves when every send has
-   * answered; one that has not after 90 s counts as unknown.
+   * Ends the session: nothing passes its point of no return any more. Resolves once every send has
+   * answered; a send without an answer after 90 s counts as unknown.
    */
   async end(): Promise<void> {
     this.#controller.abort()
@@ -137,7 +140,7 @@ export class OpenSession {
     this.giveUp()
   }
 
-  /** The sends that the driver never took past their point of no return have not left. */
+  /** Sends that never passed their point of no return have not left. */
   giveUpWaiting(): void {
     for (const send of this.#sends) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
   }
@@ -154,10 +157,10 @@ export type SendAnswer = {
   readonly isSessionOver: boolean
 }
 
-/** For a message whose line has no session: the driver never saw it. */
+/** The line has no session, so its driver never saw the message. */
 export const NO_SESSION: SendAnswer = { outcome: WITHDRAWN, isSessionOver: true }
 
-/** Progress of a send: `granted` only where the driver was answered so. */
+/** Progress of a send: `granted` only if the driver was answered so. */
 type Leave = 'unasked' | 'asked' | 'granted' | 'refused'
 
 type Order = {
@@ -165,15 +168,15 @@ type Order = {
   readonly pointOfNoReturn: PointOfNoReturn
   /** Aborts when the session ends. */
   readonly signal: AbortSignal
-  /** Hears what a driver did against the seam, or threw. */
+  /** Called if a driver threw or broke a rule of the interface. */
   readonly onFault: (fault: string, error: unknown) => void
   /** Called just before the answer is given. */
   readonly onAnswer: () => void
 }
 
 /**
- * One message in the hands of a driver. Whatever the driver does, the answer is truthful: a message
- * that may have left is never called unsent, and the point of no return is granted once at most.
+ * One send in the hands of a driver. Whatever the driver does, the answer is truthful: a message that may
+ * have left is never called unsent, and the point of no return is granted once at most.
  */
 export class SendInFlight {
   readonly answer: Promise<SendAnswer>
@@ -181,7 +184,7 @@ export class SendInFlight {
   readonly #resolve: (answer: SendAnswer) => void
   #leave: Leave = 'unasked'
   #isAnswered = false
-  /** The driver's outcome while its question was still open. */
+  /** The driver's outcome, if it came before `pointOfNoReturn` had answered. */
   #early: SendOutcome | null = null
 
   constructor(order: Order) {
@@ -195,7 +198,6 @@ export class SendInFlight {
     return this.#leave === 'granted'
   }
 
-  /** Hands the message to the driver. */
   start(session: LineSession): void {
     const { message, signal } = this.#order
     try {
@@ -210,7 +212,7 @@ export class SendInFlight {
     }
   }
 
-  /** Answers for a driver that does not; what it says later is dropped. */
+  /** Answers for a driver that does not; a later outcome is dropped. */
   giveUp(outcome: SendOutcome): void {
     this.#settle(outcome)
   }
@@ -252,10 +254,10 @@ export class SendInFlight {
     this.#order.onFault('failed in a send', error)
     const reason = 'driver_error'
     if (this.#leave === 'granted') this.#end({ outcome: 'unknown', reason })
-    else this.#end({ outcome: 'not_sent', reason, blame: 'line' })
+    else this.#end(notSent(reason, 'line'))
   }
 
-  /** While the question is open, its transaction comes first: the outcome comes after it. */
+  /** The transaction of an open `pointOfNoReturn` comes before the outcome. */
   #end(outcome: SendOutcome): void {
     if (this.#leave === 'asked') this.#early = outcome
     else this.#settle(outcome)

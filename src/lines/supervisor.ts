@@ -24,12 +24,11 @@ import { findingsOf, type LineSnapshot } from './line-state.ts'
 import { LineRegistry } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './session.ts'
 
-/** The devices at boxes. */
 export type BoxDevices = {
   readonly absence: BoxAbsence
-  /** Devices of a kind that the boxes report: no failing driver of this machine holds them up. */
+  /** A kind's devices at boxes: a failing driver of this machine does not delay them. */
   readonly devices: (kind: string) => readonly Found[]
-  /** Lines that a box may bring without the owner's word. */
+  /** Lines that a box may add without the owner's approval. */
   readonly linesMax: () => number
 }
 
@@ -41,14 +40,13 @@ const READY_MS_MAX = 5_000
 /** Finds lines, keeps each of them running, and hands messages to their sessions. */
 export class LineSupervisor implements Service {
   readonly name = 'lines'
-  /** The owner's changes of lines. */
   readonly admin: LineAdmin
   readonly #core: Core
   readonly #kinds: readonly KindFacts[]
   readonly #boxes: BoxDevices
   readonly #registry: LineRegistry
   readonly #watches: readonly DriverWatch[]
-  /** Drivers that were asked for their devices, whatever they answered. */
+  /** Drivers that have been asked for their devices, with any result. */
   readonly #asked = new Set<string>()
   readonly #ready = Promise.withResolvers<void>()
 
@@ -86,13 +84,13 @@ export class LineSupervisor implements Service {
     await this.#stop()
   }
 
-  /** Resolves when the state of every line is known, or after five seconds. */
+  /** Resolves once the state of every line is known, or after five seconds. */
   async whenReady(): Promise<void> {
     this.#checkReady()
     await withTimeout(this.#core.clock, READY_MS_MAX, this.#ready.promise, null)
   }
 
-  /** All lines, by creation, oldest first; the same array until something changes. */
+  /** Oldest first; the same array until something changes. */
   lines(): readonly LineSnapshot[] {
     return this.#registry.lines()
   }
@@ -101,22 +99,21 @@ export class LineSupervisor implements Service {
     return this.#registry.get(id)?.snapshot() ?? null
   }
 
-  /** Names of the kinds that are not real. */
   get practiceKinds(): readonly string[] {
     return this.#kinds.flatMap(({ isReal, name }) => (isReal ? [] : [name]))
   }
 
-  /** Calls `listener` after any change of a line's state or settings. */
+  /** Called after any change of a line's state or settings. */
   onChange(listener: (id: LineId) => void): void {
     this.#registry.onChange(listener)
   }
 
-  /** True where the device has history with `handle`; null where it cannot be asked in 100 ms. */
+  /** True if the device has history with `handle`; null if it does not answer within 100 ms. */
   async knows(id: LineId, handle: Handle): Promise<boolean | null> {
     return (await this.#registry.get(id)?.knows(handle)) ?? null
   }
 
-  /** Hands a message to the line's session; resolves in the turn in which the driver answers. */
+  /** Resolves in the turn in which the driver answers. */
   send(
     id: LineId,
     message: OutgoingMessage,
@@ -125,7 +122,6 @@ export class LineSupervisor implements Service {
     return this.#registry.get(id)?.send(message, pointOfNoReturn) ?? Promise.resolve(NO_SESSION)
   }
 
-  /** Findings of the drivers, and every line that is offline. */
   async checkup(signal: AbortSignal): Promise<readonly ScopedFinding[]> {
     const found = await Promise.all(
       this.#watches.map(async (watch) => {
@@ -139,7 +135,7 @@ export class LineSupervisor implements Service {
     for (const watch of this.#watches) if (watch.driver.kind === kind) watch.look()
   }
 
-  /** `here` are the devices of this machine, null while they are unknown. */
+  /** `here` has the devices of this machine, or is null while they are unknown. */
   async #applyFound(kind: string, here: readonly Found[] | null): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
     const isReal = this.#kinds.some(({ name, isReal }) => name === kind && isReal)
@@ -154,7 +150,6 @@ export class LineSupervisor implements Service {
     this.#checkReady()
   }
 
-  /** Stores what is new, and lets it run. */
   async #storeFound(
     kind: string,
     { takeOvers, arrivals }: Discovery,

@@ -46,9 +46,9 @@ export class ShortcutsPhone {
 
   async #ask(): Promise<void> {
     const { signal } = this.#off
-    const asker = { waitMs: WAIT_MS, isGood: () => true, signal }
+    const requester = { waitMs: WAIT_MS, isGood: () => true, signal }
     while (!signal.aborted) {
-      const answer = await this.#driver().next(this.#key, asker)
+      const answer = await this.#driver().next(this.#key, requester)
       if (answer === 'not_ready' || answer.answer === 'nothing') await this.#rest()
       else if (answer.answer === 'message') await this.#send(answer.message)
     }

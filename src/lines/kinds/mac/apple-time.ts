@@ -4,41 +4,36 @@ const MS_PER_SECOND = 1_000
 const NS_PER_MS = 1_000_000n
 
 /**
- * Lowest value in nanoseconds; below it, values are seconds: macOS counted seconds before 10.13, and rows
- * of that time survive in databases that moved along. As seconds it is the year 5169, as nanoseconds the
+ * From this value on, a date is in nanoseconds; below it, in seconds. macOS counted seconds before 10.13,
+ * and such rows survive in migrated databases. As seconds this value is the year 5169, as nanoseconds the
  * second minute of 2001.
  */
 const NANOSECONDS_MIN = 100_000_000_000
-/** 2100-01-01. Messages itself writes dates near 2^63 into `date_read` (seen by platform-imessage). */
+/** 2100-01-01. Messages itself writes dates near 2^63 into `date_read` (platform-imessage). */
 const APPLE_TIME_MS_MAX = 4_102_444_800_000
 
 /**
- * Date of Messages' database, in nanoseconds or seconds since 2001, as milliseconds since 1970; null for
- * none (NULL, 0) and for an impossible one.
+ * Converts a date of chat.db, in seconds or nanoseconds since 2001, to milliseconds since 1970. Returns
+ * null for no date (NULL, 0) and an impossible one.
  */
 export function fromAppleTime(value: bigint | number | null): number | null {
-  if (value === null || value <= 0 || !isFiniteValue(value)) return null
+  if (value === null || value <= 0 || !Number.isFinite(Number(value))) return null
   const ms = APPLE_EPOCH_MS + sinceEpochMs(value)
   return ms < APPLE_TIME_MS_MAX ? ms : null
 }
 
-/** Date in the form of Messages since macOS 10.13. */
+/** The form since macOS 10.13. */
 export function toAppleNanoseconds(ms: number): bigint {
   return BigInt(Math.floor(ms) - APPLE_EPOCH_MS) * NS_PER_MS
 }
 
-/** Date in the form of Messages before macOS 10.13. */
+/** The form before macOS 10.13. */
 export function toAppleSeconds(ms: number): bigint {
   return BigInt(Math.floor((ms - APPLE_EPOCH_MS) / MS_PER_SECOND))
 }
 
-export type AppleRange = { readonly from: bigint; readonly until: bigint }
-
-/** Values of the dates from `fromMs` to `untilMs` (since 1970), inclusive: in seconds, then in nanoseconds. */
-export function appleRanges(
-  fromMs: number,
-  untilMs = APPLE_TIME_MS_MAX - 1,
-): readonly AppleRange[] {
+/** Ranges of the dates from `fromMs` to `untilMs` (since 1970), inclusive: in seconds, then in nanoseconds. */
+export function appleRanges(fromMs: number, untilMs = APPLE_TIME_MS_MAX - 1) {
   const lastMs = Math.min(untilMs, APPLE_TIME_MS_MAX - 1)
   const seconds = {
     from: atLeast(toAppleSeconds(fromMs + MS_PER_SECOND - 1), 1n),
@@ -53,12 +48,8 @@ export function appleRanges(
 
 function sinceEpochMs(value: bigint | number): number {
   if (value < NANOSECONDS_MIN) return Math.floor(Number(value) * MS_PER_SECOND)
-  // A present date in nanoseconds exceeds the exact range of a number: it is divided as a bigint.
+  // Nanoseconds of today exceed a number's exact range, so they are divided as a bigint.
   return Number(BigInt(typeof value === 'bigint' ? value : Math.floor(value)) / NS_PER_MS)
-}
-
-function isFiniteValue(value: bigint | number): boolean {
-  return typeof value === 'bigint' || Number.isFinite(value)
 }
 
 function atLeast(value: bigint, least: bigint): bigint {

@@ -1,6 +1,6 @@
-// The column `attributedBody` of a message. Its root is an NSAttributedString: the text, then for each run
-// of it the number of its set of attributes and its length in UTF-16 units. The set itself, a dictionary,
-// follows only where its number comes up for the first time.
+// Decodes the column `attributedBody` of a message. Its root is an NSAttributedString: the text, then for
+// each run the number of its attribute set and its length in UTF-16 units. The set itself, a dictionary,
+// follows only the first time its number appears.
 
 import {
   BLOB_BYTES_MAX,
@@ -15,38 +15,35 @@ import {
 export type DecodedBody =
   | {
       readonly ok: true
-      /** Contains U+FFFC for each attachment and each part of an app. */
+      /** Contains U+FFFC for each attachment and each part of an app balloon. */
       readonly text: string
       /** In the order of the text. */
       readonly attachmentGuids: readonly string[]
-      /** Marks of the text that stand for a picture within a line (Genmoji). */
+      /** Pictures within the text (Genmoji). */
       readonly inlineEmoji?: readonly InlineEmoji[] | undefined
     }
-  /** `problem` quotes nothing of the message. */
+  /** `problem` quotes nothing from the message. */
   | { readonly ok: false; readonly problem: string }
 
 /** `at` is the offset of its mark in the text, in UTF-16 units. */
 export type InlineEmoji = { readonly at: number; readonly guid: string }
 
 const MARK = '\uFFFC'
-const EMOJI_ATTRIBUTE = '__kIMEmojiImageAttributeName'
-const GUID_ATTRIBUTE = '__kIMFileTransferGUIDAttributeName'
 const GUID_BYTES_MAX = 255
 const STREAM_AS_TEXT = '\u0004\u000Bstreamtyped'
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const STRICT_UTF16 = new TextDecoder('utf-16le', { fatal: true })
 
 /**
- * Reads the value of the column. The project imsg met bodies that are UTF-16 with a byte order mark, and
- * columns of type TEXT: such a string is the text itself. Never throws, and ends within 50 ms for any
- * input.
+ * Never throws, and ends within 50 ms for any input. Some bodies are UTF-16 with a byte order mark, and
+ * some columns are of type TEXT (imsg): such a string is the text itself.
  */
 export function decodeAttributedBody(blob: Uint8Array | string): DecodedBody {
   if (blob.length > BLOB_BYTES_MAX) return { ok: false, problem: 'the body is too long' }
   try {
     return typeof blob === 'string' ? decodeText(blob) : decodeBytes(blob)
   } catch (error) {
-    // Even a bug of the reader must not keep the next rows from being read.
+    // Even a bug of the decoder must not keep the next rows from being read.
     const isFound = error instanceof TypedStreamError
     return { ok: false, problem: isFound ? error.message : 'the reader itself failed' }
   }
@@ -58,7 +55,7 @@ export function withoutMarks(text: string): string {
 
 function decodeText(text: string): DecodedBody {
   if (!text.startsWith(STREAM_AS_TEXT)) return { ok: true, text, attachmentGuids: [] }
-  // SQLite hands TEXT out as UTF-8: invalid bytes have become U+FFFD and are lost.
+  // SQLite returns TEXT as UTF-8: invalid bytes have become U+FFFD and are lost.
   if (/[^\0-\xFF]/.test(text)) throw new TypedStreamError('the stream was stored as text')
   return decodeStream(Buffer.from(text, 'latin1'))
 }
@@ -76,7 +73,7 @@ function decodeStream(blob: Uint8Array): DecodedBody {
   throw new TypedStreamError('the stream holds no text')
 }
 
-/** The lengths of the runs are the only check: a damaged stream often reads like a whole one. */
+/** The run lengths are the only checksum: a damaged stream often reads like a whole one. */
 function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBody {
   const [string] = first?.values ?? []
   if (!isKindOf(string, 'NSString')) throw new TypedStreamError('the attributed string has no text')
@@ -88,15 +85,12 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
   const inlineEmoji = runs.flatMap(({ at, guid, isEmoji }) =>
     isEmoji && guid !== null && text[at] === MARK ? [{ at, guid }] : [],
   )
-  // An attachment whose run is split by another attribute is still one.
-  return { ok: true, text, attachmentGuids: [...new Set(guids)], inlineEmoji: some(inlineEmoji) }
+  // An attachment whose run is split by another attribute is still one attachment.
+  const attachmentGuids = [...new Set(guids)]
+  return { ok: true, text, attachmentGuids, ...(inlineEmoji.length > 0 && { inlineEmoji }) }
 }
 
-type Marking = {
-  readonly guid: string | null
-  /** Shown within the line, like an emoji. */
-  readonly isEmoji: boolean
-}
+type Marking = { readonly guid: string | null; readonly isEmoji: boolean }
 
 type Run = Marking & { readonly at: number; readonly length: number }
 
@@ -104,7 +98,7 @@ const UNMARKED: Marking = { guid: null, isEmoji: false }
 
 function runsOf(groups: readonly TypedGroup[]): readonly Run[] {
   const markingOf = new Map<number, Marking>()
-  // Many sets may be one dictionary: it is searched once.
+  // Many sets may share one dictionary, which is searched once.
   const markingIn = new Map<TypedObject, Marking>()
   const runs: Run[] = []
   const left = groups.values()
@@ -132,7 +126,7 @@ function markingInSet(group: TypedGroup | undefined, known: Map<TypedObject, Mar
   return marking
 }
 
-/** A dictionary is the count of its pairs, then name and value in turn. */
+/** A dictionary is its number of pairs, then names and values in turn. */
 function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking {
   const values = rest.map((group) => group.values[0])
   if (count?.values[0] !== values.length / 2) {
@@ -142,25 +136,21 @@ function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking
     const at = values.findIndex((name, index) => index % 2 === 0 && isNamed(name, wanted))
     return at < 0 ? undefined : values[at + 1]
   }
-  const bytes = bytesOf(valueOf(GUID_ATTRIBUTE))
-  // An impossible guid is left out: it is no reason to lose the text.
+  const bytes = bytesOf(valueOf('__kIMFileTransferGUIDAttributeName'))
+  // An impossible guid is skipped: the text is still good.
   const isGuid = bytes !== null && bytes.byteLength <= GUID_BYTES_MAX
-  const emoji = valueOf(EMOJI_ATTRIBUTE)
+  const emoji = valueOf('__kIMEmojiImageAttributeName')
   return {
     guid: isGuid ? strictly(STRICT_UTF8, bytes) : null,
     isEmoji: isKindOf(emoji, 'NSNumber') && emoji.groups.at(-1)?.values[0] === 1,
   }
 }
 
-/** The length is compared first: a long name with many references would otherwise cost seconds. */
+/** Compares the length first: a long name with many references would otherwise cost seconds. */
 function isNamed(name: TypedValue | undefined, wanted: string): boolean {
   const bytes = bytesOf(name)
   if (bytes?.byteLength !== wanted.length) return false
   return strictly(STRICT_UTF8, bytes) === wanted
-}
-
-function some<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items
 }
 
 function textOf(string: TypedObject): string {
@@ -169,7 +159,6 @@ function textOf(string: TypedObject): string {
   return strictly(STRICT_UTF8, bytes)
 }
 
-/** UTF-8 of an NSString; null for any other value. */
 function bytesOf(value: TypedValue | undefined): Uint8Array | null {
   const bytes = isKindOf(value, 'NSString') ? value.groups[0]?.values[0] : undefined
   return bytes instanceof Uint8Array ? bytes : null

@@ -1,22 +1,22 @@
-// Opening chat.db, and probing its columns.
+// Opens chat.db and checks which columns it has.
 
 import { Database, SQLiteError } from 'bun:sqlite'
-// Only the file system knows why SQLite may not open a file, and whether a path still names it.
+// Only the file system knows why SQLite cannot open a file, and whether a path still leads to it.
 import { closeSync, openSync, statSync } from 'node:fs'
 
 import { ownIds } from '../../../system/process.ts'
 
 /**
- * `absent`: Messages was never set up. `denied`: macOS keeps the file from us; Full Disk Access solves
- * that. `wrong_owner`: it is another user's. `unreadable`: damaged, or of an unknown form.
+ * `absent`: Messages was never set up. `denied`: Full Disk Access is missing. `wrong_owner`: another
+ * user's file. `unreadable`: damaged, or an unknown schema.
  */
 export type ChatDbErrorCode = 'absent' | 'denied' | 'wrong_owner' | 'unreadable'
 
-/** Identity of the file: the same values mean the same database as before. */
+/** Identity of the file: equal values mean the same database. */
 export type DatabaseIdentity = {
   readonly device: number
   readonly inode: number
-  /** Creation time of the file, in milliseconds since 1970. */
+  /** Creation time, in milliseconds since 1970. */
   readonly bornMs: number
 }
 
@@ -24,7 +24,7 @@ type Opened =
   | { readonly ok: true; readonly db: Database; readonly identity: DatabaseIdentity }
   | { readonly ok: false; readonly code: ChatDbErrorCode; readonly cause: unknown }
 
-/** Access to the file; tests deny it as macOS does. */
+/** File access; tests deny it as macOS does. */
 export type FileAccess = {
   readonly uid: number
   stat(path: string): { readonly identity: DatabaseIdentity; readonly owner: number }
@@ -32,17 +32,16 @@ export type FileAccess = {
   connect(path: string): Database
 }
 
-/** Never `immutable`: it looks past the write-ahead log, where the new rows are. */
+/** Never `immutable`: SQLite would ignore the write-ahead log, which holds the new rows. */
 const CONNECTION = { readonly: true, safeIntegers: true, strict: true }
 const PRAGMAS = ['busy_timeout = 5000', 'query_only = ON']
 
-/** Errors of the file system, by the cause of each on macOS. */
 const FILE_ERRORS: Readonly<Record<string, ChatDbErrorCode>> = {
   ENOENT: 'absent',
   EPERM: 'denied',
   EACCES: 'wrong_owner',
 }
-/** SQLITE_PERM, SQLITE_CANTOPEN and SQLITE_AUTH: seen where Full Disk Access is missing (imsg). */
+/** SQLITE_PERM, SQLITE_CANTOPEN and SQLITE_AUTH: seen without Full Disk Access (imsg). */
 const DENIALS = new Set([3, 14, 23])
 
 export function systemFileAccess(): FileAccess {
@@ -58,7 +57,7 @@ export function systemFileAccess(): FileAccess {
   }
 }
 
-/** Opens the database and reads from it once: only that shows whether it may be read. */
+/** Also reads once: only that shows whether the database may be read. */
 export function openChatDb(path: string, access: FileAccess): Opened {
   let db: Database | null = null
   try {
@@ -90,14 +89,14 @@ export function isSameFile(path: string, identity: DatabaseIdentity, access: Fil
 }
 
 export function codeOf(error: unknown): ChatDbErrorCode {
-  // The higher bytes of the number only narrow the error down.
+  // The higher bytes are SQLite's extended result code.
   const isDenial = error instanceof SQLiteError && DENIALS.has(error.errno & 0xff)
   return isDenial ? 'denied' : 'unreadable'
 }
 
 /**
- * The file is opened only after SQLite has failed: closing it would take away the locks that another
- * connection of this process has on it, because POSIX gives them to the process.
+ * Opens the file only after SQLite has failed: POSIX locks belong to the process, so closing the file
+ * would drop the locks that another connection of this process holds.
  */
 function diagnose(path: string, error: unknown, access: FileAccess): ChatDbErrorCode {
   const code = fileErrorOf(error)
@@ -115,19 +114,19 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
   return FILE_ERRORS[code] ?? null
 }
 
-// Columns differ between machines of the same version of macOS (imessage-exporter), so the tables are
-// probed and the version never asked; the order of columns means nothing either.
+// Columns differ between machines with the same version of macOS (imessage-exporter), so the tables are
+// probed and the version is never asked; the order of columns means nothing either.
 
 type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}`
   ? Word | Words<Rest>
   : Text
 
-/** Names of columns, parted by blanks. */
+/** Column names, separated by blanks. */
 export function columns<const Texts extends readonly string[]>(...texts: Texts) {
   return texts.join(' ').split(' ') as Words<Texts[number]>[] // The type splits them as well.
 }
 
-/** Without these, it is unknown what was sent, what failed, or who wrote a message. */
+/** Without these columns, it is unknown what was sent, what failed, or who wrote a message. */
 export const ESSENTIAL_COLUMNS = {
   message: columns(
     'ROWID guid attributedBody handle_id service error date is_from_me is_sent is_delivered',
@@ -140,7 +139,7 @@ export const ESSENTIAL_COLUMNS = {
   sqlite_sequence: columns('name seq'),
 }
 
-/** Read where they exist; a missing one reads as NULL. */
+/** A missing column reads as NULL. */
 export const OPTIONAL_COLUMNS = {
   message: columns(
     'text date_read date_delivered date_edited is_prepared is_delayed',
@@ -160,9 +159,9 @@ export const OPTIONAL_COLUMNS = {
   sqlite_sequence: [] as const,
 }
 
-/** Tables that not every macOS has, with the columns that are read; without any of them it is not read. */
+/** Tables that not every macOS has; a table that lacks one of these columns is not read. */
 const OPTIONAL_TABLES = {
-  /** Deleted messages that can still be recovered: since macOS 13. */
+  /** Deleted messages that can be recovered: since macOS 13. */
   chat_recoverable_message_join: columns('chat_id message_id'),
   attachment: columns('guid'),
   message_attachment_join: columns('message_id attachment_id'),
@@ -175,18 +174,17 @@ export type ChatDbColumn<T extends ChatDbTable> =
   | (typeof OPTIONAL_COLUMNS)[T][number]
 
 export type ChatDbSchema = {
-  /** Column of a table under an alias: `m.is_spam`, or NULL where this database lacks it. */
+  /** The column under a table alias, as `m.is_spam`, or NULL if this database lacks it. */
   column<T extends ChatDbTable>(alias: string, table: T, column: ChatDbColumn<T>): string
   has(table: keyof typeof OPTIONAL_TABLES): boolean
 }
 
-/** The schema, or a sentence that names what is missing. */
 export type Probe =
   | { readonly ok: true; readonly schema: ChatDbSchema }
   | { readonly ok: false; readonly problem: string }
 
 export function probeSchema(db: Database): Probe {
-  // The keys of ESSENTIAL_COLUMNS are the names of the tables.
+  // ESSENTIAL_COLUMNS is keyed by table name.
   const tables = Object.keys(ESSENTIAL_COLUMNS) as ChatDbTable[]
   const found = new Map(tables.map((table) => [table, columnsOf(db, table)]))
   const has = (table: ChatDbTable, column: string) =>
@@ -209,7 +207,7 @@ export function probeSchema(db: Database): Probe {
   }
 }
 
-/** Names in lower case: SQLite does not distinguish. */
+/** In lower case: SQLite ignores case. */
 function columnsOf(db: Database, table: string): ReadonlySet<string> {
   using statement = db.prepare<{ name: string }, []>(`PRAGMA table_info(${table})`)
   return new Set(statement.all().map(({ name }) => name.toLowerCase()))

@@ -1,7 +1,6 @@
 // Queries of chat.db. None scans a table: rows are found by ROWID, by the index of dates, or by an index
-// that begins with the value that is looked for. A unary plus before a column keeps SQLite from an index
-// that promises little (the flags have two values); before a value, it keeps the plan of the statement
-// the same whatever is bound.
+// that begins with the value. A unary plus before a column keeps SQLite from an index of little use (a flag
+// has two values); before a value, it keeps the query plan independent of the bound value.
 
 import {
   columns,
@@ -14,7 +13,6 @@ import { JUNK } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
-/** Columns of the state of a message; the ROWID comes as `id`. */
 const STATE_COLUMNS = columns(
   'guid service error is_sent is_delivered is_finished date_delivered date_read is_prepared',
   'is_delayed is_pending_satellite_send schedule_type',
@@ -29,36 +27,32 @@ const FILE_COLUMNS = columns(
   'filename mime_type transfer_name total_bytes transfer_state is_outgoing hide_attachment',
 )
 
-/** Selected by name; the others need an expression of their own. */
+/** Selected by name; other columns need an expression. */
 const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.message].filter(
   (column) => !EXPRESSIONS.has(column),
 )
 
 /**
- * Longest body that the decoder takes, and one byte more, which makes it report that it is too long.
- * Read as BLOB: a body that is stored as TEXT would lose bytes that are no UTF-8.
+ * Longest body that the decoder takes, plus one byte, so that it reports a longer one. Read as BLOB: a
+ * body stored as TEXT would lose bytes that are not UTF-8.
  */
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
-const LAST_ROWS_MAX = 8
-const CHATS_MAX = 8
-const OWN_USES = 200
-/** Latest rows of any kind among which they are looked for. */
+/** Latest rows of any kind that are searched. */
 const OWN_USES_AMONG = 50_000
-/** Latest uses of each address of ours, and the latest rows of any kind among which they are looked for. */
+/** Latest uses of each of our addresses. */
 const USES_OF_EACH = 20
-const USES_OF_EACH_AMONG = 10_000
-/** iMessage lets 32 into a group; a carrier may let in more. */
+/** iMessage allows 32; a carrier may allow more. */
 const MEMBERS_MAX = 500
 
 /**
- * A message may be joined to several chats: with the lowest only, each message comes once. A group (43)
- * comes before a direct chat (45): what may belong to a group is never direct.
+ * A message may be in several chats: joining only the lowest returns it once. A group (43) wins over a
+ * direct chat (45): a message that may belong to a group never counts as direct.
  */
 const LOWEST_CHAT = `(SELECT coalesce(min(CASE k.style WHEN 43 THEN k.ROWID END), min(k.ROWID))
   FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id WHERE j.message_id = m.ROWID)`
 const IS_IN_GROUP = `(SELECT max(k.style = 43) FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id
   WHERE j.message_id = m.ROWID) AS is_in_group`
-/** As text: JSON holds no BLOB. */
+/** Guids as text: JSON holds no BLOB. */
 const CHATS = `(SELECT json_group_array(json_array(
     CAST(k.guid AS TEXT), CAST(k.style AS INTEGER), CAST(k.chat_identifier AS TEXT)))
   FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id WHERE j.message_id = m.ROWID) AS chats`
@@ -71,7 +65,7 @@ export function queriesOf(schema: ChatDbSchema) {
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)}, ${IS_IN_GROUP} FROM message m`
   const chat = chatColumns(schema)
-  // Without the column, the guid names the service, except on macOS 26 and later.
+  // Without the column, the guid names the service, except since macOS 26.
   const chatService = `lower(coalesce(nullif(${schema.column('c', 'chat', 'service_name')}, ''),
     substr(c.guid, 1, instr(c.guid, ';') - 1)))`
   const full = fullRows(schema)
@@ -80,7 +74,7 @@ export function queriesOf(schema: ChatDbSchema) {
     maxRowId: 'SELECT max(ROWID) AS value FROM message',
     sequence: `SELECT seq AS value FROM sqlite_sequence WHERE name = 'message'`,
     lastRows: `SELECT ROWID AS id, guid FROM message WHERE ROWID > 0
-      ORDER BY ROWID DESC LIMIT ${LAST_ROWS_MAX}`,
+      ORDER BY ROWID DESC LIMIT 8`,
     guidsAt: `SELECT ROWID AS id, guid FROM message WHERE ROWID IN ${ROW_IDS}`,
     rowIdOf: 'SELECT ROWID AS value FROM message WHERE guid = +$guid',
     rowsAfter: `${full} WHERE m.ROWID > +$rowId ORDER BY m.ROWID LIMIT +$limit`,
@@ -96,7 +90,7 @@ export function queriesOf(schema: ChatDbSchema) {
     directChats: `SELECT ${chat} FROM chat c
       WHERE c.chat_identifier = +$handle AND +c.style = 45 AND ${chatService} = 'imessage'
       ORDER BY (SELECT max(${joinDate}) FROM chat_message_join j WHERE j.chat_id = c.ROWID) DESC,
-        c.ROWID DESC LIMIT ${CHATS_MAX}`,
+        c.ROWID DESC LIMIT 8`,
     knowsHandle: `SELECT 1 AS value FROM message m
         WHERE m.handle_id IN (SELECT h.ROWID FROM handle h WHERE h.id IN ${SPELLINGS})
       UNION ALL SELECT 1 FROM json_each($spellings)
@@ -134,7 +128,7 @@ function chatColumns(schema: ChatDbSchema): string {
     ${schema.column('c', 'chat', 'display_name')} AS chat_name`
 }
 
-/** Messages with all that is read of them, without an end. */
+/** Messages with everything that is read of them; the caller adds the WHERE clause. */
 function fullRows(schema: ChatDbSchema): string {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
@@ -165,8 +159,8 @@ function membersOf(schema: ChatDbSchema): string {
 }
 
 /**
- * Latest rows of each handle and each direct chat of that name, and the latest of those: rows that we
- * sent may name no handle, and rows that were never joined are in no chat.
+ * Latest rows of each handle and each direct chat of that name, and the latest of those: a row that we
+ * sent may have no handle, and a row that was never joined has no chat.
  */
 function lastWith(selected: string, joinDate: string): string {
   return `SELECT ${selected}, ${HANDLE} FROM message m WHERE m.ROWID IN (
@@ -182,8 +176,8 @@ function lastWith(selected: string, joinDate: string): string {
 }
 
 /**
- * One row where the message was deleted and can still be recovered. The table has no index by message:
- * each of its few chats is found by the index that begins with the chat.
+ * Returns a row if the message was deleted and can be recovered. The table has no index by message, but
+ * each chat is found by the index that begins with the chat.
  */
 function isRecoverable(schema: ChatDbSchema): string {
   if (!schema.has('chat_recoverable_message_join')) return 'SELECT 1 AS value WHERE +$rowId IS NULL'
@@ -196,7 +190,6 @@ function isRecoverable(schema: ChatDbSchema): string {
       WHERE r.chat_id = recoverable_chat.id AND r.message_id = +$rowId)`
 }
 
-/** Names that the system gives the inline emoji with those transfer guids. */
 function emojiWords(schema: ChatDbSchema): string {
   const wanted = '(SELECT value FROM json_each($guids))'
   if (!schema.has('attachment')) return `SELECT NULL AS guid, NULL AS words WHERE 0 IN ${wanted}`
@@ -204,48 +197,51 @@ function emojiWords(schema: ChatDbSchema): string {
   return `SELECT a.guid AS guid, ${words} AS words FROM attachment a WHERE a.guid IN ${wanted}`
 }
 
-/** Files of messages, in the order of their own rows, which need not be that of the text. */
+function fileColumns(schema: ChatDbSchema) {
+  const hasFiles = schema.has('message_attachment_join') && schema.has('attachment')
+  const columnOf = (name: ChatDbColumn<'attachment'>) =>
+    hasFiles ? schema.column('a', 'attachment', name) : 'NULL'
+  const named = FILE_COLUMNS.map((name) => `${columnOf(name)} AS ${name}`)
+  return { hasFiles, columns: named.join(', ') }
+}
+
+/** In the order of the rows, which may differ from the order in the text. */
 function filesAt(schema: ChatDbSchema): string {
-  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
-  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
-    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
-    return `SELECT NULL AS id, NULL AS guid, ${none} WHERE 0 IN ${ROW_IDS} AND 0`
-  }
-  return `SELECT j.message_id AS id, a.guid AS guid, ${named.join(', ')} FROM message_attachment_join j
+  const { hasFiles, columns: named } = fileColumns(schema)
+  if (!hasFiles) return `SELECT NULL AS id, NULL AS guid, ${named} WHERE 0 IN ${ROW_IDS} AND 0`
+  return `SELECT j.message_id AS id, a.guid AS guid, ${named} FROM message_attachment_join j
     JOIN attachment a ON a.ROWID = j.attachment_id
     WHERE j.message_id IN ${ROW_IDS} ORDER BY j.message_id, a.ROWID`
 }
 
 /**
- * Files by their guids, in rows that no message has: on macOS 15 the body alone may name a file (BlueBubbles).
- * What is another message's is never given to one whose body names it.
+ * Files by guid that no message has: on macOS 15 only the body may name a file (BlueBubbles). A file of
+ * another message is never returned to a message whose body names it.
  */
 function unjoinedFiles(schema: ChatDbSchema): string {
-  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
-  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
-    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
-    return `SELECT NULL AS guid, ${none} WHERE +$guids IS NULL`
-  }
-  return `SELECT a.guid AS guid, ${named.join(', ')} FROM attachment a
+  const { hasFiles, columns: named } = fileColumns(schema)
+  if (!hasFiles) return `SELECT NULL AS guid, ${named} WHERE +$guids IS NULL`
+  return `SELECT a.guid AS guid, ${named} FROM attachment a
     WHERE a.guid IN (SELECT value FROM json_each($guids)) AND NOT EXISTS
       (SELECT 1 FROM message_attachment_join j WHERE j.attachment_id = a.ROWID)`
 }
 
 /**
- * Addresses of ours that the latest messages without an error were sent from or came to, with everybody else that
- * each of them names. `last_addressed_handle` of the chat is not read: it may be the other side's. Rows that name
- * their own address only are passed over, because iCloud writes the notes to oneself again by the thousand. All three
- * flags are named because Messages has an index over them, in the order of the ROWID; received messages are never "sent".
+ * Our addresses that the latest messages without an error were sent from or came to, with everybody else
+ * whom each message names. `last_addressed_handle` of the chat is not read: it may be the other person's.
+ * Rows that only name their own address are skipped, because iCloud rewrites notes to oneself by the
+ * thousand. All three flags are named because Messages has an index over them, ordered by ROWID; received
+ * messages are never "sent".
  */
 function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
   return `SELECT ${useColumns(schema)} FROM message m
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
       AND m.ROWID > (SELECT max(ROWID) FROM message) - ${OWN_USES_AMONG}
       AND ${namesAnOther(schema, isOwn)}
-    ORDER BY m.ROWID DESC LIMIT ${OWN_USES}`
+    ORDER BY m.ROWID DESC LIMIT 200`
 }
 
-/** The same by date, the latest of each address and account: one that is used often hides no other. */
+/** The same by date, the latest of each address and account, so that a busy address hides no other. */
 function usesOfEach(schema: ChatDbSchema): string {
   const address = schema.column('m', 'message', 'destination_caller_id')
   const account = schema.column('m', 'message', 'account')
@@ -255,7 +251,7 @@ function usesOfEach(schema: ChatDbSchema): string {
           PARTITION BY m.is_from_me, lower(${address}), lower(${account}) ORDER BY m.date DESC) AS place
         FROM message m WHERE m.ROWID IN (
             SELECT d.ROWID FROM message d WHERE d.date BETWEEN +$from AND +$until
-            ORDER BY d.date DESC LIMIT ${USES_OF_EACH_AMONG})
+            ORDER BY d.date DESC LIMIT 10000)
           AND +m.is_sent = +m.is_from_me AND +m.error = 0
           AND CASE m.is_from_me WHEN 1 THEN ${namesAnOther(schema, 1)} ELSE ${namesAnOther(schema, 0)} END)
       WHERE place <= ${USES_OF_EACH})
@@ -274,7 +270,7 @@ function useColumns(schema: ChatDbSchema): string {
       ${address} AS address, ${account} AS account`
 }
 
-/** True for a row with an address of ours that is not its handle. */
+/** Matches a row with an address of ours that is not its handle. */
 function namesAnOther(schema: ChatDbSchema, isOwn: 0 | 1): string {
   const account = schema.column('m', 'message', 'account')
   const handle = '(SELECT lower(h.id) FROM handle h WHERE h.ROWID = m.handle_id)'

@@ -1,5 +1,5 @@
-// Rows of chat.db as the driver reads them. Everything may be NULL, and a column of SQLite holds whatever
-// was put into it, regardless of its type.
+// Rows of chat.db as the driver reads them. Any column may be NULL, and SQLite stores values of any type in
+// it.
 
 import type { Handle } from '../../../domain/handle.ts'
 import { fromAppleTime } from './apple-time.ts'
@@ -8,7 +8,7 @@ import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
 type SqlValue = bigint | number | string | Uint8Array | null
 export type Raw = Readonly<Record<string, SqlValue>>
 
-/** Fields of a row: the column of the query's result, and the way in which its value is read. */
+/** Fields of a row, each with its column and the function that reads its value. */
 export type Fields = Readonly<
   Record<string, readonly [column: string, read: (value: SqlValue) => unknown]>
 >
@@ -24,26 +24,18 @@ export function readRow<F extends Fields>(fields: F, raw: Raw): RowOf<F> {
   return row as RowOf<F> // Each field by its own reader.
 }
 
-/** A row by its ids: the same ROWID with another guid is another database. */
+/** Ids of a row: the same ROWID with another guid means another database. */
 export const IDS = { rowId: ['id', rowIdOf], guid: ['guid', String] } as const satisfies Fields
 export type RowId = RowOf<typeof IDS>
-/** A message that was edited or unsent; null for an impossible date. */
+/** `editedAt` is null for an impossible date. */
 export const EDITED = { ...IDS, editedAt: ['date_edited', timeOf] } as const satisfies Fields
-export const OWN_ERROR = {
-  error: ['error', integerOf],
-  at: ['date', timeOf],
-} as const satisfies Fields
+export const OWN_ERROR = { error: ['error', integerOf], at: ['date', timeOf] } as const
 export const EMOJI_WORDS = { guid: ['guid', String], words: ['words', nameOf] } as const
-/** Results of one value; null for none. */
 export const NUMBER = { value: ['value', numberOf] } as const satisfies Fields
 export const DATA_VERSION = { version: ['data_version', numberOf] } as const satisfies Fields
 export const TEXT = { value: ['value', nameOf] } as const satisfies Fields
-/** Name of a handle or a chat, with its ROWID. */
 export const NAMED = { rowId: ['id', rowIdOf], ...TEXT } as const satisfies Fields
-export const DATED_LIKE = {
-  rowId: ['id', rowIdOf],
-  handle: ['handle', nameOf],
-} as const satisfies Fields
+export const DATED_LIKE = { rowId: ['id', rowIdOf], handle: ['handle', nameOf] } as const
 
 export const CHAT = {
   rowId: ['chat_id', rowIdOf],
@@ -51,31 +43,30 @@ export const CHAT = {
   guid: ['chat_guid', String],
   isDirect: ['chat_style', (value) => integerOf(value) === DIRECT_STYLE],
   identifier: ['chat_identifier', (value) => nameOf(value) ?? ''],
-  /** Stays the same where the guid and the identifier change. */
+  /** Stays the same if the guid and the identifier change. */
   groupId: ['chat_group_id', nameOf],
   name: ['chat_name', nameOf],
 } as const satisfies Fields
 export type Chat = RowOf<typeof CHAT>
 
 const FILE = {
-  /** Transfer guid, by which the body names it. */
+  /** Transfer guid, by which the body refers to it. */
   guid: ['guid', (value) => nameOf(value) ?? ''],
-  /** Path as Messages writes it: `~/Library/Messages/Attachments/…`. */
+  /** As Messages writes it: `~/Library/Messages/Attachments/…`. */
   path: ['filename', nameOf],
   mimeType: ['mime_type', nameOf],
   name: ['transfer_name', nameOf],
   size: ['total_bytes', integerOf],
-  /** 5 is finished; 0 is not loaded, and the others are on the way (beeper). */
+  /** 5 is finished; 0 is not loaded; others are in transit (beeper). */
   transferState: ['transfer_state', integerOf],
   isOutgoing: ['is_outgoing', flagOf],
   isHidden: ['hide_attachment', flagOf],
 } as const satisfies Fields
-/** A row of `attachment`: a file of a message, as far as Messages has it. */
 export type FileRow = RowOf<typeof FILE>
 
 const OWN_STATE = {
   ...IDS,
-  /** `iMessage`, `SMS` or `RCS` in one spelling, others unchanged. */
+  /** `iMessage`, `SMS` or `RCS` in this spelling; others are unchanged. */
   service: ['service', serviceOf],
   /** FZErrorType of IMFoundation; 0 is none. */
   error: ['error', integerOf],
@@ -86,12 +77,12 @@ const OWN_STATE = {
   isInGroup: ['is_in_group', flagOf],
 } as const satisfies Fields
 
-/** State of a message that we sent, as its flags prove it. Times are milliseconds since 1970. */
+/** State of a message that we sent, from its flags. Times are milliseconds since 1970. */
 export type OwnState = RowOf<typeof OWN_STATE> & {
-  /** From the flag or the date: each comes without the other (BlueBubbles). */
+  /** From the flag or the date: either may be missing (BlueBubbles). */
   readonly isDelivered: boolean
   readonly isRead: boolean
-  /** Not sent yet on purpose: being prepared, delayed, for a satellite, or scheduled. */
+  /** Held back on purpose: being prepared, delayed, for a satellite, or scheduled. */
   readonly isWaiting: boolean
 }
 
@@ -103,22 +94,21 @@ const MESSAGE = {
   handle: ['handle', nameOf],
   /** Identifier of its group, set even before the row is joined to its chat. */
   room: ['cache_roomnames', nameOf],
-  /** Line above the text. */
   subject: ['subject', nameOf],
   hasAttachments: ['cache_has_attachments', flagOf],
   isEmpty: ['is_empty', flagOf],
   balloon: ['balloon_bundle_id', nameOf],
   itemType: ['item_type', integerOf],
   associatedType: ['associated_message_type', integerOf],
-  /** Message that it is about: `p:0/…`, `bp:…` or a guid. */
+  /** The message it refers to: `p:0/…`, `bp:…` or a guid. */
   about: ['associated_message_guid', nameOf],
   emoji: ['associated_message_emoji', nameOf],
-  /** Guid of the message that it replies to, and the place of its part: `0:0:5`. */
+  /** Guid of the message that it replies to, and the part: `0:0:5`. */
   replyTo: ['thread_originator_guid', nameOf],
   replyToPart: ['thread_originator_part', nameOf],
   groupAction: ['group_action_type', integerOf],
   groupTitle: ['group_title', nameOf],
-  /** `handle.id` of the member that a change of a group is about. */
+  /** `handle.id` of the group member who changed. */
   otherHandle: ['other', nameOf],
   editedAt: ['date_edited', timeOf],
   /** `message_summary_info` of an edited message. */
@@ -129,15 +119,15 @@ const MESSAGE = {
 
 export type MessageRow = RowOf<typeof MESSAGE> &
   Body & {
-    /** Lowest of its chats; null while it is joined to none. */
+    /** Its lowest chat; null while it is joined to none. */
     readonly chat: Chat | null
-    /** All of its chats: it may lie in several, and in one that is named by another address of the same contact. */
+    /** It may be in several chats, one of which may be named by another address of the same contact. */
     readonly chats: readonly ChatName[]
-    /** The other end: its sender, or every person who may be its recipient; nobody for our own in a group. */
+    /** The sender, or everyone who may be the recipient; empty for our own in a group. */
     readonly people: readonly Handle[]
     readonly files: readonly FileRow[]
     readonly isSystem: boolean
-    /** Marked as junk by Messages, in the column of its version. */
+    /** Marked as junk by Messages, in whichever column its version uses. */
     readonly isSpam: boolean
     readonly state: OwnState
   }
@@ -145,10 +135,10 @@ export type MessageRow = RowOf<typeof MESSAGE> &
 type ChatName = Pick<Chat, 'guid' | 'isDirect' | 'identifier'>
 
 type Body = {
-  /** Contains U+FFFC for each attachment; null while there is none. */
+  /** Contains U+FFFC for each attachment; null if there is none. */
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
-  /** Transfer guids of its files, in the order of the text. */
+  /** In the order of the text. */
   readonly attachmentGuids: readonly string[]
   readonly bodyProblem: string | null
 }
@@ -164,19 +154,18 @@ export const EXCHANGED = {
   error: ['error', integerOf],
   isSent: ['is_sent', flagOf],
   at: ['date', timeOf],
-  /** Null if only the chat names the other side. */
+  /** Null if only the chat names the other person. */
   handle: ['handle', nameOf],
 } as const satisfies Fields
-/** A message to or from a handle, with the fields that show how the handle is reached. */
 export type Exchanged = RowOf<typeof EXCHANGED>
 
-/** The style of a chat with one person; a group's is 43. */
+/** `style` of a chat with one person; a group's is 43. */
 const DIRECT_STYLE = 45
-/** Chats of a message, and members of a group, that are read. */
+/** Most chats of a message, and members of a group, that are read. */
 const LIST_MAX = 500
 /** "Send Later". */
 const SCHEDULED = 2
-/** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
+/** `filter_action` of a message, and in its chat: junk (imessage-database). */
 export const JUNK = 2
 
 const OWN_USE = {
@@ -189,9 +178,8 @@ const OWN_USE = {
   account: ['account', nameOf],
 } as const satisfies Fields
 
-/** An address that a message was sent from or came to. */
 export type OwnUse = Pick<RowOf<typeof OWN_USE>, 'isFromMe' | 'at' | 'address' | 'account'> & {
-  /** Everybody on the other side, as Messages spells them. */
+  /** Everyone else in the message, as Messages spells them. */
   readonly peers: readonly string[]
 }
 
@@ -217,13 +205,13 @@ export function messageRowOf(raw: Raw, personOf: (spelling: string) => Handle): 
     people: endsOf({ ...row, chat, chats }).map(personOf),
     files: [],
     isSystem: isAny(raw, 'is_system_message', 'is_service_message'),
-    // `is_spam` up to macOS 26; since 27 a category of the message, or of its place in a chat.
+    // `is_spam` up to macOS 26; since 27 a category of the message, or of its row in the chat.
     isSpam: isAny(raw, 'is_spam', 'is_junk_in_chat') || integerOf(raw['filter_action']) === JUNK,
     state: ownStateOf(raw),
   }
 }
 
-/** The other end of a row as Messages spells it, the handle of the row first. */
+/** The other people of a row as Messages spells them, the row's handle first. */
 export function endsOf(
   row: Pick<MessageRow, 'isFromMe' | 'handle' | 'room' | 'chat' | 'chats'>,
 ): readonly string[] {
@@ -249,10 +237,10 @@ export function fileOf(raw: Raw): FileRow {
   return { ...file, isHidden: file.isHidden || HIDDEN.test(file.path ?? file.name ?? '') }
 }
 
-/** Payload of a balloon: the picture of a link, the state of a game. */
+/** Payload of a balloon, as a link's picture or a game's state. */
 const HIDDEN = /\.pluginPayloadAttachment$/i
 
-/** Throws a RangeError for a number that JavaScript cannot hold exactly. */
+/** Throws a RangeError if a number cannot hold the value exactly. */
 function rowIdOf(value: SqlValue): number {
   const rowId = Number(value)
   if (!Number.isSafeInteger(rowId)) throw new RangeError('a ROWID is no safe integer')
@@ -263,7 +251,7 @@ function numberOf(value: SqlValue): number | null {
   return value === null ? null : rowIdOf(value)
 }
 
-/** 0 for NULL and for anything that is no number. */
+/** Returns 0 for NULL and anything that is not a number. */
 function integerOf(value: SqlValue | undefined): number {
   const number = Number(value)
   return Number.isFinite(number) ? number : 0
@@ -273,7 +261,6 @@ function timeOf(value: SqlValue): number | null {
   return typeof value === 'bigint' || typeof value === 'number' ? fromAppleTime(value) : null
 }
 
-/** A list that a query made. */
 function listOf(value: SqlValue | undefined): readonly unknown[] {
   const list: unknown = typeof value === 'string' ? JSON.parse(value) : []
   return Array.isArray(list) ? list.slice(0, LIST_MAX) : []
@@ -293,7 +280,7 @@ function chatsOf(value: SqlValue | undefined): readonly ChatName[] {
   })
 }
 
-/** Null for NULL and for an empty text. */
+/** Returns null for NULL and an empty text. */
 function nameOf(value: SqlValue): string | null {
   return value === null || value === '' ? null : String(value)
 }
@@ -312,7 +299,7 @@ function serviceOf(value: SqlValue): string {
   return known.find((name) => name.toLowerCase() === service.toLowerCase()) ?? service
 }
 
-/** The body comes first: a message sent by AppleScript leaves the column `text` NULL (imessage-max). */
+/** The body wins: for a message sent by AppleScript, the column `text` is NULL (imessage-max). */
 function bodyOf(raw: Raw): Body {
   const { text: column, body } = readRow(BODY, raw)
   const ofColumn = { text: column, inlineEmoji: [], attachmentGuids: [], bodyProblem: null }

@@ -1,5 +1,5 @@
-// The database belongs to Messages: it is only read, and in short reads, because a read that stays open
-// keeps Messages from emptying its write-ahead log.
+// The database belongs to Messages: it is only read, and in short reads, because an open read keeps
+// Messages from emptying its write-ahead log.
 
 import { SQLiteError, type Database, type Statement } from 'bun:sqlite'
 
@@ -48,7 +48,7 @@ import {
 } from './chat-db-rows.ts'
 import { personBehind } from './people.ts'
 
-/** Thrown by every method of ChatDb: the database cannot be read as it is now. */
+/** Thrown by every method of ChatDb if the database cannot be read now. */
 export class ChatDbError extends Error {
   override readonly name = 'ChatDbError'
   readonly code: ChatDbErrorCode
@@ -63,29 +63,25 @@ type EditedRow = RowId & { readonly editedAt: number }
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
-const EQUALS_MAX = 20
-/** Rows of two seconds among which they are looked for. */
+/** Rows within two seconds that are searched. */
 const DATED_LIKE_MAX = 500
 const PEOPLE_MAX = 20_000
 const NAMES_PAGE = 1_000
-const EDITED_MAX = 500
-const LOOK_UP_MAX = 500
-const USES_MAX = 500
-/** A replay has the date of the message, give or take the precision that it lost on the way. */
+/** A replay has the date of the original, give or take the precision lost on the way. */
 const DUPLICATE_MS = 1_000
 
 type Values = Readonly<Record<string, string | number | bigint | null>>
 type QueryName = keyof ReturnType<typeof queriesOf>
 type Statements = Readonly<Record<QueryName, Statement<Raw, [Values]>>>
 
-/** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
+/** A read-only connection. Every method does one short read or a few, and may throw a ChatDbError. */
 export class ChatDb {
   readonly identity: DatabaseIdentity
   readonly #path: string
   readonly #access: FileAccess
   readonly #db: Database
   readonly #statements: Statements
-  /** Spellings of people that differ from the normal form, and the last rows of each table that were read for them. */
+  /** Spellings that differ from a person's normal form, and the last row of each table that was read for them. */
   readonly #oddSpellings = new Map<Handle, string[]>()
   readonly #namesRead = { handlesAfter: 0, chatsAfter: 0 }
   #personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, null))
@@ -109,7 +105,7 @@ export class ChatDb {
     return new ChatDb(path, access)
   }
 
-  /** Reads numbers without a country code as those of the line's country; called before anything is read. */
+  /** Numbers without a country code are read as those of the line's country. Call it before anything else. */
   useHome(home: Home | null): void {
     this.#personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, home))
   }
@@ -118,17 +114,17 @@ export class ChatDb {
     return this.#personOf(one) === this.#personOf(other)
   }
 
-  /** False once the path names another file than the open one: the database was restored. */
+  /** False once the path leads to another file than the open one: the database was restored. */
   isSameFile(): boolean {
     return isSameFile(this.#path, this.identity, this.#access)
   }
 
-  /** Changes with every commit of another connection; each connection has its own numbers. */
+  /** Changes with every commit of another connection; each connection counts separately. */
   dataVersion(): number {
     return this.#rows('dataVersion', DATA_VERSION)[0]?.version ?? 0
   }
 
-  /** 0 while there is no message. */
+  /** 0 if there is no message. */
   maxRowId(): number {
     return this.#value('maxRowId') ?? 0
   }
@@ -138,7 +134,7 @@ export class ChatDb {
     return this.#value('sequence') ?? 0
   }
 
-  /** Newest rows, 8 at most: the fingerprint of the database. */
+  /** At most 8 newest rows: the fingerprint of the database. */
   lastRows(): readonly RowId[] {
     return this.#rows('lastRows', IDS)
   }
@@ -148,7 +144,7 @@ export class ChatDb {
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
-  /** Rows after a position, in order of ROWID, of both directions. */
+  /** Rows of both directions after a position, in order of ROWID. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
     return this.#whole(this.#all('rowsAfter', { rowId, limit }))
   }
@@ -161,7 +157,7 @@ export class ChatDb {
     return this.#whole(this.#all('ownRowsAfter', { rowId, limit }))
   }
 
-  /** Rows dated from `ms` (since 1970) on, oldest first; absurd dates are left out. */
+  /** Rows dated from `ms` (since 1970) on, oldest first, without absurd dates. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
     return this.#whole(this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit))
   }
@@ -174,7 +170,7 @@ export class ChatDb {
     return this.#value('rowIdOf', { guid })
   }
 
-  /** Direct iMessage chats with a handle, latest message first, 8 at most. */
+  /** At most 8 direct iMessage chats with a handle, latest message first. */
   directChats(handle: string): readonly Chat[] {
     return this.#rows('directChats', CHAT, { handle })
   }
@@ -183,35 +179,34 @@ export class ChatDb {
     return this.#rows('groupChat', CHAT, { identifier })[0] ?? null
   }
 
-  /** Handles of a group, perhaps with our own among them. */
+  /** Handles of a group, which may include our own. */
   membersOf(chatRowId: number): readonly string[] {
     return this.#rows('membersOf', TEXT, { chatRowId }).flatMap(({ value }) => value ?? [])
   }
 
-  /** Messages dated from `ms` (since 1970) on that were edited or unsent: the newest 500. */
+  /** The newest 500 messages dated from `ms` (since 1970) on that were edited or unsent. */
   editedSince(ms: number): readonly EditedRow[] {
-    return this.#dated('editedBetween', { from: ms, limit: EDITED_MAX })
+    return this.#dated('editedBetween', { from: ms, limit: 500 })
       .map((raw) => readRow(EDITED, raw))
       .flatMap(({ editedAt, ...ids }) => (editedAt === null ? [] : [{ ...ids, editedAt }]))
   }
 
-  /** True if there is a message from or to the person, under any spelling. */
+  /** Finds messages from or to the person under any spelling. */
   knowsHandle(handle: string): boolean {
     return this.#value('knowsHandle', { spellings: this.#spellingsOf(handle) }) !== null
   }
 
-  /** True for a message in "Recently Deleted". */
+  /** The message is in "Recently Deleted". */
   isRecoverable(rowId: number): boolean {
     return this.#value('isRecoverable', { rowId }) !== null
   }
 
-  /** Names of inline emoji by their transfer guids, without those that have none. */
+  /** Names of inline emoji by their transfer guids; emoji without a name are absent. */
   emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
     const found = this.#rows('emojiWords', EMOJI_WORDS, { guids: JSON.stringify(guids) })
     return new Map(found.flatMap(({ guid, words }) => (words === null ? [] : [[guid, words]])))
   }
 
-  /** Files of messages, by the ROWIDs of those that have any. */
   filesAt(rowIds: readonly number[]): ReadonlyMap<number, readonly FileRow[]> {
     const files = new Map<number, FileRow[]>()
     for (const raw of this.#at('filesAt', rowIds)) {
@@ -221,22 +216,21 @@ export class ChatDb {
     return files
   }
 
-  /** File of a message, by the guid that its row or its body names. */
   fileOf(rowId: number, guid: string): FileRow | undefined {
     const joined = this.filesAt([rowId]).get(rowId) ?? []
     return joined.find((file) => file.guid === guid) ?? this.#unjoined([guid]).get(guid)
   }
 
   /**
-   * Latest messages from and to a person, under any spelling, and those in the chat of that handle, where a contact's
-   * other addresses may lie as well; latest first.
+   * Latest messages from and to a person under any spelling, and those in the chat of that handle, which
+   * may hold a contact's other addresses too; latest first.
    */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
     const spellings = this.#spellingsOf(handle)
     return this.#rows('lastWith', EXCHANGED, { handle, spellings, limit })
   }
 
-  /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
+  /** Our latest 200 messages with an error, dated from `ms` (since 1970) on, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
     return this.#dated('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
       .map((raw) => readRow(OWN_ERROR, raw))
@@ -246,36 +240,37 @@ export class ChatDb {
   }
 
   /**
-   * Earlier rows with the same people, direction and text, and a date within a second. iCloud writes such rows under
-   * guids of their own. A message without text has none: two photographs of one second are two messages.
+   * Earlier rows with the same people, direction and text, dated within a second: iCloud writes such
+   * copies under new guids. Returns none for a message without text: two photos of one second are two
+   * messages.
    */
   equalsOf(row: MessageRow): readonly MessageRow[] {
     const { rowId, at } = row
-    if (at === null || isBlank(row)) return []
+    if (at === null || withoutMarks(row.text ?? '').trim() === '') return []
     const isFromMe = row.isFromMe ? 1 : 0
     const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DATED_LIKE_MAX }
     const near = this.#dated('datedLike', window, { rowId, isFromMe }).map((raw) =>
       readRow(DATED_LIKE, raw),
     )
-    // Our own rows may name no handle: then the chat names the recipient.
+    // Our own rows may have no handle; then the chat names the recipient.
     const isPossible = (handle: string | null) =>
       handle === null || row.isFromMe || row.people.includes(this.#personOf(handle))
     const possible = near.filter(({ handle }) => isPossible(handle)).map((other) => other.rowId)
-    return this.rowsAt(possible.slice(0, EQUALS_MAX)).filter((other) => isEqual(row, other))
+    return this.rowsAt(possible.slice(0, 20)).filter((other) => isEqual(row, other))
   }
 
-  /** Addresses that the latest messages were sent from, and those that they came to; the latest first. */
+  /** Addresses that the latest messages were sent from or came to, latest first. */
   ownUses(): readonly OwnUse[] {
     return [...this.#all('sentUses'), ...this.#all('receivedUses')].map(ownUseOf)
   }
 
-  /** The latest uses of each address, dated from `ms` (since 1970) on: 20 of each, 500 at most. */
+  /** The latest 20 uses of each address, dated from `ms` (since 1970) on, at most 500. */
   usesOfEach(ms: number): readonly OwnUse[] {
-    return this.#dated('usesOfEach', { from: ms, limit: USES_MAX }).map(ownUseOf)
+    return this.#dated('usesOfEach', { from: ms, limit: 500 }).map(ownUseOf)
   }
 
   close(): void {
-    // A statement that is not finalised keeps the file open.
+    // A statement that is not finalized keeps the file open.
     for (const statement of Object.values(this.#statements)) statement.finalize()
     this.#db.close()
   }
@@ -302,7 +297,7 @@ export class ChatDb {
     return new Map(found.map((file) => [file.guid, file]))
   }
 
-  /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
+  /** Rows of a range of dates, at most `limit` of each date format; dates in seconds are older. */
   #dated(
     name: QueryName,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
@@ -314,12 +309,12 @@ export class ChatDb {
   }
 
   #at(name: QueryName, rowIds: readonly number[]): readonly Raw[] {
-    return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
+    return [...chunksOf(rowIds, 500)].flatMap((some) =>
       this.#all(name, { rowIds: JSON.stringify(some) }),
     )
   }
 
-  /** As JSON: the given spelling, and the others of the same person. */
+  /** As JSON: the given spelling and the person's others. */
   #spellingsOf(handle: string): string {
     this.#readNames('handlesAfter')
     this.#readNames('chatsAfter')
@@ -366,16 +361,11 @@ function prepareStatements(db: Database): Statements {
   return Object.fromEntries(statements) as Statements // One for each query.
 }
 
-function isBlank({ text }: MessageRow): boolean {
-  return text === null || withoutMarks(text).trim() === ''
-}
-
 function isEqual(row: MessageRow, other: MessageRow): boolean {
   if (other.text !== row.text || other.subject !== row.subject) return false
   return isSameConversation(row, other) && (row.isFromMe || haveCommon(row.people, other.people))
 }
 
-/** True if two rows are of one group, or both are of one person. */
 export function isSameConversation(row: MessageRow, other: MessageRow): boolean {
   const [group, otherGroup] = [groupOf(row), groupOf(other)]
   if (group !== null || otherGroup !== null) return group === otherGroup

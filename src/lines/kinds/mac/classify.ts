@@ -1,5 +1,4 @@
-// Classes of rows of chat.db: nothing for the relay, a message to relay or to leave out, or a row that is
-// not complete yet.
+// Classifies rows of chat.db: skipped, relayed, left out, a change, or not complete yet.
 
 import type { Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
@@ -11,10 +10,10 @@ import { spelledHandle } from './people.ts'
 import { groupChangeOf, reactionOf, type RowChange, wholeChange } from './row-changes.ts'
 
 export type Classification =
-  /** No message: votes, locations, failed messages, and replays. */
+  /** Votes, locations, failed messages and replays. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'leave_out'; readonly leftOut: LeftOut }
-  /** Part of it is still to come. A patient row delays no other, and is looked at now and then. */
+  /** Part of it is still to come. A patient row delays no other, and is checked from time to time. */
   | { readonly kind: 'incomplete'; readonly isPatient: boolean }
   | (Placed & {
       readonly kind: 'relay'
@@ -30,26 +29,25 @@ export type Classification =
     })
 
 type Placed = {
-  /** Null in a conversation of two. */
+  /** Null in a direct conversation. */
   readonly group: Chat | null
   readonly at: number
   readonly isHistory: boolean
 }
 
-/** Everything that a classification depends on beside the row. Times are milliseconds since 1970. */
-export type Circumstances = {
+/** Facts besides the row that a classification depends on. Times are milliseconds since 1970. */
+export type Context = {
   readonly now: number
-  /** Time since the row was seen first. */
   readonly waitedMs: number
   readonly since: number
-  /** Last healthy moment of the line: a row of an outage is new, however old it is. */
+  /** Last healthy time of the line: a row written in an outage is new, however old it is. */
   readonly healthyAt: number
-  /** Many old rows come at once: iCloud fills in the past. */
+  /** Many old rows come at once: iCloud restores the past. */
   readonly isBackFill: boolean
-  /** A row without a date came alone, beside rows that are new. */
+  /** A row without a date came alone, among new rows. */
   readonly isAlone: boolean
   readonly isOwnAlias: (handle: string) => boolean
-  /** iCloud wrote a message once more that was seen long before. */
+  /** iCloud rewrote a message that was seen long before. */
   readonly isReplay: (row: MessageRow) => boolean
   readonly db: Pick<
     ChatDb,
@@ -59,53 +57,52 @@ export type Circumstances = {
 
 /** A row is joined to its chat up to seconds later (imsg retries for as long). */
 const CHAT_WAIT_MS = 10_000
-/** Some are joined later still; codes that services send may never be (beeper). */
+/** Some rows are joined later still; services' codes may never be (beeper). */
 const LATE_CHAT_WAIT_MS = 60_000
-/** The other half of a changed number, and the edit of a copy, come at once or soon. */
+/** The other half of a changed number, and the edit that a copy quotes, come soon. */
 const PAIR_WAIT_MS = 2_000
 const COPY_WAIT_MS = 10_000
-/** Time for the body of a row that Messages calls finished. */
+/** For the body of a row that Messages calls finished. */
 const BODY_WAIT_MS = 2_000
-/** Time for a message typed on the device to leave, and for an error in it to clear. */
+/** For a message typed on the device to leave, and for its error to clear. */
 const SENDING_WAIT_MS = 60_000
 const ERROR_WAIT_MS = 10_000
-/** Messages schedules for two weeks ahead at most. */
+/** Messages schedules at most two weeks ahead. */
 const SCHEDULE_WAIT_MS = 20 * 24 * 3_600_000
 const HISTORY_AGE_MS = 24 * 3_600_000
-/** Rows that are older than this when they appear may be a back-fill. */
+/** Older rows may belong to an iCloud restore. */
 export const OLD_AGE_MS = 600_000
-/** A message that was on its way when the line was set up is no history. */
+/** A message that was in transit when the line was set up is not history. */
 const FIRST_START_SLACK_MS = 60_000
 
-/** Clocks are wrong, and a scheduled message keeps its date if it is sent early; further ahead is no date. */
+/** Clocks are wrong, and a scheduled message keeps its date if it is sent early; a later date is none. */
 const AHEAD_MS_MAX = 30 * 24 * 3_600_000
 
-/** Date of a row, not after `now`; null for none, and for one that cannot be. */
+/** The date of a row, but not after `now`; null if it has none or an impossible one. */
 export function dateOf({ at }: Pick<MessageRow, 'at'>, now: number): number | null {
   return at === null || at > now + AHEAD_MS_MAX ? null : Math.min(at, now)
 }
 
-/** Age of a row at the line's last healthy moment: a row without a date may be of any time. */
+/** Age of a row at the line's last healthy time; infinite without a date. */
 export function ageOf(row: MessageRow, healthyAt: number): number {
   return row.at === null ? Infinity : healthyAt - row.at
 }
 
-/** A written message that was sent at once: no tapback, no rename, no text scheduled for later. */
+/** A written message that was sent at once: no tapback, rename or scheduled text. */
 export function isMessage(row: MessageRow): boolean {
   return nature(row) === 'message' && row.scheduleType === 0
 }
 
-/** `associated_message_type` of written messages: text, or the balloon of an app (imessage-database). */
+/** `associated_message_type` of written messages: text, or an app balloon (imessage-database). */
 const MESSAGE_TYPES: ReadonlySet<number> = new Set([0, 2, 3])
 const VOTE = 4000
-/** `item_type` of changes of a group, shared locations, kept audio, FaceTime (beeper). */
+/** `item_type` of group changes, shared locations, kept audio, FaceTime (beeper). */
 const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
 const POLLS = /(?:^|[.:])Polls$/
 
-/** A message, the change that it makes, or what else it is. */
 type Nature = 'message' | RowChange | 'notice' | 'not_understood'
 
-/** Exact sets: a value that is in none of them is no message by guess. */
+/** Sets are exact: a value in none of them is never taken for a message. */
 function nature(row: MessageRow): Nature {
   if (row.isSystem || row.associatedType === VOTE) return 'notice'
   const reaction = row.itemType === 0 ? reactionOf(row) : null
@@ -121,22 +118,22 @@ function isOption({ about, guid, balloon }: MessageRow): boolean {
 }
 
 const SKIP: Classification = { kind: 'skip' }
-/** A row that nobody can place may be of a group. */
+/** A row without a known conversation may belong to a group. */
 const UNPLACED: Classification = { kind: 'leave_out', leftOut: 'unplaced' }
 const OWN: Classification = { kind: 'leave_out', leftOut: 'own' }
 
-export function classify(row: MessageRow, circumstances: Circumstances): Classification {
+export function classify(row: MessageRow, context: Context): Classification {
   const rowNature = nature(row)
   if (rowNature === 'not_understood') return { kind: 'leave_out', leftOut: rowNature }
-  if (rowNature === 'notice' || isGone(row, circumstances)) return SKIP
-  const wait = waitOf(row, rowNature, circumstances)
+  if (rowNature === 'notice' || isGone(row, context)) return SKIP
+  const wait = waitOf(row, rowNature, context)
   if (wait !== null) return { kind: 'incomplete', isPatient: wait === 'patient' }
   if (row.isFromMe && (row.state.error !== 0 || isScheduled(row))) return SKIP
-  return classifyComplete(row, rowNature, circumstances)
+  return classifyComplete(row, rowNature, context)
 }
 
-/** Unsent, or deleted in Messages, before it was read. The body of an edited row may be on its way. */
-function isGone(row: MessageRow, { db, waitedMs }: Circumstances): boolean {
+/** Unsent, or deleted in Messages, before it was read. The body of an edited row may still come. */
+function isGone(row: MessageRow, { db, waitedMs }: Context): boolean {
   const isRetracted = isUnsent(row) && (hasRetractedAll(row) || !isBodyLate(row, waitedMs))
   return isRetracted || (row.chat === null && db.isRecoverable(row.rowId))
 }
@@ -144,35 +141,31 @@ function isGone(row: MessageRow, { db, waitedMs }: Circumstances): boolean {
 function classifyComplete(
   row: MessageRow,
   rowNature: 'message' | RowChange,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
-  const chat = row.chat ?? (row.room === null ? null : circumstances.db.groupChat(row.room))
+  const chat = row.chat ?? (row.room === null ? null : context.db.groupChat(row.room))
   if (rowNature !== 'message') {
-    return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, circumstances)
+    return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, context)
   }
-  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, circumstances)
-  // Of a group that nobody knows: its sender is answered by nobody.
-  return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
+  if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, context)
+  // The group is unknown, so nobody can answer the sender.
+  return row.room === null ? classifyDirect(row, context) : UNPLACED
 }
 
-function classifyInGroup(
-  row: MessageRow,
-  group: Chat,
-  circumstances: Circumstances,
-): Classification {
-  // The owner's own under the identifier of the group.
-  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, circumstances)
+function classifyInGroup(row: MessageRow, group: Chat, context: Context): Classification {
+  // The owner's own messages get the group's identifier as their handle.
+  if (row.isFromMe) return relayed(row, groupIdentifier(group), group, context)
   if (row.handle === null) return UNPLACED
-  const isEcho = circumstances.isOwnAlias(row.handle)
-  return isEcho ? ownOf(row, circumstances) : relayed(row, row.handle, group, circumstances)
+  const isEcho = context.isOwnAlias(row.handle)
+  return isEcho ? ownOf(row, context) : relayed(row, row.handle, group, context)
 }
 
-/** Own words that came back, or that the owner wrote to himself: counted, unless they are old. */
-function ownOf(row: MessageRow, circumstances: Circumstances): Classification {
-  return isHistory(row, circumstances) ? SKIP : OWN
+/** The owner's words that came back, or that the owner wrote to themselves: counted unless they are old. */
+function ownOf(row: MessageRow, context: Context): Classification {
+  return isHistory(row, context) ? SKIP : OWN
 }
 
-/** Nothing is left of an unsent message: what has words was not unsent, whatever its summary says. */
+/** A message with words was not unsent, whatever its summary says. */
 export function isUnsent(row: MessageRow): boolean {
   if (row.editedAt === null || bodyText(row, WORDLESS) !== '') return false
   return hasRetractedAll(row) || (!row.hasAttachments && row.subject === null)
@@ -186,54 +179,54 @@ function classifyChange(
   row: MessageRow,
   chat: Chat,
   change: RowChange,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
   if (chat.isDirect && change.kind === 'group') return SKIP
   const sender = row.handle ?? chat.identifier
-  const isOwn = (end: string) => circumstances.isOwnAlias(end)
+  const isOwn = (end: string) => context.isOwnAlias(end)
   const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
-  if (isEcho && change.kind === 'reaction') return ownOf(row, circumstances)
-  const whole = wholeChange(row, change, circumstances.db)
+  if (isEcho && change.kind === 'reaction') return ownOf(row, context)
+  const whole = wholeChange(row, change, context.db)
   if (whole === null) return SKIP
   const handle = row.isFromMe || isEcho ? null : spelledHandle(sender)
   const group = chat.isDirect ? null : chat
-  return { kind: 'change', change: whole, handle, ...placed(row, group, circumstances) }
+  return { kind: 'change', change: whole, handle, ...placed(row, group, context) }
 }
 
-function placed(row: MessageRow, group: Chat | null, circumstances: Circumstances): Placed {
-  const at = dateOf(row, circumstances.now) ?? circumstances.now
-  return { group, at, isHistory: isHistory(row, circumstances) }
+function placed(row: MessageRow, group: Chat | null, context: Context): Placed {
+  const at = dateOf(row, context.now) ?? context.now
+  return { group, at, isHistory: isHistory(row, context) }
 }
 
-/** A message of `sender`; a row that was never joined to a chat may be of a group: it is announced to nobody. */
+/** A row without a chat may be of a group, so it is stored but not announced. */
 function relayed(
   row: MessageRow,
   sender: string,
   group: Chat | null,
-  circumstances: Circumstances,
+  context: Context,
 ): Classification {
-  if (circumstances.isReplay(row)) return SKIP
-  if (isEditCopy(row, circumstances.db)) return { kind: 'leave_out', leftOut: 'edit_copy' }
+  if (context.isReplay(row)) return SKIP
+  if (isEditCopy(row, context.db)) return { kind: 'leave_out', leftOut: 'edit_copy' }
   const unplaced = group === null && row.chat === null ? 'unplaced' : null
   return {
     kind: 'relay',
     handle: spelledHandle(sender),
-    text: readableText(row, circumstances.db),
+    text: readableText(row, context.db),
     withheld: row.isSpam && !row.isFromMe ? 'spam' : unplaced,
-    ...placed(row, group, circumstances),
+    ...placed(row, group, context),
   }
 }
 
-/** Stays the same where a version of macOS spells guid and identifier in another way. */
+/** Stays the same if a version of macOS spells guid and identifier differently. */
 export function groupIdentifier({ groupId, identifier }: Chat): string {
   return groupId ?? identifier
 }
 
-/** Kind of wait for something of the row that is still to come; null where the wait is over. */
+/** Kind of wait for the rest of the row; null if the wait is over. */
 function waitOf(
   row: MessageRow,
   rowNature: Nature,
-  { waitedMs, db }: Circumstances,
+  { waitedMs, db }: Context,
 ): 'urgent' | 'patient' | null {
   if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
   if (row.chat === null && waitedMs < CHAT_WAIT_MS) return 'urgent'
@@ -242,29 +235,28 @@ function waitOf(
   return isToBeJoined(row, rowNature, { waitedMs, db }) ? 'patient' : null
 }
 
-/** Its chat, the other half of a changed number, or the edit that it is a copy of may still come. */
+/** Its chat, the other half of a changed number, or the edit that it quotes may still come. */
 function isToBeJoined(
   row: MessageRow,
   rowNature: Nature,
-  { waitedMs, db }: Pick<Circumstances, 'waitedMs' | 'db'>,
+  { waitedMs, db }: Pick<Context, 'waitedMs' | 'db'>,
 ): boolean {
   if (row.chat === null && row.room === null && waitedMs < LATE_CHAT_WAIT_MS) return true
   if (typeof rowNature === 'object') return rowNature.kind === 'group' && waitedMs < PAIR_WAIT_MS
   return waitedMs < COPY_WAIT_MS && mayBeEditCopy(row) && !isEditCopy(row, db)
 }
 
-/** Classifies a complete row that belongs to no group, as far as can be known. */
-function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
+function classifyDirect(row: MessageRow, context: Context): Classification {
   const ends = endsOf(row)
-  const peer = ends.find((end) => !circumstances.isOwnAlias(end))
+  const peer = ends.find((end) => !context.isOwnAlias(end))
   const isBlank = row.chat === null && isEmpty(row)
-  // macOS 26 writes ghosts of the messages that we send: no chat, no text (imsg).
+  // macOS 26 writes ghosts of messages that we send: no chat, no text (imsg).
   if (isBlank && row.isFromMe) return SKIP
   if (isBlank || ends.length === 0) return UNPLACED
-  return peer === undefined ? ownOf(row, circumstances) : relayed(row, peer, null, circumstances)
+  return peer === undefined ? ownOf(row, context) : relayed(row, peer, null, context)
 }
 
-/** Typed on the device for a later time ("Send Later"): its row stays the same when it goes out. */
+/** "Send Later": its row stays the same when it goes out. */
 function isScheduled({ isFromMe, scheduleType, state }: MessageRow): boolean {
   const isOpen = !state.isSent && !state.isDelivered && state.error === 0
   return isFromMe && scheduleType !== 0 && isOpen
@@ -282,12 +274,12 @@ function isBodyLate(row: MessageRow, waitedMs: number): boolean {
   return isEmpty(row) && waitedMs < bodyWaitMs
 }
 
-/** It has no words and no file, and is no balloon of an app: a body or a file is still to come. */
+/** No words, no file and no app balloon: a body or a file is still to come. */
 export function isOfUnknownContent(row: MessageRow): boolean {
   return row.balloon === null && (isOfUnknownFiles(row) || (isEmpty(row) && row.files.length === 0))
 }
 
-/** Nothing but marks or a flag: they stand for files, and nothing says yet for which. */
+/** Only marks or a flag: they stand for files, but do not say which. */
 function isOfUnknownFiles(row: MessageRow): boolean {
   const { text, balloon, attachmentGuids, files, hasAttachments } = row
   const isToHaveFiles = hasAttachments || text?.includes(MARK) === true
@@ -302,12 +294,12 @@ function isEmpty(row: MessageRow): boolean {
 }
 
 /**
- * iCloud writes old messages with new ROWIDs at any time. Messages from before the line, messages older
- * than a day, messages that come with many old ones, and those without a date that come with others or
- * beside nothing new are kept and not announced.
+ * iCloud writes old messages with new ROWIDs at any time. Stored but not announced: messages from before
+ * the line, messages older than a day, messages that come with many old ones, and messages without a date
+ * that come with others or among no new ones.
  */
-function isHistory(row: MessageRow, circumstances: Circumstances): boolean {
-  const { now, since, healthyAt, isBackFill, isAlone } = circumstances
+function isHistory(row: MessageRow, context: Context): boolean {
+  const { now, since, healthyAt, isBackFill, isAlone } = context
   const at = dateOf(row, now)
   if (at === null) return !isAlone || !row.state.isFinished
   if (at < since - FIRST_START_SLACK_MS) return true
@@ -315,25 +307,24 @@ function isHistory(row: MessageRow, circumstances: Circumstances): boolean {
   return ageMs > HISTORY_AGE_MS || (isBackFill && ageMs > OLD_AGE_MS)
 }
 
-/** Names that the system gives inline emoji. */
 type EmojiWords = Pick<ChatDb, 'emojiWords'>
 
 const MARK = '\uFFFC'
-/** Mark of an app in the place of its balloon (imessage-database). */
+/** Placeholder character for an app balloon (imessage-database). */
 const APP_MARK = '\uFFFD'
 /** The only balloon whose text was typed: a link and the text around it. */
 const LINK_BALLOON = /(?:^|[.:])URLBalloonProvider$/
 
 /**
- * The subject on a line of its own, then the text. Messages shows the text before and after a picture as
- * separate bubbles (imessage-database parts them too): here they are lines.
+ * The subject on its own line, then the text. Messages shows the text before and after a picture as
+ * separate bubbles (imessage-database splits them too): here they are lines.
  */
 export function readableText(row: MessageRow, db: EmojiWords): string {
   const body = bodyText(row, db)
   return [row.subject ?? '', body].filter((part) => part !== '').join('\n')
 }
 
-/** Text without its subject: empty where there is nothing but pictures and apps. */
+/** Text without its subject; empty if there are only pictures and apps. */
 function bodyText(row: MessageRow, db: EmojiWords): string {
   const text = withEmojiWords(withoutAppMarks(row), row, db)
   if (!text.includes(MARK)) return text
@@ -352,7 +343,7 @@ function withoutAppMarks({ text, balloon }: MessageRow): string {
   return text.replaceAll(APP_MARK, MARK)
 }
 
-/** A picture within a line is no bubble: its name takes its place, or nothing. */
+/** The name of an inline picture takes its place, or nothing if it has none. */
 function withEmojiWords(text: string, { inlineEmoji }: MessageRow, db: EmojiWords): string {
   if (inlineEmoji.length === 0) return text
   const words = db.emojiWords(inlineEmoji.map(({ guid }) => guid))

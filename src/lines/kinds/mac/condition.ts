@@ -1,24 +1,19 @@
-// Condition of Messages for sending: its user is logged in, the app runs, the account is signed in, and
-// we are allowed to ask. Checked when the line starts, so that macOS asks for permission while the owner is
-// there, and then regularly, because each of these can be taken away at any time.
+// Checks that Messages can send: its user is logged in, the app runs, the account is signed in, and we may
+// control it. Checked when the line starts, so that macOS asks for permission while the owner is there, and
+// then regularly, because each of these can be lost at any time.
 
 import type { Finding } from '../../../domain/finding.ts'
 import type { OfflineReason } from '../../../domain/line.ts'
 import { Signal } from '../../../system/signal.ts'
 import type { KindHost } from '../../line-kind.ts'
 import type { Mac } from './mac-host.ts'
-import {
-  type AccountAnswer,
-  classOf,
-  type FailureClass,
-  type ScriptAnswer,
-} from './script-runner.ts'
+import { classOf, type Failure, type FailureClass, type ScriptAnswer } from './script-runner.ts'
 
-/** Interval of looks at the session and the app, and at the account while something is wrong. */
+/** Interval of checks of the session and the app, and of the account while something is wrong. */
 const LOOK_MS = 30_000
 const ACCOUNT_EVERY_MS = 300_000
 const RESTART_EVERY_MS = 600_000
-/** After this many requests in a row without an answer, Messages is restarted. */
+/** Messages is restarted after this many unanswered requests in a row. */
 const SILENCES_MAX = 2
 
 const TROUBLE_OF_CLASS: Readonly<Record<FailureClass, MacTrouble>> = {
@@ -39,8 +34,6 @@ const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
   'timeout',
   'no_account',
 ])
-
-type Failure = Exclude<AccountAnswer, { readonly answer: 'account' }>
 
 export class Condition {
   readonly #host: KindHost
@@ -78,7 +71,7 @@ export class Condition {
     return this.#isConnected
   }
 
-  /** Messages has an account of SMS: an iPhone forwards its text messages. */
+  /** Messages has an SMS account: an iPhone forwards its text messages. */
   get hasSms(): boolean {
     return this.#hasSms
   }
@@ -92,7 +85,7 @@ export class Condition {
     }
   }
 
-  /** Records the answer to a send, as far as it concerns Messages itself. */
+  /** Applies the answer to a send, if it concerns Messages itself. */
   record(answer: ScriptAnswer): void {
     if (answer.answer === 'done') {
       this.#silences = 0
@@ -105,7 +98,7 @@ export class Condition {
     this.#wakeUp.notify()
   }
 
-  /** Restarts Messages soon, unless that was done lately: a message has been on its way for minutes. */
+  /** Called if a message has been in transit for minutes; ignored if Messages was restarted lately. */
   requestRestart(): void {
     if (this.#mustRestart || !this.#mayRestart()) return
     this.#mustRestart = true
@@ -118,7 +111,7 @@ export class Condition {
       this.#trouble = 'no_gui_session'
       return
     }
-    // A file that Messages is taking would be lost with it, and delays every other answer.
+    // A restart would lose a file that Messages is taking, and the file delays every other answer.
     const { isSendingFile } = script
     if (this.#mustRestart && !isSendingFile) await this.#restart(signal)
     if ((await app.isRunning(signal)) === false) {
@@ -173,21 +166,8 @@ export class Condition {
 }
 
 function classOfFailure(answer: Failure): FailureClass {
-  switch (answer.answer) {
-    case 'silent':
-      return 'timeout'
-    case 'not_run':
-      return 'vocabulary'
-    case 'refused':
-      return classOf(answer.number)
-  }
-}
-
-type Trouble = {
-  readonly title: string
-  readonly why: string
-  /** Hint of the line, and fix of the finding. */
-  readonly fix: string
+  if (answer.answer === 'refused') return classOf(answer.number)
+  return answer.answer === 'silent' ? 'timeout' : 'vocabulary'
 }
 
 export type MacTrouble = keyof typeof TROUBLES
@@ -248,7 +228,7 @@ export const TROUBLES = {
     why: 'The script that controls Messages fails on this version of macOS.',
     fix: 'Upgrade Hookline. If that does not help, report your version of macOS.',
   },
-} as const satisfies Record<string, Trouble>
+} as const satisfies Record<string, Pick<Finding, 'title' | 'why' | 'fix'>>
 
 export function offlineReason(trouble: MacTrouble): OfflineReason {
   return { code: trouble, hint: TROUBLES[trouble].fix }

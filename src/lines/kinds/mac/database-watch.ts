@@ -1,5 +1,5 @@
-// chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
-// when it was replaced or fails.
+// chat.db during a run of the line: opens it, recognizes it, reads it whenever it has changed, and opens it
+// again if it was replaced or fails.
 
 import { dirname } from 'node:path'
 
@@ -18,10 +18,10 @@ import { OwnMessages, PartedSend, settledEvent } from './own-messages.ts'
 import { type Publish, Reading } from './reading.ts'
 import { RowEvents } from './row-events.ts'
 
-/** Longest time between two looks: nothing is missed for longer, even without a new `data_version`. */
+/** Reads at least this often, even without a new `data_version`. */
 const LOOK_ANYWAY_MS = 5_000
 const OPEN_AGAIN_MS = 15_000
-/** A database that fails during a read is opened again soon: it may just be being replaced. */
+/** A database that fails during a read may just be being replaced. */
 const RECOVER_MS = 1_000
 const FAILURES_MAX = 3
 const ALIASES_EVERY_MS = 600_000
@@ -56,7 +56,6 @@ export class DatabaseWatch {
   #version: number | null = null
   #lookedAt = -Infinity
   #ownerReadAt = -Infinity
-  /** Healthy moment of the last checkpoint that was published for it. */
   #publishedHealthyAt = 0
   #checkpointAt: number
 
@@ -69,7 +68,6 @@ export class DatabaseWatch {
     this.#checkpointAt = host.clock.monotonic()
   }
 
-  /** Null while it cannot be read. */
   get db(): ChatDb | null {
     return this.#db
   }
@@ -98,7 +96,7 @@ export class DatabaseWatch {
     this.#trouble = 'chat_db_unreadable'
   }
 
-  /** Opens the database if it is closed and due; false if there was nothing to do. */
+  /** Opens the database if it is closed and due; returns false if there was nothing to do. */
   async open(): Promise<boolean> {
     const { clock } = this.#host
     if (this.#db !== null || clock.monotonic() < this.#openAt) return false
@@ -117,7 +115,7 @@ export class DatabaseWatch {
     return true
   }
 
-  /** Reads and publishes what is new. Throws where the database fails, or an event could not be stored. */
+  /** Publishes what is new. Throws if the database fails or an event could not be stored. */
   async look(signal: AbortSignal): Promise<void> {
     const [db, reading] = [this.#db, this.#reading]
     if (db === null || reading === null) return
@@ -142,7 +140,7 @@ export class DatabaseWatch {
     await this.#storeHealthyAt(reading, now)
   }
 
-  /** First look of the run: our own rows are matched before anything is read. */
+  /** Matches our own rows before anything is read. */
   async #begin(db: ChatDb): Promise<Reading> {
     const known = readCheckpoint(this.#line.checkpoint)
     const start = known ?? this.#firstCheckpoint(db)
@@ -157,7 +155,7 @@ export class DatabaseWatch {
     if (known !== null) reading.resume(db)
     else {
       reading.begin(db)
-      // Without a checkpoint on disk, a second start would begin later than this one.
+      // Without a stored checkpoint, a second start would begin later than this one.
       await reading.publishCheckpoint()
     }
     this.#publishedHealthyAt = reading.checkpoint.healthyAt
@@ -177,7 +175,6 @@ export class DatabaseWatch {
     }
   }
 
-  /** Starts over in another database: it was rebuilt, restored or replaced. */
   async #restart(db: ChatDb, reading: Reading): Promise<void> {
     this.#host.log.warn(
       'chat.db was rebuilt or replaced: reading continues from its newest message',
@@ -190,7 +187,7 @@ export class DatabaseWatch {
     await reading.restart(db, rows, rowId)
   }
 
-  /** Stores the last healthy moment once a minute: a crash makes it a little older. */
+  /** Stores the healthy time once a minute: a crash makes it at most a minute older. */
   async #storeHealthyAt(reading: Reading, now: number): Promise<void> {
     const { healthyAt } = reading.checkpoint
     const isDue = now - this.#checkpointAt >= CHECKPOINT_EVERY_MS
@@ -208,8 +205,8 @@ export class DatabaseWatch {
 }
 
 /**
- * True where a checkpoint is of this database. The file may be a copy, and the number of its device
- * changes with each boot; only the ids of its newest rows count.
+ * Checks that a checkpoint is of this database. The file may be a copy, and its device number changes
+ * with each boot; only the ids of its newest rows count.
  */
 function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   if (db.sequence() < sequence) return false
@@ -223,8 +220,8 @@ function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
 const RECENT_MS = 60_000
 
 /**
- * Looks for the rows of messages that a crash left open, and follows those whose receipts may have come
- * meanwhile. `failing` are rows of ours with an error, which may clear or be followed by another row.
+ * Looks for the rows of messages that a crash left open, and follows those that may have new receipts.
+ * `failing` are our rows with an error, which may clear or be followed by another row.
  */
 function restoreSends(
   db: ChatDb,
@@ -257,7 +254,7 @@ function followOpen(db: ChatDb, line: DriverLine, own: OwnMessages, now: number)
   }
 }
 
-/** A message that Messages has already is followed by its row; the rows of the others are looked for. */
+/** A message that Messages already has is followed by its row; for others, the rows are searched. */
 function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: number): void {
   for (const unsettled of line.unsettled) {
     const { platformGuid } = unsettled.message
@@ -275,14 +272,14 @@ function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: nu
   }
 }
 
-/** Each part of a message is looked for by itself: a crash may have come between two. */
+/** Each part is searched separately: a crash may have come between two. */
 function expectParts(parts: readonly Expectation[], own: OwnMessages): void {
   for (const part of parts) own.expect(part, false)
   const [first] = parts
   if (first?.part !== undefined) own.parted.keep(first.messageId, new PartedSend(parts, null))
 }
 
-/** Without a note, nobody knows under which names its files would be there: they prove nothing. */
+/** Without a note, the names of the copied files are unknown: files prove nothing. */
 function unsettledParts(db: ChatDb, unsettled: Unsettled): readonly Expectation[] {
   const { message, note } = unsettled
   const files = readNote(note)?.files ?? []

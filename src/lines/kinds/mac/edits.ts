@@ -1,6 +1,6 @@
-// History of an edited or unsent message: `message_summary_info`, a binary property list. `ec` has the texts
-// of each part, from the first to the present one, each with its date; `otr` the parts that the message
-// had, and `rp` those that were unsent (imessage-exporter's fixtures of real rows).
+// History of an edited or unsent message: `message_summary_info`, a binary property list. `ec` has the
+// texts of each part with their dates, oldest first; `otr` the parts that the message had, and `rp` those
+// that were unsent (imessage-exporter's fixtures of real rows).
 
 import { timestamp } from '../../../domain/ids.ts'
 import type { Edit } from '../../../domain/message-extras.ts'
@@ -17,10 +17,10 @@ import { decodeAttributedBody, withoutMarks } from './attributed-body.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
-/** Apple lets a message be edited five times. */
+/** Apple allows five edits of a message. */
 const EDITS_MAX = 50
 
-/** Earlier texts, oldest first; of a message of several parts, those of the parts that were edited. */
+/** Earlier texts, oldest first; for a message of several parts, those of the edited parts. */
 export function editsOf(summary: Uint8Array): readonly Edit[] {
   const parts = dictionaryOf(readSummary(summary)?.['ec'])
   const edits = Object.values(parts ?? {}).flatMap((versions) =>
@@ -29,7 +29,7 @@ export function editsOf(summary: Uint8Array): readonly Edit[] {
   return edits.toSorted((a, b) => a.at - b.at).slice(0, EDITS_MAX)
 }
 
-/** True where every part that the message had was unsent. */
+/** Every part that the message had was unsent. */
 export function isWhollyRetracted(summary: Uint8Array): boolean {
   const list = readSummary(summary)
   const parts = Object.keys(dictionaryOf(list?.['otr']) ?? {})
@@ -50,7 +50,7 @@ function listOf(value: PropertyValue | undefined): readonly PropertyValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Null for a list that cannot be read: the message is then edited, and nobody knows from which text. */
+/** Returns null if the list cannot be read: the message was edited, but its earlier text is unknown. */
 function readSummary(summary: Uint8Array): PropertyDictionary | null {
   try {
     return dictionaryOf(readBinaryPropertyList(summary))
@@ -59,16 +59,15 @@ function readSummary(summary: Uint8Array): PropertyDictionary | null {
   }
 }
 
-/** The message that a device without edits writes in place of one, and iCloud brings to all others (mautrix). */
+/** A device that cannot edit writes this message instead, and iCloud brings it to all others (mautrix). */
 const COPY = /^Edited to [“"](.*)[”"]$/s
-/** The edit and its copy are so far apart at most. */
 const COPY_MS = 60_000
 
 export function mayBeEditCopy({ at, text }: MessageRow): boolean {
   return at !== null && text !== null && COPY.test(text)
 }
 
-/** True if the row quotes the text to which its sender has edited a message within a minute. */
+/** The row quotes the text to which its sender edited a message within a minute. */
 export function isEditCopy(row: MessageRow, db: Pick<ChatDb, 'editedSince' | 'rowsAt'>): boolean {
   const { at, text, handle, isFromMe, chat } = row
   const [, quoted] = COPY.exec(text ?? '') ?? []
@@ -83,18 +82,17 @@ export function isEditCopy(row: MessageRow, db: Pick<ChatDb, 'editedSince' | 'ro
   })
 }
 
-/** Date of the last edit of a message that is known, by ROWID. */
+/** Date of each message's last known edit, by ROWID. */
 export type KnownEdits = readonly (readonly [rowId: number, editedAt: number])[]
 
 const WINDOW_MS = 1_200_000
-/** After an outage, the window begins before it, but not further back. */
+/** After an outage, the window begins before it, but at most this far back. */
 const WINDOW_MS_MAX = 7 * 86_400_000
 
 type Look = {
   readonly now: number
-  /** Last healthy moment of the line: what was edited in an outage is found after it. */
+  /** Last healthy time of the line: edits made in an outage are found after it. */
   readonly healthyAt: number
-  /** True for a row that was published. */
   readonly isRead: (rowId: number) => boolean
 }
 
@@ -105,28 +103,28 @@ export class EditWatch {
     this.#known = new Map(known)
   }
 
-  /** Goes into the checkpoint: after a restart, no edit is published again. */
+  /** Stored in the checkpoint, so that a restart publishes no edit again. */
   get known(): KnownEdits {
     return [...this.#known]
   }
 
-  /** Takes a message as it is read: its edits up to now are in its text. */
+  /** The text of a new message already contains its edits up to now. */
   take(row: MessageRow): void {
     if (row.editedAt !== null) this.#known = new Map([...this.#known, [row.rowId, row.editedAt]])
   }
 
-  /** Takes everything that was edited before the first run. */
+  /** Marks everything that was edited before the first run as known. */
   begin(db: ChatDb, now: number): void {
     const edited = db.editedSince(now - WINDOW_MS)
     this.#known = new Map(edited.map(({ rowId, editedAt }) => [rowId, editedAt]))
   }
 
-  /** Another database has other ROWIDs; the core knows an edit by the guid of its message. */
+  /** Another database has other ROWIDs; the core knows an edit by its message's guid. */
   clear(): void {
     this.#known = new Map()
   }
 
-  /** Messages that were edited or unsent since the last look. */
+  /** Messages that were edited or unsent since the last call. */
   look(db: ChatDb, { now, healthyAt, isRead }: Look): readonly MessageRow[] {
     const from = Math.max(Math.min(now, healthyAt) - WINDOW_MS, now - WINDOW_MS_MAX)
     const edited = db.editedSince(from).filter(({ rowId }) => isRead(rowId))

@@ -1,4 +1,4 @@
-// Rows that a send is expected to cause, by the note of its point of no return, and the fit of a row.
+// Rows that a send is expected to cause, by the note of its point of no return, and how a row fits.
 
 import { type Handle, personOf } from '../../../domain/handle.ts'
 import type { AttachmentId, MessageId } from '../../../domain/ids.ts'
@@ -8,7 +8,7 @@ import type { DatabaseIdentity } from './chat-db-open.ts'
 import type { FileRow, MessageRow } from './chat-db-rows.ts'
 import { isMessage } from './classify.ts'
 
-/** Folder of the copies, within that of Messages or in Pictures. */
+/** Folder of the copies, within Messages' folder or Pictures. */
 export const STAGING_FOLDER = 'Hookline'
 
 export type SendNote = {
@@ -17,39 +17,36 @@ export type SendNote = {
   readonly rowId: number
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Files of the message in order, which go before its text; left out where there are none. */
+  /** Files of the message in order, which go before its text; absent if there are none. */
   readonly files?: readonly StagedFile[] | undefined
 }
 
-/** A copy of a file where Messages reads it. */
 export type StagedFile = {
   readonly id: AttachmentId
-  /** Folder and name below the staging folder: the folder is of this file alone. */
+  /** Folder and name below the staging folder; the folder holds only this file. */
   readonly path: string
 }
 
-/** Rows that a send is expected to cause. */
 export type Expectation = {
   readonly messageId: MessageId
-  /** Place among the parts of a message with files; left out for a text alone. */
+  /** Index among the parts of a message with files; absent for a text alone. */
   readonly part?: number | undefined
   readonly handle: Handle
   readonly chatGuid?: string | undefined
   /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
   readonly text: string
   readonly file?: StagedFile | undefined
-  /** Its rows come after this one. */
   readonly afterRowId: number
-  /** Dates that its rows may have, in milliseconds since 1970. */
+  /** Range of dates of its rows, in milliseconds since 1970. */
   readonly from: number
   readonly until: number
 }
 
 const EARLY_MS = 5_000
 const LATE_MS = 600_000
-/** Time for the row of a file: Messages reads and converts it first (BlueBubbles). */
+/** For the row of a file: Messages reads and converts it first (BlueBubbles). */
 export const FILE_ROW_MS_MAX = 1_200_000
-/** A script runs for 38 s at most; a row after that was typed on the device. */
+/** A script runs for 38 s at most; a later row was typed on the device. */
 const MISROUTED_MS = 60_000
 
 export function noteText(
@@ -62,11 +59,11 @@ export function noteText(
   return JSON.stringify(files.length === 0 ? note : { ...note, files })
 }
 
-/** Null for no note and for one of an unknown form. */
+/** Returns null for no note and an unknown form. */
 export function readNote(text: string | null): SendNote | null {
   if (text === null) return null
   try {
-    // Written by noteText, of this version or an earlier one.
+    // noteText wrote it, in this version or an earlier one.
     const note = JSON.parse(text) as Partial<SendNote>
     const { inode, bornMs, rowId, at, files } = note
     if (typeof inode !== 'number' || typeof bornMs !== 'number') return null
@@ -78,8 +75,8 @@ export function readNote(text: string | null): SendNote | null {
 }
 
 /**
- * Expectation of a message by its note, where that is of this database. Without a note (restored from a
- * backup while it was queued), every row from the creation of the message on may be its row.
+ * Expectation of a message by its note, if the note is of this database. Without a note (restored from a
+ * backup while it was queued), any row since the message was created may be its row.
  */
 export function expectationOf(
   { message, note }: Unsettled,
@@ -99,7 +96,7 @@ export function expectationOf(
   }
 }
 
-/** Expectations of the parts of a message: of its files in order, and of its text. */
+/** Expectations of the message's files, in order, and of its text. */
 export function partsOf(
   expectation: Expectation,
   files: readonly StagedFile[],
@@ -115,12 +112,11 @@ export function handedOverNow(part: Expectation, rowId: number, now: number): Ex
   return { ...part, afterRowId: rowId, from: now - EARLY_MS }
 }
 
-/** Name of an expectation among all. */
 export function keyOf({ messageId, part }: Pick<Expectation, 'messageId' | 'part'>): string {
   return part === undefined ? messageId : `${messageId}#${part}`
 }
 
-/** `whole`: the row has all the text that is left; `part`: its beginning; null: another text. */
+/** `whole`: the row has all the remaining text; `part`: its beginning; null: another text. */
 export type Fit = 'whole' | 'part' | null
 
 export function fitOf(expectation: Expectation, row: MessageRow): Fit {
@@ -128,8 +124,9 @@ export function fitOf(expectation: Expectation, row: MessageRow): Fit {
 }
 
 /**
- * The same text to another handle at that time: Messages sent it to the wrong chat. A row without a handle in another
- * direct chat proves nothing: the chat may be named by another address of the same contact.
+ * The same text to another handle at that time: Messages sent it to the wrong chat. A row without a
+ * handle in another direct chat proves nothing: the chat may be named by another address of the same
+ * contact.
  */
 export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
   if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
@@ -139,8 +136,8 @@ export function isMisrouted(expectation: Expectation, row: MessageRow): boolean 
 }
 
 /**
- * macOS 26 may write a row for a send that goes nowhere: no chat, no text. Its handle is the very target,
- * which for a group is the last part of its guid (imsg).
+ * macOS 26 may write a row for a send that goes nowhere: no chat, no text. Its handle is the exact
+ * target, which for a group is the last part of its guid (imsg).
  */
 export function isGhost(expectation: Expectation, row: MessageRow): boolean {
   const { handle, chatGuid } = expectation
@@ -153,8 +150,8 @@ export function isGhost(expectation: Expectation, row: MessageRow): boolean {
 }
 
 /**
- * True if the row's handle or any of its chats is the recipient's; a group is known by its guid, whatever service a
- * version of macOS puts in front of it.
+ * The row's handle or any of its chats is the recipient's. A group is known by its guid, whatever service
+ * a version of macOS puts in front of it.
  */
 function isTo({ handle, chatGuid }: Expectation, row: MessageRow): boolean {
   if (chatGuid === undefined) return row.people.includes(handle)
@@ -166,7 +163,7 @@ function isInGroup({ chats }: MessageRow): boolean {
   return chats.some(({ isDirect }) => !isDirect)
 }
 
-/** Last part of a chat's guid: `chat831` of `any;+;chat831`. */
+/** `chat831` in `any;+;chat831`. */
 function nameIn(chatGuid: string): string {
   return chatGuid.split(';').slice(2).join(';')
 }
@@ -181,10 +178,7 @@ function fitOfContent(expectation: Expectation, row: MessageRow): Fit {
   return expectation.text.startsWith(text) && HAS_URL.test(expectation.text) ? 'part' : null
 }
 
-/**
- * A file is ours by its folder, which no other has. Where Messages has taken a copy of its own, only the
- * name is left.
- */
+/** Recognizes a file of ours by its unique folder. If Messages made its own copy, only the name is left. */
 function isOf({ path }: StagedFile): (file: FileRow) => boolean {
   const [folder = '', name = ''] = path.split('/')
   return ({ isOutgoing, path: found, name: shown }) => {
@@ -201,7 +195,7 @@ function isPossible({ afterRowId, from, until }: Expectation, row: MessageRow): 
 
 const HAS_URL = /https?:\/\/|www\./i
 
-/** Text in the form that is compared: composed, lines ended by LF, no marks, no outer white space. */
+/** The form in which texts are compared: composed, lines ended by LF, no marks, no outer white space. */
 export function plain(text: string): string {
   return withoutMarks(text).normalize('NFC').replaceAll(/\r\n?/g, '\n').trim()
 }

@@ -30,6 +30,9 @@ import { MessagesScript, type ScriptHost } from './script-runner.ts'
 
 const SCRIPT_CALLS_MAX = 500
 
+const program = (name: string, sentence: string) =>
+  option(`mac-${name}`, PATH_KIND, { default: `/usr/bin/${name}`, sentence })
+
 const OPTIONS = {
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
@@ -50,25 +53,13 @@ const OPTIONS = {
     default: 'messages',
     sentence: 'The folder from which Messages sends files: its own, or one in Pictures.',
   }),
-  macOsascript: option('mac-osascript', PATH_KIND, {
-    default: '/usr/bin/osascript',
-    sentence: 'The program that runs the script for Messages.',
-  }),
-  macOpen: option('mac-open', PATH_KIND, {
-    default: '/usr/bin/open',
-    sentence: 'The program that starts Messages.',
-  }),
-  macPgrep: option('mac-pgrep', PATH_KIND, {
-    default: '/usr/bin/pgrep',
-    sentence: 'The program that checks whether Messages is running.',
-  }),
-  macCaffeinate: option('mac-caffeinate', PATH_KIND, {
-    default: '/usr/bin/caffeinate',
-    sentence: 'The program that keeps the Mac awake.',
-  }),
+  macOsascript: program('osascript', 'The program that runs the script for Messages.'),
+  macOpen: program('open', 'The program that starts Messages.'),
+  macPgrep: program('pgrep', 'The program that checks whether Messages is running.'),
+  macCaffeinate: program('caffeinate', 'The program that keeps the Mac awake.'),
 } as const
 
-/** In the order in which the Mac line finds out: behind the first refusal it knows nothing. */
+/** In the order in which the Mac line checks: after the first failure it knows nothing more. */
 const CHECKLIST: readonly ChecklistStep[] = [
   { title: "This line's Mac is here", codes: ['device_absent', 'driver_failed'] },
   {
@@ -97,7 +88,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
     codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
     isOfMachine: true,
   },
-  // Conditions that do not stop the line now.
+  // These do not stop the line now.
   {
     title: 'Hookline can put files where Messages reads them',
     codes: ['staging_denied'],
@@ -150,7 +141,6 @@ function createMac(host: KindHost, options: OptionValues<typeof OPTIONS>): Creat
   }
 }
 
-/** The database of Messages: of the option, or in the home folder. */
 export function chatDbPath(
   { macChatDb }: { readonly macChatDb: string | null },
   homeFolder: string,
@@ -158,7 +148,7 @@ export function chatDbPath(
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
 }
 
-/** Beside the files of Messages itself, or in Pictures: its sandbox lets it read both. */
+/** The sandbox of Messages lets it read its own folder and Pictures. */
 function stagingFolder(
   options: Pick<MacOptions, 'macStaging' | 'macChatDb'>,
   homeFolder: string,
@@ -167,7 +157,7 @@ function stagingFolder(
   return join(dirname(chatDbPath(options, homeFolder)), 'Attachments', STAGING_FOLDER)
 }
 
-/** Runs the script that only asks for the account; true if it came through. */
+/** Asks only for the account; returns whether Messages answered. */
 export async function askMessages(
   host: ScriptHost,
   osascriptPath: string,
@@ -184,7 +174,7 @@ export type MacDriverOptions = {
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
 
-/** Messages of the Mac user that runs the relay: one line. */
+/** One line: Messages of the Mac user that runs the relay. */
 export function createMacDriver(
   host: KindHost,
   options: MacOptions,
@@ -226,7 +216,7 @@ export function createMacDriver(
   }
 }
 
-/** Without its number a line cannot be listed. */
+/** A line cannot be listed without its number. */
 function numberUnknown(key: string | null): Finding {
   return {
     code: 'number_unknown',
@@ -241,7 +231,6 @@ function numberUnknown(key: string | null): Finding {
 
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
-/** Findings of a line, the worst first. */
 function lineFindings(
   line: MacLineRun,
   { key, number }: { readonly key: string; readonly number: string },

@@ -1,5 +1,5 @@
-// One run of a Mac line: the loop that reads chat.db, beside the watch over Messages, and the state of the
-// line that follows from both.
+// One run of a Mac line: the loop that reads chat.db, the checks of Messages, and the line's state that
+// follows from both.
 
 import {
   type DriverLine,
@@ -17,17 +17,17 @@ import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
 import { Sender } from './sender.ts'
 import { Staging } from './staging.ts'
 
-/** `PRAGMA data_version` costs about a microsecond, so it is read often. */
+/** `PRAGMA data_version` takes about a microsecond, so it is read often. */
 const LOOK_MS = 50
-/** A wall clock that moved on by more than a look and this: the Mac was asleep. */
+/** If the wall clock moves on by more than this and a tick, the Mac was asleep. */
 const ASLEEP_MS = 10_000
 /** After a start of Messages, and after a sleep, chats are not found for a while (-1728). */
 const SETTLE_MS = 5_000
-/** Messages is ended, by force after ten seconds, and started. */
+/** Messages quits, by force after ten seconds, and starts. */
 const RESTART_MS = 20_000
 const SWEEP_EVERY_MS = 86_400_000
 const REVIEW_EVERY_MS = 5_000
-/** After this long without trouble, nothing of an outage can still be on its way. */
+/** After this long without trouble, nothing from an outage can still be in transit. */
 const HEALTHY_MS = 900_000
 
 export class MacLineRun {
@@ -40,11 +40,11 @@ export class MacLineRun {
   readonly #condition: Condition
   readonly #vanishing: VanishingSends
   readonly #session: LineSession
-  /** Sends under way, which go on for a while after the end of the run. */
+  /** Sends under way, which may outlast the run for a while. */
   readonly #sends = new Set<Promise<SendOutcome>>()
   readonly database: DatabaseWatch
   #healthySince: number | null = null
-  /** Last check of the history for reasons against sending, and its result. */
+  /** Last check of the history for reasons not to send, and its result. */
   #reviewedAt = -Infinity
   #pausedUntil = 0
 
@@ -74,7 +74,7 @@ export class MacLineRun {
     return this.#vanishing.isSuspected
   }
 
-  /** False if Messages' folder takes no files of ours: none can be sent. */
+  /** False if Messages' folder takes no files of ours, so that none can be sent. */
   get canStage(): boolean {
     return this.#staging.isWritable
   }
@@ -83,7 +83,7 @@ export class MacLineRun {
     return this.#condition.isConnected
   }
 
-  /** Time left in which no new contacts are written to, in milliseconds. */
+  /** Time left until new contacts may be written to, in milliseconds. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.#host.clock.monotonic())
   }
@@ -118,7 +118,7 @@ export class MacLineRun {
     const { clock } = this.#host
     while (!signal.aborted) {
       if (await this.database.open()) await this.#publishState(signal)
-      // The line goes online, or says why it cannot, before its first message.
+      // The line's state is published before its first message.
       if (this.#events.hasState) await this.#look(signal)
       await this.#publishState(signal)
       const before = clock.now()
@@ -143,7 +143,6 @@ export class MacLineRun {
     if (db !== null) this.#pausedUntil = clock.monotonic() + pauseMs(db, clock.now())
   }
 
-  /** The Mac was asleep: the database is opened again, and Messages gets a moment. */
   #wakeUp(asleepMs: number): void {
     this.database.own.sleep(asleepMs)
     this.#pacer.pause(SETTLE_MS)
@@ -151,7 +150,6 @@ export class MacLineRun {
     this.database.close()
   }
 
-  /** Publishes the state of the line where it has changed. */
   async #publishState(signal?: AbortSignal): Promise<void> {
     const { trouble } = this
     if (signal?.aborted === true || (trouble === null && !this.#condition.isKnown)) return
@@ -168,15 +166,15 @@ export class MacLineRun {
       capabilities: {
         ...FULL_CAPABILITIES,
         new_contacts: this.pausedMs === 0,
-        // Where an iPhone forwards its text messages.
+        // Only if an iPhone forwards its text messages.
         choose_service: this.#condition.hasSms,
       },
     })
   }
 
   /**
-   * The age of a row is counted to the last healthy moment. For a while after an outage that moment stays
-   * where it was: rows that the outage delayed may take minutes to come in.
+   * Ages of rows are counted to the last healthy time. It stays for a while after an outage, because
+   * delayed rows may take minutes to come in.
    */
   #countHealthy(trouble: MacTrouble | null): void {
     const { clock } = this.#host
@@ -220,7 +218,7 @@ export class MacLineRun {
   }
 
   async #publish(events: readonly LineEvent[]): Promise<void> {
-    // A row of ours that was found after its send: sends do leave traces.
+    // A row of ours was found after its send: sends do leave traces.
     if (events.some(({ type }) => type === 'settled')) this.#vanishing.reset()
     await this.#events.publish(events)
   }

@@ -1,4 +1,4 @@
-// The Mac of a line: its user, Messages.app as a program, and a Mac that stays awake.
+// The Mac of a line: its user, Messages.app as a program, and keeping the Mac awake.
 
 import { hostname } from 'node:os'
 
@@ -9,57 +9,45 @@ import type { KindHost } from '../../line-kind.ts'
 import type { ChatDb } from './chat-db.ts'
 import type { MessagesScript } from './script-runner.ts'
 
-/** The Mac of a line. */
 export type Mac = {
-  readonly user: MacUser
+  readonly user: ReturnType<typeof macUser>
   readonly app: MessagesApp
   readonly script: MessagesScript
   readonly chatDb: MessagesDb
-  /** The folder from which Messages sends files. */
   readonly stagingFolder: string
 }
 
-/** The database of Messages. */
 export type MessagesDb = { readonly path: string; open(): ChatDb }
 
-export type MacUser = {
-  /** Identity of this Mac user: the machine's UUID and the user id. Null while unknown. */
-  deviceKey(signal: AbortSignal): Promise<string | null>
-  /**
-   * True while the user is logged in to a graphical session, in front or in the background: without one
-   * there are no Apple events. Null if it could not be found out.
-   */
-  hasGuiSession(signal: AbortSignal): Promise<boolean | null>
-}
-
-// Paths on macOS, by the manual pages ioreg(8), stat(1) and launchctl(1).
-const IOREG_PATH = '/usr/sbin/ioreg'
-const STAT_PATH = '/usr/bin/stat'
-const LAUNCHCTL_PATH = '/bin/launchctl'
 /** See machine-id(5) of systemd. */
 const MACHINE_ID_PATH = '/etc/machine-id'
 
 const QUERY_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 
-/** Not on macOS, the driver runs with stand-ins, and the user is a stand-in too. */
-export function macUser({ run, platform, self: { uid } }: KindHost): MacUser {
+/** The driver also runs on other systems for tests, with a stand-in user. */
+export function macUser({ run, platform, self: { uid } }: KindHost) {
   const isMac = platform === 'darwin'
+  // For ioreg(8), stat(1) and launchctl(1).
   const ask = (path: string, args: readonly string[], signal: AbortSignal) =>
     run({ path, args, ...QUERY_LIMITS }, signal)
   let machine: string | null = null
   return {
-    async deviceKey(signal) {
-      machine ??= isMac
-        ? platformUuid(await ask(IOREG_PATH, ['-rd1', '-c', 'IOPlatformExpertDevice'], signal))
-        : machineId()
+    /** The machine's UUID and the user id; null if unknown. */
+    async deviceKey(signal: AbortSignal): Promise<string | null> {
+      const args = ['-rd1', '-c', 'IOPlatformExpertDevice']
+      machine ??= isMac ? platformUuid(await ask('/usr/sbin/ioreg', args, signal)) : machineId()
       return machine === null ? null : `${machine}:${uid}`
     },
-    async hasGuiSession(signal) {
+    /**
+     * True if the user is logged in to a graphical session, in front or in the background: without it
+     * there are no Apple events. Null if unknown.
+     */
+    async hasGuiSession(signal: AbortSignal): Promise<boolean | null> {
       if (!isMac) return true
-      const console = await ask(STAT_PATH, ['-f', '%u', '/dev/console'], signal)
+      const console = await ask('/usr/bin/stat', ['-f', '%u', '/dev/console'], signal)
       if (hasSucceeded(console) && console.stdout.trim() === String(uid)) return true
       // Fast user switching leaves sessions in the background, which launchd knows.
-      const session = await ask(LAUNCHCTL_PATH, ['print', `gui/${uid}`], signal)
+      const session = await ask('/bin/launchctl', ['print', `gui/${uid}`], signal)
       return session.end === 'exited' ? session.exitCode === 0 : null
     },
   }
@@ -80,7 +68,6 @@ function hasSucceeded(end: ProcessEnd): end is Extract<ProcessEnd, { readonly en
   return end.end === 'exited' && end.exitCode === 0
 }
 
-/** Programs of macOS. */
 type ToolPaths = { readonly open: string; readonly pgrep: string; readonly caffeinate: string }
 
 /** The same place on macOS and Linux. */
@@ -90,7 +77,7 @@ const TOOL_LIMITS = { timeoutMs: 10_000, killAfterMs: 12_000 }
 const START_EVERY_MS = 10_000
 const QUIT_MS = 10_000
 const QUIT_LOOK_MS = 500
-/** Until the system has noticed that an application ended, `open` takes it for running (-600). */
+/** Until the system has noticed that an application quit, `open` believes it is running (-600). */
 const AFTER_QUIT_MS = 1_000
 const AWAKE_AGAIN_MS = 10_000
 const CAFFEINATE_END_MS = 3_000
@@ -105,15 +92,15 @@ export class MessagesApp {
     this.#paths = paths
   }
 
-  /** Null if it could not be found out. */
+  /** Null if unknown. */
   async isRunning(signal: AbortSignal): Promise<boolean | null> {
     const pids = await this.#pids(signal)
     return pids === null ? null : pids.length > 0
   }
 
   /**
-   * Opens Messages.app without its window: in a session in the background, an open window keeps Messages
-   * from announcing messages (BlueBubbles). False where that failed, and within 10 s of the last time.
+   * Opens Messages.app without its window: in a background session, an open window keeps Messages from
+   * announcing messages (BlueBubbles). Returns false if that failed, or within 10 s of the last start.
    */
   async start(signal: AbortSignal): Promise<boolean> {
     const { clock, run } = this.#host
@@ -124,8 +111,8 @@ export class MessagesApp {
   }
 
   /**
-   * Ends Messages.app, by force after 10 s, and starts it again. False where either failed; it is then
-   * not started, and the next `start` does it.
+   * Quits Messages.app, by force after 10 s, and starts it again. Returns false if either failed; if it
+   * did not start, the next `start` does it.
    */
   async restart(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#host
@@ -140,7 +127,7 @@ export class MessagesApp {
     return signal.aborted ? false : this.start(signal)
   }
 
-  /** Keeps the Mac from idle sleep, disk and system sleep (`-i -m -s`) until `signal` aborts. */
+  /** Prevents idle, disk and system sleep (`-i -m -s`) until `signal` aborts. */
   async keepAwake(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#host
     let isLogged = false
@@ -158,14 +145,14 @@ export class MessagesApp {
     return Math.max(this.#startedAt + START_EVERY_MS - this.#host.clock.monotonic(), 0)
   }
 
-  /** True once all of `pids` are gone. Only they are ended: a process that starts meanwhile is left alone. */
+  /** Returns true once all `pids` are gone. A process that starts meanwhile is left alone. */
   async #quit(pids: readonly string[], signal: AbortSignal): Promise<boolean> {
     const left = await this.#end('-TERM', pids, signal)
     const forced = left.length === 0 ? left : await this.#end('-KILL', left, signal)
     return forced.length === 0
   }
 
-  /** Sends a signal, and returns the processes that still run 10 s later. */
+  /** Returns the processes that still run 10 s after the signal. */
   async #end(
     name: string,
     pids: readonly string[],
@@ -183,7 +170,7 @@ export class MessagesApp {
     return left
   }
 
-  /** Processes of that exact name that are ours: another user's session may run Messages too. */
+  /** Processes with that exact name of our user: another user's session may run Messages too. */
   async #pids(signal: AbortSignal): Promise<readonly string[] | null> {
     const { run, self } = this.#host
     const args = ['-U', String(self.uid), '-x', 'Messages']
@@ -196,7 +183,7 @@ export class MessagesApp {
   #startCaffeinate(): RunningProcess | null {
     const { start, self } = this.#host
     try {
-      // With -w it ends when we do, whatever ends us.
+      // With -w it ends when we do, even if we are killed.
       return start({
         path: this.#paths.caffeinate,
         args: ['-i', '-m', '-s', '-w', String(self.pid)],
@@ -207,7 +194,6 @@ export class MessagesApp {
   }
 }
 
-/** Resolves when `child` has ended; an abort ends it. */
 async function untilEnd(child: RunningProcess, clock: Clock, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>()
   const abort = () => aborted.resolve()

@@ -1,7 +1,7 @@
-// Files of received messages. Messages writes the row of a file before it has the file, and iCloud takes
-// files back: a file is available once its row says so and its size stands still.
+// Files of received messages. Messages writes a file's row before it has the file, and iCloud takes files
+// back: a file is available once its row says so and its size is stable.
 
-// A path counts as a plain file below a folder by one short look, beside that at its row.
+// A path is checked to be a plain file below the folder with one short system call.
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, sep } from 'node:path'
 
@@ -12,26 +12,26 @@ import type { ChatDb } from './chat-db.ts'
 
 /** `transfer_state` of a file that has arrived (beeper, BlueBubbles). */
 const FINISHED = 5
-/** The path in the database, wherever the folder of this database is. */
+/** Prefix of paths in the database, wherever its folder is. */
 const MESSAGES_FOLDER = '~/Library/Messages/'
 
-/** Pending files are looked for at each change for ten minutes, then every hour for a day. */
+/** Pending files are checked at each change for ten minutes, then hourly for a day. */
 const OFTEN_MS = 600_000
 const SELDOM_MS = 3_600_000
 const GIVEN_UP_MS = 86_400_000
-/** Time for a file whose row is ahead of it. */
+/** For a file whose row is ahead of it. */
 const ABSENT_MS = 10_000
-/** Two looks in which a size stands still are this far apart. */
+/** Two checks that find the same size are this far apart. */
 const STILL_MS = 500
 const PENDING_MAX = 1_000
 
 type PendingFile = {
   readonly messageGuid: string
   readonly attachmentGuid: string
-  /** By the monotonic clock, as are the others. */
+  /** Monotonic, as are the others. */
   readonly since: number
   readonly lookedAt: number
-  /** Size at the last look, and its time; null while there was no file. */
+  /** Size and time of the last check; null if there was no file. */
   readonly seen: { readonly size: number; readonly at: number } | null
 }
 
@@ -40,13 +40,13 @@ export class MessageFiles {
   readonly #folder: string
   readonly #pending = new Map<string, PendingFile>()
 
-  /** `folder` is that of Messages, in which chat.db lies. */
+  /** `folder` is the folder of Messages that holds chat.db. */
   constructor(clock: Clock, folder: string) {
     this.#clock = clock
     this.#folder = folder
   }
 
-  /** A file may be ready soon: the next tick looks for it. */
+  /** A file may be ready soon: the next tick checks it. */
   get isWaiting(): boolean {
     return [...this.#pending.values()].some(({ seen }) => seen !== null)
   }
@@ -59,8 +59,8 @@ export class MessageFiles {
   }
 
   /**
-   * Files of a message that is published now; a pending one is followed from here on. The files of
-   * history stay with Messages: iCloud fills in years of them.
+   * Files of a message that is published now; pending files are followed from here on. Files of history
+   * stay with Messages: iCloud restores years of them.
    */
   attachmentsOf(row: MessageRow, isHistory: boolean): readonly DeviceAttachment[] {
     return filesInOrder(row).map(({ guid, file }) => {
@@ -71,7 +71,6 @@ export class MessageFiles {
     })
   }
 
-  /** A file that came into a message after that was published. */
   add(messageGuid: string, file: FileRow): LineEvent {
     const device = this.#stateOf(file, null)
     if (device.state === 'pending') this.#follow(messageGuid, file.guid)
@@ -103,7 +102,7 @@ export class MessageFiles {
     return now - since < OFTEN_MS || now - lookedAt >= SELDOM_MS
   }
 
-  /** Attachment at its end; null while it is still pending. */
+  /** The attachment at its end; null while it is pending. */
   #lookAt(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
     const { messageGuid, attachmentGuid, since } = pending
     const rowId = db.rowIdOf(messageGuid)
@@ -127,7 +126,7 @@ export class MessageFiles {
     this.#pending.set(keyOf(pending.messageGuid, pending.attachmentGuid), next)
   }
 
-  /** `pending` is null at the first look. */
+  /** `pending` is null at the first check. */
   #stateOf(file: FileRow | undefined, pending: PendingFile | null): DeviceFile {
     if (file === undefined || !isFinished(file)) return { state: 'pending' }
     const located = this.#locate(file.path)
@@ -142,7 +141,7 @@ export class MessageFiles {
     return isWhole || isStill ? { state: 'available', path: located.path } : { state: 'pending' }
   }
 
-  /** The file if it lies below the folder of Messages and no link leads to it. */
+  /** The file, if it lies below the folder of Messages and no link leads to it. */
   #locate(path: string | null): { readonly path: string; readonly size: number } | null {
     if (path === null) return null
     const isOfMessages = path.startsWith(MESSAGES_FOLDER)
@@ -169,9 +168,9 @@ function keyOf(messageGuid: string, attachmentGuid: string): string {
 }
 
 /**
- * Files in the order of the text: the body names them, and the order of their rows is another
- * (imessage-database). A name without a row is a file whose row is still to come. Without a body, the rows
- * say all that is known.
+ * Files in the order of the text: the body names them, and their rows are in another order
+ * (imessage-database). A name without a row is a file whose row is still to come. Without a body, only
+ * the rows are known.
  */
 function filesInOrder(
   row: MessageRow,

@@ -1,5 +1,5 @@
-// The number that this Mac sends from. Messages does not state it; its rows do, each with the address of
-// ours that it was sent from or came to.
+// The number that this Mac sends from. Messages does not state it, but each of its rows has the address of
+// ours that the message was sent from or came to.
 
 import type { KindHost } from '../../line-kind.ts'
 import type { MacTrouble } from './condition.ts'
@@ -9,10 +9,9 @@ import { lastAddressCounts } from './own-addresses.ts'
 
 const LOOK_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 15_000
-const HEAD_PATH = '/usr/bin/head'
 const PROBE_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 const E164 = /^\+[1-9][0-9]{6,14}$/
-/** Share of the last messages that a number needs to be taken for the line's own. */
+/** Share of the last messages that a number needs to count as the line's own. */
 const SHARE_MIN = 2 / 3
 
 export class NumberLookup {
@@ -24,7 +23,7 @@ export class NumberLookup {
   #lookedAt = -Infinity
   #probedAt = -Infinity
 
-  /** `phoneNumber` is the owner's word, which comes before what the database shows. */
+  /** `phoneNumber` is the owner's setting, which wins over the database. */
   constructor(host: KindHost, chatDb: MessagesDb, phoneNumber: string | null) {
     this.#host = host
     this.#chatDb = chatDb
@@ -32,17 +31,17 @@ export class NumberLookup {
     this.#number = phoneNumber
   }
 
-  /** Reason why the last look could not read chat.db. */
+  /** Reason why the last call could not read chat.db. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }
 
-  /** The database was read, and does not show the number. */
+  /** The database was read, but does not show the number. */
   get isUnknown(): boolean {
     return this.#number === null && this.#trouble === null
   }
 
-  /** Null while unknown: the history is empty, mixed, or cannot be read. */
+  /** Null if unknown: the history is empty, mixed, or cannot be read. */
   async number(signal: AbortSignal): Promise<string | null> {
     const now = this.#host.clock.monotonic()
     const everyMs = this.#trouble === null ? LOOK_EVERY_MS : PROBE_EVERY_MS
@@ -68,20 +67,20 @@ export class NumberLookup {
   }
 
   /**
-   * macOS gives Full Disk Access to processes that start after the owner allowed it: if a child can read
-   * the file and we cannot, it is time to restart.
+   * macOS applies Full Disk Access to processes started after the owner allowed it: if a child can read
+   * the file and we cannot, restart.
    */
   async #probe(now: number, signal: AbortSignal): Promise<void> {
     const { run, restart } = this.#host
     if (restart === null || now - this.#probedAt < PROBE_EVERY_MS) return
     this.#probedAt = now
-    const order = { path: HEAD_PATH, args: ['-c', '16', this.#chatDb.path], ...PROBE_LIMITS }
+    const order = { path: '/usr/bin/head', args: ['-c', '16', this.#chatDb.path], ...PROBE_LIMITS }
     const end = await run(order, signal)
     if (end.end === 'exited' && end.exitCode === 0) restart('Full Disk Access was granted')
   }
 }
 
-/** Number of most of the last messages; null where that is not clear. */
+/** The number of most of the last messages; null if that is not clear. */
 function ownNumber(aliases: ReadonlyMap<string, number>): string | null {
   const numbers = numbersOf(aliases)
   const total = numbers.reduce((sum, [, count]) => sum + count, 0)
@@ -89,7 +88,7 @@ function ownNumber(aliases: ReadonlyMap<string, number>): string | null {
   return first !== undefined && first[1] >= total * SHARE_MIN ? first[0] : null
 }
 
-/** Phone numbers among our addresses, the most used first. */
+/** Phone numbers among our addresses, most used first. */
 export function numbersOf(
   aliases: ReadonlyMap<string, number>,
 ): readonly (readonly [number: string, count: number])[] {

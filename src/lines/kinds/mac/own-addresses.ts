@@ -1,5 +1,5 @@
-// The addresses that are the owner's own. Only rows prove one: those that Messages sent from it, or received on it.
-// A wrong address here would silence the person who has it, so whatever may be another person's proves nothing.
+// The owner's own addresses. Only rows prove an address: Messages sent from it, or received on it. A wrong
+// address would silence the person who has it, so anything that may be another person's proves nothing.
 
 import { type Handle, type Home, homeOfNumber, parseRecipient } from '../../../domain/handle.ts'
 import { memoize } from '../../../system/memoize.ts'
@@ -7,7 +7,7 @@ import type { OwnUse } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { personBehind } from './people.ts'
 
-/** An address without a message for so long is nobody's: carriers give numbers to other people after 45 days (FCC). */
+/** Carriers give unused numbers to other people after 45 days (FCC). */
 const UNUSED_MS = 42 * 86_400_000
 /** A single sent message proves an address for this long. */
 const RECENT_MS = 7 * 86_400_000
@@ -18,9 +18,7 @@ type Seen = { readonly isSent: boolean; readonly count: number; readonly lastAt:
 
 const NEVER_SEEN: Seen = { isSent: false, count: 0, lastAt: -Infinity }
 
-/** The owner of a line, among the people of chat.db. */
 export class Owner {
-  /** The number of the line. */
   readonly number: string
   readonly home: Home | null
   #people: ReadonlySet<Handle> = new Set()
@@ -36,7 +34,6 @@ export class Owner {
     return this.#aliases
   }
 
-  /** Reads which addresses are the owner's at `now`. */
   read(db: ChatDb, now: number): void {
     this.#people = ownPeople(db.usesOfEach(usedSince(now)), now, this.home)
     this.#aliases = addressCounts(db.ownUses(), now)
@@ -48,12 +45,12 @@ export class Owner {
   }
 }
 
-/** Time (since 1970) before which a use proves nothing. */
+/** Uses before this time (since 1970) prove nothing. */
 function usedSince(now: number): number {
   return now - UNUSED_MS
 }
 
-/** The people that we are, by the latest uses of each address. Times are milliseconds since 1970. */
+/** The owner's handles, from the latest uses of each address. Times are milliseconds since 1970. */
 function ownPeople(uses: readonly OwnUse[], now: number, home: Home | null): ReadonlySet<Handle> {
   const seen = new Map<Handle, Seen>()
   for (const use of uses) {
@@ -70,7 +67,7 @@ function ownPeople(uses: readonly OwnUse[], now: number, home: Home | null): Rea
   return new Set([...seen].flatMap(([person, times]) => (isProven(times) ? [person] : [])))
 }
 
-/** Addresses of the latest sent messages, with their counts; if there are none, of received ones. */
+/** Addresses of the latest sent messages with their counts; if none was sent, of received ones. */
 function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const proving = uses.filter((use) => lastAt(use, now) >= usedSince(now))
@@ -81,7 +78,7 @@ function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string
   return counts
 }
 
-/** The same by what was last used: a Mac that sent nothing for months still has its number. */
+/** The same, up to the last use: a Mac that sent nothing for months still has its number. */
 export function lastAddressCounts(
   uses: readonly OwnUse[],
   now: number,
@@ -94,13 +91,13 @@ function lastAt({ at }: OwnUse, now: number): number {
   return Math.min(at ?? -Infinity, now)
 }
 
-/** The sent ones; all if none was sent. */
+/** The sent uses, or all if none was sent. */
 function sentIn<T extends Pick<OwnUse, 'isFromMe'>>(uses: readonly T[]): readonly T[] {
   const sent = uses.filter(({ isFromMe }) => isFromMe)
   return sent.length === 0 ? uses : sent
 }
 
-/** Addresses that a row proves: that of the message, and that of its account (`E:me@example.com`, `P:+1202…`). */
+/** Addresses that a row proves: the message's and its account's (`E:me@example.com`, `P:+1202…`). */
 function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly string[] {
   const login = isFromMe ? (account ?? '').replace(/^.*:/, '') : ''
   const named = [address ?? '', parseRecipient(login) === null ? '' : login]
@@ -109,7 +106,7 @@ function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly st
 
 const homeOf = memoize(PAIRS_MAX, homeOfNumber)
 
-/** Compared by the country of the address: if it is ours, that is the country of the line. */
+/** Compared by the country of the address: if it is ours, that is the line's country. */
 const isPeer = memoize(PAIRS_MAX, (pair) => {
   const [address = '', peer = ''] = pair.split('\n')
   const home = homeOf(address)

@@ -1,48 +1,33 @@
-// Rows of chat.db that belong to messages handed to Messages. A row is ours if it goes to the
-// same handle, has the same text, and is dated around the point of no return; each row is matched once.
+// Matches rows of chat.db with messages handed to Messages. A row is ours if it goes to the same handle,
+// has the same text, and is dated around the point of no return; each row is matched once.
 
 import type { MessageId } from '../../../domain/ids.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
+import { type LineEvent, notSent, type SentParts, type Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { isSameConversation } from './chat-db.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
 import { stageOf, StatusTracker } from './status-tracker.ts'
 
-/** Relation of a row to the messages that were handed to Messages. */
 export type RowMatch =
-  /**
-   * Row of this message, found after its send had ended; `insteadOf` is the ROWID of a row of it that
-   * failed before.
-   */
-  | {
-      readonly kind: 'found'
-      readonly messageId: MessageId
-      readonly part?: number | undefined
-      readonly insteadOf: number | null
-    }
-  /**
-   * It has an error, which may clear or be followed by a second row; or it is a part that is still being
-   * sent.
-   */
-  | { readonly kind: 'failing'; readonly messageId: MessageId; readonly part?: number | undefined }
-  /** Messages sent this message to another handle. */
-  | {
-      readonly kind: 'misrouted'
-      readonly messageId: MessageId
-      readonly part?: number | undefined
-    }
+  /** The message's row, found after its send had ended; `insteadOf` is the ROWID of its earlier row that failed. */
+  | (PartOf & { readonly kind: 'found'; readonly insteadOf: number | null })
+  /** The row has an error, which may clear or be followed by a second row, or is a part that is still being sent. */
+  | (PartOf & { readonly kind: 'failing' })
+  /** Messages sent the message to another handle. */
+  | (PartOf & { readonly kind: 'misrouted' })
   /** Its send is still under way and will return the outcome. */
   | { readonly kind: 'in_flight' }
   /** A further row of a message whose row is known. */
   | { readonly kind: 'more' }
 
+type PartOf = Pick<Expectation, 'messageId' | 'part'>
+
 type ExpectedMessage = {
   readonly expectation: Expectation
-  /** Rest of the text that is still to come. */
+  /** The text that is still to come. */
   readonly rest: string
   readonly isInFlight: boolean
-  /** Row of the message, once it is known. */
   readonly row: MessageRow | null
 }
 
@@ -50,23 +35,21 @@ type ExpectedMessage = {
 const EXPECTED_MAX = 2_000
 const MATCHES_MAX = 5_000
 const PREVIEW = 'com.apple.messages.URLBalloonProvider'
-/** Messages commits the preview of a link separately, up to two seconds later (imsg). */
+/** Messages commits a link's preview separately, up to two seconds later (imsg). */
 const PREVIEW_LATE_MS = 5_000
 const SENT_MAX = 20
 
-/** Matches rows with messages: the message under way first, then the oldest that the row fits. */
+/** Tries the message under way first, then the oldest that the row fits. */
 export class OwnMessages {
-  /** States of the rows that are known. */
   readonly tracker = new StatusTracker()
-  /** Messages of several parts. */
   readonly parted = new PartedSends()
   readonly #expected = new Map<string, ExpectedMessage>()
-  /** By the guids of the rows. */
+  /** By the rows' guids. */
   readonly #matches = new Map<string, RowMatch>()
-  /** Last rows that are ours, for the previews of their links. */
+  /** Our last rows, to recognize the previews of their links. */
   #sent: readonly MessageRow[] = []
 
-  /** True while a message is between its point of no return and its outcome. */
+  /** A message is between its point of no return and its outcome. */
   get isInFlight(): boolean {
     return [...this.#expected.values()].some(({ isInFlight }) => isInFlight)
   }
@@ -77,13 +60,12 @@ export class OwnMessages {
     dropOldest(this.#expected, EXPECTED_MAX)
   }
 
-  /** Expects a second row for a message that Messages is still trying to send by `row`. */
+  /** Messages is still trying to send `row`, and may write a second one. */
   expectSecond(expectation: Expectation, row: MessageRow): void {
     this.#expected.set(keyOf(expectation), { expectation, rest: '', isInFlight: false, row })
     this.#remember(row, { kind: 'more' })
   }
 
-  /** Remembers a row of ours from before this run. */
   restore(row: MessageRow): void {
     this.#remember(row, { kind: 'more' })
   }
@@ -96,12 +78,12 @@ export class OwnMessages {
     else this.#expected.set(id, { ...expected, isInFlight: false })
   }
 
-  /** Expects no more rows: the message did not leave, or its failure was published. */
+  /** Called if the message did not leave, or its failure was published. */
   forget(id: string): void {
     this.#expected.delete(id)
   }
 
-  /** Of a rebuilt database, only dates count and no ROWIDs. */
+  /** After a rebuild of the database, only dates count. */
   forgetRowIds(): void {
     for (const [id, expected] of this.#expected) {
       const expectation = { ...expected.expectation, afterRowId: 0 }
@@ -109,7 +91,7 @@ export class OwnMessages {
     }
   }
 
-  /** The Mac was asleep for so long: a row that was on its way is dated as much later. */
+  /** The Mac slept for `ms`: rows in transit are dated as much later. */
   sleep(ms: number): void {
     for (const [id, expected] of this.#expected) {
       const { expectation } = expected
@@ -122,14 +104,14 @@ export class OwnMessages {
     return this.#expected.get(id)?.row ?? null
   }
 
-  /** Match of a row; null for one that was typed on the device. A message is found once. */
+  /** Match of a row; null if it was typed on the device. Finds each message once. */
   match(row: MessageRow): RowMatch | null {
     const match = this.peek(row)
     if (match?.kind === 'found' || match?.kind === 'misrouted') this.ignore(row)
     return match
   }
 
-  /** The same for a send, which looks for its own row and reports no other. */
+  /** Like `match`, for a send that looks for its own row and reports no other. */
   peek(row: MessageRow): RowMatch | null {
     if (!row.isFromMe) return null
     const known = this.#matches.get(row.guid)
@@ -156,7 +138,7 @@ export class OwnMessages {
     return this.#isPreview(row) ? { kind: 'more' } : null
   }
 
-  /** Replaces a failed row by a second one: Messages tried again by itself. */
+  /** Replaces a failed row by the one that Messages wrote when it tried again. */
   replace(id: string, row: MessageRow): void {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
@@ -168,7 +150,7 @@ export class OwnMessages {
     return this.#matches.has(row.guid)
   }
 
-  /** Ignores a row that a message of ours caused and that is not its row: a ghost, or a misrouted one. */
+  /** Marks a row that a message of ours caused, but that is not its row: a ghost, or a misrouted one. */
   ignore(row: MessageRow): void {
     this.#matches.set(row.guid, { kind: 'more' })
   }
@@ -189,7 +171,7 @@ export class OwnMessages {
     return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, part, insteadOf: null }
   }
 
-  /** Fit of the rest of a message; null also for the awaited row of the message under way. */
+  /** Fit of the remaining text; null also if the message under way is waiting for the row. */
   #fit({ expectation, rest, isInFlight, row: known }: ExpectedMessage, row: MessageRow): Fit {
     if (expectation.file !== undefined && known !== null) return null
     const fit = fitOf({ ...expectation, text: rest }, row)
@@ -210,7 +192,7 @@ export class OwnMessages {
     return first.rowId
   }
 
-  /** True for the first row of a message under way: the same text, sent once more. */
+  /** The row may be the first of a message under way that has the same text. */
   #isAwaited(row: MessageRow): boolean {
     return [...this.#expected.values()].some(
       ({ expectation, isInFlight, row: first }) =>
@@ -218,7 +200,6 @@ export class OwnMessages {
     )
   }
 
-  /** Preview of a link in a message of ours, in a row of its own. */
   #isPreview(row: MessageRow): boolean {
     if (row.balloon !== PREVIEW) return false
     return this.#sent.some((sent) => {
@@ -235,18 +216,17 @@ export class OwnMessages {
   }
 }
 
-/** A row with an error, and one of a part that is still being sent. */
+/** The row has an error, or is a part that is still being sent. */
 function isOpen({ state }: MessageRow, part: number | undefined): boolean {
   return state.error !== 0 || (part !== undefined && stageOf(state) === 'held')
 }
 
 type Accepted = Extract<Settlement, { readonly outcome: 'accepted' }>
 
-/** The parts of one message, as far as they are proven. */
 export class PartedSend {
   readonly #parts: readonly Expectation[]
   readonly #proven = new Map<number, Accepted>()
-  /** Place of the last part that was handed to Messages; null where a crash leaves that open. */
+  /** Index of the last part handed to Messages; null if a crash left that open. */
   #lastHandedOver: number | null
 
   constructor(parts: readonly Expectation[], lastHandedOver: number | null) {
@@ -254,7 +234,7 @@ export class PartedSend {
     this.#lastHandedOver = lastHandedOver
   }
 
-  /** A part is handed to Messages, after which no earlier one is open. */
+  /** Called for each part in order: no earlier part is open then. */
   handOver(part: number): void {
     this.#lastHandedOver = part
   }
@@ -263,7 +243,7 @@ export class PartedSend {
     this.#proven.set(part, accepted)
   }
 
-  /** End of the message, where a part has ended so and no further one is handed over. */
+  /** The message's end, if a part ended with `outcome` and no further part is handed over. */
   endWith(outcome: Settlement): Settlement {
     const [only, ...others] = this.#parts
     if (others.length === 0 && only?.file === undefined) {
@@ -311,17 +291,15 @@ export class PartedSend {
 
 const OPEN_MAX = 2_000
 
-/** Messages with files whose end is not known yet. */
 export class PartedSends {
   readonly #open = new Map<MessageId, PartedSend>()
 
   keep(messageId: MessageId, send: PartedSend): void {
     this.#open.set(messageId, send)
-    const oldest = this.#open.keys().next()
-    if (this.#open.size > OPEN_MAX && oldest.done !== true) this.#open.delete(oldest.value)
+    dropOldest(this.#open, OPEN_MAX)
   }
 
-  /** End of the message by one of its parts; null where that is known already. */
+  /** The message's end after one of its parts ended; null if it is known already. */
   end(messageId: MessageId, part: number, outcome: Settlement): Settlement | null {
     const send = this.#open.get(messageId)
     if (send === undefined || outcome.outcome === 'held') return null
@@ -339,25 +317,15 @@ export function settledEvent(
   row: MessageRow,
   now: number,
 ): LineEvent | null {
-  switch (match.kind) {
-    case 'found': {
-      if (match.insteadOf !== null) tracker.forget(match.insteadOf)
-      return endEvent(parted, match, tracker.settle(row, now))
-    }
-    case 'misrouted':
-      return failedEvent(parted, match, 'misrouted')
-    case 'failing':
-    case 'in_flight':
-    case 'more':
-      return null
-  }
+  if (match.kind === 'misrouted') return failedEvent(parted, match, 'misrouted')
+  if (match.kind !== 'found') return null
+  if (match.insteadOf !== null) tracker.forget(match.insteadOf)
+  return endEvent(parted, match, tracker.settle(row, now))
 }
 
-type PartOf = { readonly messageId: MessageId; readonly part?: number | undefined }
-
-/** End of a message, or of a part of one, whose own row proves that it did not leave. */
+/** End of a message, or of a part, whose own row proves that it did not leave. */
 export function failedEvent(parted: PartedSends, of: PartOf, reason: string): LineEvent | null {
-  return endEvent(parted, of, { outcome: 'not_sent', reason, blame: 'message' })
+  return endEvent(parted, of, notSent(reason, 'message'))
 }
 
 function endEvent(

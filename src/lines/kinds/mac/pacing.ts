@@ -1,5 +1,5 @@
-// Limits on the sending of a line: its pace, recipients who are known not to be on iMessage, and
-// sends that leave no trace.
+// Limits on a line's sending: its pace, recipients known not to be on iMessage, and sends that leave no
+// trace.
 
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
@@ -19,7 +19,7 @@ const REFILL_MS = 2_000
 export class Pacer {
   readonly #clock: Clock
   readonly #random: Random
-  /** Messages that may go at once, counted at `#countedAt`. */
+  /** Messages that may go at once, as of `#countedAt`. */
   #tokens = BURST_MAX
   #countedAt: number
   #nextAt = 0
@@ -32,7 +32,6 @@ export class Pacer {
     this.#countedAt = clock.monotonic()
   }
 
-  /** Wait before the next message, in milliseconds; 0 if it may go now. */
   delayMs(isNewContact: boolean): number {
     this.#refill()
     const now = this.#clock.monotonic()
@@ -41,7 +40,6 @@ export class Pacer {
     return Math.max(0, this.#nextAt - now, this.#pausedUntil - now, forContact, forToken)
   }
 
-  /** Counts a message that goes now. */
   spend(isNewContact: boolean): void {
     this.#refill()
     const now = this.#clock.monotonic()
@@ -66,12 +64,12 @@ export class Pacer {
 
 // Only the history of Messages shows who is on iMessage, and it remembers that for us.
 
-/** The recipient does not exist, or cannot be routed to: not on iMessage (FZErrorType 22). */
+/** The recipient does not exist or cannot be routed to (FZErrorType 22): not on iMessage. */
 const NOT_ON_IMESSAGE = new Set([21, 22, 23])
 const REMEMBERED_MS = 7 * 86_400_000
 const HISTORY_MAX = 20
 const PAUSED_BY = 5
-/** By so much the clock of the network may be ahead of ours. */
+/** The network's clock may be this far ahead of ours. */
 const AHEAD_MS_MAX = 60_000
 const HOUR_MS = 3_600_000
 
@@ -81,8 +79,8 @@ function isFromFuture({ at }: { readonly at: number | null }, now: number): bool
 }
 
 /**
- * True where the latest news of `handle` is that it is not on iMessage, within 7 days. A message from it
- * by iMessage since then, or one of ours that went through, disproves that.
+ * The latest news of `handle`, from the last 7 days, is that it is not on iMessage. A later message from
+ * it by iMessage, or one of ours that went through, disproves that.
  */
 export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
   for (const row of db.lastWith(handle, HISTORY_MAX)) {
@@ -97,15 +95,15 @@ export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean 
 
 function proofOf(row: Exchanged, handle: string): 'absent' | 'present' | null {
   const { isFromMe, service, error, isSent } = row
-  // A send to another spelling of the number may have failed by its spelling (mac_messages_mcp).
+  // A send to another spelling of the number may have failed because of its spelling (mac_messages_mcp).
   const isExact = row.handle === null || row.handle.toLowerCase() === handle
   if (isFromMe && isExact && NOT_ON_IMESSAGE.has(error)) return 'absent'
   return service === 'iMessage' && error === 0 && (!isFromMe || isSent) ? 'present' : null
 }
 
 /**
- * Time in which the line should write to no new contact, in milliseconds. Five recipients in an hour that
- * are not on iMessage look like a bought list of numbers.
+ * Time for which the line should write to no new contact, in milliseconds. Five recipients in an hour that are
+ * not on iMessage look like a bought list of numbers.
  */
 export function pauseMs(db: ChatDb, now: number): number {
   const failures = db
@@ -119,20 +117,20 @@ export function pauseMs(db: ChatDb, now: number): number {
 
 const RESTART_AFTER = 2
 const OFFLINE_AFTER = 3
-/** Rest of the line, doubled by each trial that vanishes too, up to an hour. */
+/** Rest of the line, doubled each time another trial vanishes, up to an hour. */
 const REST_MS = 600_000
 const REST_MS_MAX = 3_600_000
 
 /**
- * Counts sends that Messages accepted and that left nothing: no row, or one without chat and text. Two
- * public reports from macOS 26 (of openclaw and imsg) have whole days of it. Each such message stays
- * uncertain, so a line that loses one after the other must stop. Only a send can show that it is over:
- * after each rest the line is online for one message, and its outcome decides. A day costs about 26
- * messages at most; a restarted relay begins to count from zero.
+ * Counts sends that Messages accepted but that left no row, or one without chat and text. Public reports
+ * from macOS 26 (openclaw, imsg) have whole days of it. Each such message stays uncertain, so a line that
+ * loses several in a row must stop. Only a send can show that it is over: after each rest the line is
+ * online for one message, and its outcome decides. A day costs about 26 messages at most; a restarted
+ * relay counts from zero.
  */
 export class VanishingSends {
   readonly #clock: Clock
-  /** Called once in each series, when Messages should be restarted. */
+  /** Called once per series, to restart Messages. */
   readonly #onRestart: () => void
   #count = 0
   #restsUntil = 0
@@ -142,17 +140,16 @@ export class VanishingSends {
     this.#onRestart = onRestart
   }
 
-  /** Nothing should be handed to Messages now. */
   get isResting(): boolean {
     return this.#count >= OFFLINE_AFTER && this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** More than one send was lost: it may be chance, and the owner should know. */
+  /** Several sends were lost: it may be chance, but the owner should know. */
   get isSuspected(): boolean {
     return this.#count >= RESTART_AFTER
   }
 
-  /** Records the outcome of a send. One that Messages did not answer counts neither way. */
+  /** An outcome without an answer from Messages counts neither way. */
   record(outcome: Settlement): void {
     const reason = 'reason' in outcome ? outcome.reason : null
     if (reason === 'no_answer') return

@@ -1,11 +1,10 @@
-// People as the database of Messages spells them.
+// Spellings of people in the database of Messages.
 
 import { deviceHandle, type Handle, type Home, personOf } from '../../../domain/handle.ts'
 
-/** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
+/** Messages adds it to the names of some SMS senders: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
 
-/** A handle for the relay, as Messages spells it. */
 export function spelledHandle(spelling: string): Handle {
   return deviceHandle(spelling.replace(SMS_SUFFIX, ''))
 }

@@ -1,5 +1,5 @@
-// Messages that were published lately. Messages may write what a row lacks after it has called it finished:
-// its files (seen by users of BlueBubbles one to three seconds later) and its words.
+// Messages that were published lately. After Messages has called a row finished, it may still add files
+// (BlueBubbles' users saw them one to three seconds later) and words.
 
 import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
@@ -7,21 +7,20 @@ import type { FileRow, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { isOfUnknownContent } from './classify.ts'
 
-/** Additions later than this belong to a repair of the database. */
+/** Later additions belong to a repair of the database. */
 export const WATCHED_MS = 600_000
 const ROWS_MAX = 500
 
 type PublishedRow = {
   readonly guid: string
-  /** By the monotonic clock. */
+  /** Monotonic. */
   readonly since: number
   readonly files: ReadonlySet<string>
-  /** It had nothing but perhaps a subject. */
+  /** It had at most a subject. */
   readonly isBlank: boolean
   readonly isHistory: boolean
 }
 
-/** Files and words that came into rows after they were published. */
 type Additions = {
   readonly files: readonly { readonly messageGuid: string; readonly file: FileRow }[]
   readonly rowsWithWords: readonly { readonly row: MessageRow; readonly isHistory: boolean }[]
@@ -35,7 +34,7 @@ export class PublishedRows {
     this.#clock = clock
   }
 
-  /** Of history only the words are awaited, if it has none. */
+  /** For history, only missing words are awaited. */
   take(row: MessageRow, fileGuids: readonly string[], isHistory: boolean): void {
     const files = new Set([...fileGuids, ...row.inlineEmoji.map(({ guid }) => guid)])
     const [since, isBlank] = [this.#clock.monotonic(), isOfUnknownContent(row)]

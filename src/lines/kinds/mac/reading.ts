@@ -1,5 +1,5 @@
-// The way in of a Mac line: rows above the cursor become events, in order. Rows that are not complete yet
-// wait, with later rows of the same person behind them; the checkpoint remembers them.
+// Turns rows above the cursor into events, in order. Incomplete rows wait, with later rows of the same
+// person behind them; the checkpoint remembers them.
 
 import type { Handle } from '../../../domain/handle.ts'
 import type { Clock } from '../../../system/clock.ts'
@@ -7,7 +7,7 @@ import type { LineEvent } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { type Checkpoint, checkpointText, REPEATS_MAX } from './checkpoint.ts'
-import { ageOf, type Circumstances, classify, isMessage, OLD_AGE_MS } from './classify.ts'
+import { ageOf, type Context, classify, isMessage, OLD_AGE_MS } from './classify.ts'
 import { EditWatch } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
@@ -17,21 +17,19 @@ import type { Classified, Counted, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 import { UndatedRows } from './undated-rows.ts'
 
-/** Result of a row: an event, nothing, or another look at it. */
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
 /** A clock that was ahead by more was wrong; by less, it may be set back again. */
 const CLOCK_STEP_MS_MAX = 24 * 3_600_000
-/** Rows that are published together. */
 const PAGE_MAX = 100
-/** With so many rows waiting that delay others, nothing new is read. */
+/** If this many urgent rows wait, nothing new is read. */
 const URGENT_MAX = 200
-/** Beyond so many patient rows, a further one is not waited for. */
+/** Further patient rows are not waited for. */
 const PATIENT_MAX = 200
 
 const MORE: RowMatch = { kind: 'more' }
 
-/** Resolves when all events are durable; rejects if one could not be stored. */
+/** Resolves once all events are durable; rejects if one could not be stored. */
 export type Publish = (events: readonly LineEvent[]) => Promise<void>
 
 export class Reading {
@@ -63,7 +61,7 @@ export class Reading {
     return this.#checkpoint
   }
 
-  /** Rows wait for something that may come at any moment: the next tick has to look at them. */
+  /** Rows wait for something that may come at any moment: the next tick must check them. */
   get isWaiting(): boolean {
     return this.#incomplete.urgentCount > 0 || this.#events.isWaiting
   }
@@ -72,7 +70,7 @@ export class Reading {
     return this.#events.countOf(what)
   }
 
-  /** Publishes everything new; resolves when it is durable, together with its checkpoint. */
+  /** Publishes everything new; resolves once it is durable, together with its checkpoint. */
   async tick(db: ChatDb, signal: AbortSignal): Promise<void> {
     const waiting = db.rowsAt(this.#incomplete.rowIds)
     this.#incomplete.releaseAllBut(waiting)
@@ -86,13 +84,13 @@ export class Reading {
     if (!signal.aborted) await this.#lookAgain(db)
   }
 
-  /** Takes what was edited before the first run as known. */
+  /** Marks edits from before the first run as known. */
   begin(db: ChatDb): void {
     this.#edits.begin(db, this.#clock.now())
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
   }
 
-  /** Goes on where an earlier run ended: what it published lately may still get its files. */
+  /** Continues after an earlier run: its last messages may still get files. */
   resume(db: ChatDb): void {
     const isRead = this.#isRead()
     const rows = db.rowsSince(this.#clock.now() - WATCHED_MS, PAGE_MAX)
@@ -102,14 +100,13 @@ export class Reading {
     }
   }
 
-  /** True for a row that was published. */
   #isRead(): (rowId: number) => boolean {
     const { rowId } = this.#checkpoint
     const incomplete = new Set(this.#incomplete.rowIds)
     return (id) => id <= rowId && !incomplete.has(id)
   }
 
-  /** Publishes what became of messages that were read before: their files, edits and unsends. */
+  /** Publishes later changes of messages: files, edits and unsends. */
   async #lookAgain(db: ChatDb): Promise<void> {
     const { healthyAt, since } = this.#checkpoint
     const look = { now: this.#clock.now(), healthyAt, isRead: this.#isRead() }
@@ -121,7 +118,7 @@ export class Reading {
     await this.publishCheckpoint()
   }
 
-  /** Goes on in a rebuilt database: publishes `rows` again (their guids stop duplicates), and then from `rowId`. */
+  /** Continues in a rebuilt database: publishes `rows` again (their guids stop duplicates), then from `rowId`. */
   async restart(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
     this.#incomplete.clear()
     this.#edits.clear()
@@ -129,7 +126,7 @@ export class Reading {
     await this.#take(db, rows, rowId)
   }
 
-  /** All is well at `now`: ages are counted to this moment, unless a clock that was wrong named a later one. */
+  /** All is well at `now`: ages are counted to it, unless a wrong clock named a later time. */
   markHealthy(now: number): void {
     const { since, healthyAt } = this.#checkpoint
     const known = healthyAt - now > CLOCK_STEP_MS_MAX ? now : Math.max(healthyAt, now)
@@ -169,7 +166,7 @@ export class Reading {
       incomplete: this.#incomplete.rowIds,
       sequence: db.sequence(),
       lastRows: db.lastRows(),
-      // A wrong date, or a clock that was wrong, is not later than now.
+      // A wrong date, or a clock that was wrong, counts as now.
       lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#clock.now()),
       edits: this.#edits.known,
       repeats: [...this.#repeats],
@@ -190,15 +187,15 @@ export class Reading {
     const { own } = this.#events
     const match = this.#repeats.has(row.guid) ? MORE : own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
-    // During a send, no row can be matched for certain: its own may lack its text still.
+    // During a send, no row can be matched for certain: its own may still lack its text.
     if (row.isFromMe && own.isInFlight) return 'wait'
-    const circumstances = this.#circumstances(db, row, isBackFill)
-    const found = classify(row, circumstances)
+    const context = this.#context(db, row, isBackFill)
+    const found = classify(row, context)
     if (found.kind !== 'incomplete') return this.#toEvent(db, row, found)
     if (!found.isPatient) return 'wait'
     const { patientCount } = this.#incomplete
     if (this.#incomplete.isPatient(row) || patientCount < PATIENT_MAX) return 'wait_patiently'
-    const atOnce = classify(row, { ...circumstances, waitedMs: Infinity })
+    const atOnce = classify(row, { ...context, waitedMs: Infinity })
     return atOnce.kind === 'incomplete' ? null : this.#toEvent(db, row, atOnce)
   }
 
@@ -208,12 +205,12 @@ export class Reading {
     if (this.#repeats.size > REPEATS_MAX && oldest !== undefined) this.#repeats.delete(oldest)
   }
 
-  /** Not later than now, if the clock was ahead before. */
+  /** Now, if the clock was ahead before. */
   get #healthyAt(): number {
     return Math.min(this.#checkpoint.healthyAt, this.#clock.now())
   }
 
-  #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
+  #context(db: ChatDb, row: MessageRow, isBackFill: boolean): Context {
     const now = this.#clock.now()
     return {
       now,
@@ -237,7 +234,7 @@ export class Reading {
     const { own } = this.#events
     if (match.kind === 'more' || match.kind === 'misrouted') this.#noteRepeat(row)
     if (match.kind !== 'failing') return settledEvent(own, match, row, this.#clock.now())
-    // A part without an error is on its way, for as long as its file takes.
+    // A part without an error is in transit for as long as its file takes.
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
     if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
     own.forget(keyOf(match))
@@ -251,14 +248,14 @@ export class Reading {
 }
 
 type IncompleteRow = {
-  /** By the monotonic clock. */
+  /** Monotonic. */
   readonly since: number
-  /** Sender; null for a row of ours, and until it was read in this run. */
+  /** The sender; null for our own rows, and until the row was read in this run. */
   readonly peer: Handle | null
   readonly isPatient: boolean
 }
 
-/** Rows that wait to be complete. Later rows of the same sender wait behind those that are not patient. */
+/** Rows that wait to be complete. Later rows of the same sender wait behind urgent ones. */
 export class IncompleteRows {
   readonly #clock: Clock
   readonly #rows = new Map<number, IncompleteRow>()
@@ -289,7 +286,6 @@ export class IncompleteRows {
     return this.#rows.get(rowId)?.isPatient === true
   }
 
-  /** An earlier row of the same sender is waiting. */
   isBehind(row: MessageRow): boolean {
     const peer = senderOf(row)
     if (peer === null || this.#rows.size === 0) return false
@@ -313,7 +309,6 @@ export class IncompleteRows {
     this.#rows.delete(rowId)
   }
 
-  /** Releases the rows that were deleted while they waited. */
   releaseAllBut(rows: readonly MessageRow[]): void {
     const existing = new Set(rows.map(({ rowId }) => rowId))
     for (const rowId of this.#rows.keys()) if (!existing.has(rowId)) this.#rows.delete(rowId)
@@ -332,8 +327,8 @@ const OLD_ROWS_MAX = 50
 const WINDOW_MS = 600_000
 
 /**
- * Recognises that iCloud fills in the past: more than 50 rows that were old when they appeared, within ten
- * minutes. Users saw thousands in a night, some of them little more than an hour old.
+ * Detects an iCloud restore: more than 50 rows within ten minutes that were old when they appeared. Users
+ * saw thousands in a night, some of them little more than an hour old.
  */
 export class BackFillWatch {
   readonly #clock: Clock

@@ -1,5 +1,6 @@
-// Messages that iCloud writes once more, under another guid and ROWID: minutes after they came by push, or at any time
-// later. People write the same text twice within a second, too; those rows come soon after each other.
+// Replays: messages that iCloud writes again under another guid and ROWID, minutes after they came by push,
+// or at any time later. People also write the same text twice within a second; those rows come soon after
+// each other.
 
 import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
@@ -9,11 +10,10 @@ import type { MessageRow } from './chat-db-rows.ts'
 const APART_MS = 60_000
 const SEEN_MAX = 10_000
 
-/** Recognizes replays by the time at which each row was first seen. */
 export class Replays {
   readonly #clock: Clock
   readonly #startedAt: number
-  /** By guid, oldest first; by the monotonic clock. */
+  /** By guid, oldest first; monotonic. */
   readonly #seenAt = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -21,7 +21,6 @@ export class Replays {
     this.#startedAt = clock.monotonic()
   }
 
-  /** Notes rows of one look. */
   see(rows: readonly MessageRow[]): void {
     const now = this.#clock.monotonic()
     for (const [guid, at] of this.#seenAt) {
@@ -35,13 +34,14 @@ export class Replays {
   }
 
   /**
-   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a second of it. Each
-   * of them has one replay at a time: the second of two new rows is a message that came by iCloud alone.
+   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a
+   * second. Each original has one replay at a time: the second of two new rows is a message that only
+   * came by iCloud.
    */
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
-    // Nobody writes the same twice at one time; but dates of SMS are whole seconds.
+    // Nobody writes the same twice in one millisecond; but dates of SMS are whole seconds.
     const isCopy = (other: MessageRow) =>
       other.at === row.at &&
       (hasMilliseconds(row) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
@@ -53,7 +53,7 @@ export class Replays {
     return at !== null && this.#clock.now() - at > APART_MS
   }
 
-  /** Time since a row was seen. One of before this run was seen when it was written, as far as anybody knows. */
+  /** Time since a row was seen. A row from before this run counts as seen at its date. */
   #agoMs({ guid, at }: MessageRow): number {
     const now = this.#clock.monotonic()
     const seenAt = this.#seenAt.get(guid)
@@ -62,7 +62,7 @@ export class Replays {
   }
 }
 
-/** Dated so exactly, even two rows that came in one look are one message: a Mac that wakes up sees both at once. */
+/** With such a date, even two rows of one look are one message: a Mac that wakes up sees both at once. */
 function hasMilliseconds({ at }: MessageRow): boolean {
   return at !== null && at % 1_000 !== 0
 }

@@ -1,12 +1,11 @@
 // Rows of chat.db that change something else: reactions to a message, and changes of a group. The numbers
-// are those of imessage-database (`variants.rs`, `group_action.rs`).
+// are from imessage-database (`variants.rs`, `group_action.rs`).
 
 import type { GroupChange } from '../../../domain/conversation.ts'
 import { REACTION_TYPES, type ReactionType } from '../../../domain/message-extras.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
-/** What a row changes. */
 export type RowChange = RowReaction | RowGroupChange
 
 type RowReaction = {
@@ -15,7 +14,7 @@ type RowReaction = {
   readonly action: 'added' | 'removed'
   readonly type: ReactionType
   readonly emoji: string | null
-  /** Place of the part that it is about, from 0. */
+  /** Index of the part that it is about, from 0. */
   readonly part: number
 }
 
@@ -23,7 +22,6 @@ const ADDED = 2_000
 const REMOVED = 3_000
 /** A sticker that was put onto a message, before there were reactions with stickers. */
 const STICKER = 1_000
-/** Reaction of a row; null for any other row. */
 export function reactionOf(row: MessageRow): RowReaction | null {
   const { associatedType: number } = row
   const target = targetOf(row.about)
@@ -31,19 +29,19 @@ export function reactionOf(row: MessageRow): RowReaction | null {
   const kind = 'reaction'
   if (number === STICKER) return { kind, ...target, action: 'added', type: 'sticker', emoji: null }
   const action = number < REMOVED ? 'added' : 'removed'
-  // The order of the API's words is Apple's: the last digit of `associated_message_type`.
+  // The API's words are in Apple's order: the last digit of `associated_message_type`.
   const type = REACTION_TYPES[number - (action === 'added' ? ADDED : REMOVED)]
   if (type === undefined) return null
   return { kind, ...target, action, type, emoji: type === 'emoji' ? row.emoji : null }
 }
 
-/** `p:2/GUID` is the part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
+/** `p:2/GUID` is part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
 function targetOf(about: string | null): Pick<RowReaction, 'targetGuid' | 'part'> | null {
   const [, part = '0', targetGuid] = /^(?:p:(\d{1,4})\/|bp:)?([^/]+)$/.exec(about ?? '') ?? []
   return targetGuid === undefined ? null : { targetGuid, part: Number(part) }
 }
 
-/** Message and part that a row replies to: the part leads `0:0:5`, before its range in the text. */
+/** The message and part that a row replies to: the part leads `0:0:5`, before its range in the text. */
 export function replyOf({
   replyTo,
   replyToPart,
@@ -58,7 +56,7 @@ type RowGroupChange = {
   readonly change: GroupChange
   /** `handle.id` of the member that it is about. */
   readonly target: string | null
-  /** The new name; null where it is of another kind, or the name was taken away. */
+  /** The new name; null if the name was removed, or for another kind of change. */
   readonly name: string | null
   /** `handle.id` that the new member had before. */
   readonly replaced?: string | null | undefined
@@ -68,7 +66,7 @@ const MEMBERS = 1
 const NAME = 2
 const LEFT_OR_ICON = 3
 
-/** Change of a group by a row; null for any other row, and for backgrounds, which nobody asks for. */
+/** Returns null for any other row, and for backgrounds, which nobody asks for. */
 export function groupChangeOf(row: MessageRow): RowGroupChange | null {
   const { itemType, groupAction: action, otherHandle: target } = row
   const changeOf = (change: GroupChange, name: string | null = null) =>
@@ -87,12 +85,13 @@ export function groupChangeOf(row: MessageRow): RowGroupChange | null {
   }
 }
 
-/** Rows of one second in which the other half of a pair is looked for. */
+/** Rows of one second that are searched for the other half of a pair. */
 const PAIR_ROWS_MAX = 50
 
 /**
- * The change with its other half. A changed number is two rows of one date: the old one left, and the new one
- * joined; Messages shows them as one line (imessage-exporter). Null for the old one: the new one says it all.
+ * The change with its other half. A changed number is two rows of one date: the old one left, and the new
+ * one joined; Messages shows them as one line (imessage-exporter). Null for the row that left: the other
+ * says it all.
  */
 export function wholeChange(
   row: MessageRow,

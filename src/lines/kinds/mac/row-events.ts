@@ -1,4 +1,4 @@
-// Events of rows: a message with its files, a reaction, a change of a group, an edit.
+// Events of rows: a message with its files, a reaction, a group change, an edit.
 
 import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
@@ -19,7 +19,7 @@ export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
 type Changed = Extract<Classified, { kind: 'change' }>
 
-/** Messages that were published as history, and those published without their whole text. */
+/** Messages published as history, and messages published without their whole text. */
 export type Counted = 'history' | 'undecodable'
 
 export class RowEvents {
@@ -47,7 +47,7 @@ export class RowEvents {
     return this.#counts.get(what) ?? 0
   }
 
-  /** Event of a row that is complete; null where there is nothing to say. */
+  /** Event of a complete row; null if there is nothing to report. */
   of(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {
     switch (found.kind) {
       case 'skip':
@@ -66,7 +66,7 @@ export class RowEvents {
     }
   }
 
-  /** Edit or unsend of a message that was published; one from before `since` is history. */
+  /** Edit or unsend of a published message; a message from before `since` is history. */
   editEvent(db: ChatDb, row: MessageRow, since: number): readonly LineEvent[] {
     const { editedAt, guid: targetGuid, summary } = row
     if (editedAt === null) return []
@@ -84,7 +84,7 @@ export class RowEvents {
     return [{ type: 'change', change, checkpoint: null }]
   }
 
-  /** Files and words that came into rows after they were published. */
+  /** Files and words that were added to rows after they were published. */
   additions(db: ChatDb): readonly LineEvent[] {
     const { files, rowsWithWords } = this.#published.look(db)
     const edits = rowsWithWords.flatMap(({ row, isHistory }) => {
@@ -99,13 +99,10 @@ export class RowEvents {
     return [...edits, ...later, ...this.#files.look(db)]
   }
 
-  /** Takes a message that an earlier run published, with the files that it has now. */
+  /** Follows a message that an earlier run published, with its current files. */
   watch(row: MessageRow): void {
-    this.#published.take(
-      row,
-      row.files.map(({ guid }) => guid),
-      false,
-    )
+    const fileGuids = row.files.map(({ guid }) => guid)
+    this.#published.take(row, fileGuids, false)
   }
 
   forgetRowIds(): void {
@@ -136,14 +133,8 @@ export class RowEvents {
     const group = found.group === null ? undefined : this.#groupOf(db, found.group)
     const base = { guid: row.guid, at: timestamp(found.at), isHistory }
     if (change.kind === 'reaction') {
-      const { isFromMe } = row
-      return {
-        ...base,
-        ...change,
-        handle: handle ?? spelledHandle(this.owner.number),
-        isFromMe,
-        group,
-      }
+      const sender = handle ?? spelledHandle(this.owner.number)
+      return { ...base, ...change, handle: sender, isFromMe: row.isFromMe, group }
     }
     if (group === undefined) return null
     const { name, target: member, replaced, ...rest } = change
@@ -153,7 +144,6 @@ export class RowEvents {
     return { ...base, ...rest, ...people, group: named, replaced: before }
   }
 
-  /** Null for the owner. */
   #memberOf(handle: string | null): DeviceMessage['handle'] | null {
     return handle === null || this.owner.isAlias(handle) ? null : spelledHandle(handle)
   }

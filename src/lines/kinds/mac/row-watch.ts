@@ -1,7 +1,7 @@
-// The row of a message that the script has handed over: it alone proves the outcome.
+// Watches the row of a message that was handed to Messages: it alone proves the outcome.
 
 import { type Clock, NEVER } from '../../../system/clock.ts'
-import type { Settlement } from '../../driver.ts'
+import { notSent, type Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
@@ -16,14 +16,12 @@ import type { OwnMessages } from './own-messages.ts'
 import type { ScriptAnswer } from './script-runner.ts'
 import { ERROR_GRACE_MS, reasonOf, serviceOf, stageOf } from './status-tracker.ts'
 
-/** The database while it can be read. */
 export type OpenDb = () => ChatDb | null
 
-/** Something was handed over to Messages. */
 type HandedOver = {
   readonly expectation: Expectation
   readonly answer: ScriptAnswer
-  /** Nothing of the message follows it: a row that is still being sent may end the send. */
+  /** Nothing of the message follows, so a row that is still being sent may end the send. */
   readonly isLast: boolean
   /** The session has been over for a while: the send must return. */
   readonly mustReturn: () => boolean
@@ -34,11 +32,10 @@ const LOOK_MS = 50
 const LOOK_OFTEN_FOR_MS = 1_000
 const LOOK_SELDOM_MS = 250
 const LOOK_RARELY_MS = 1_000
-/** Time for a row to appear, and to be sent. */
+/** For a row to appear, and to be sent. */
 const ROW_MS_MAX = 8_000
 const ROWS_MAX = 50
 
-/** Looks for the row of what the script has handed over, until it proves the outcome. */
 export async function watchRow(
   clock: Clock,
   own: OwnMessages,
@@ -84,9 +81,9 @@ class RowWatch {
   }
 
   /**
-   * Outcome once the time is up: the row is still being sent, went elsewhere, or never came. A row of a
-   * file may take its time, whether its script got an answer or not, and what follows a file waits until it
-   * is sent.
+   * Outcome once the time is up: the row is still being sent, went elsewhere, or never came. A file's row
+   * may take its time, whether its script got an answer or not, and whatever follows a file waits until
+   * it is sent.
    */
   endAfter(passedMs: number): Settlement | null {
     const isOver = this.#handedOver.mustReturn()
@@ -110,7 +107,7 @@ class RowWatch {
     return { outcome: 'held', guid: row.guid, service }
   }
 
-  /** Outcome by a row that the message caused and that is not its own; null where there is none. */
+  /** Outcome by a row that the message caused but that is not its own, or null. */
   #strayEnd(): Settlement | null {
     const strays = this.#rows().filter((other) => !this.#own.isMatched(other))
     const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
@@ -120,7 +117,7 @@ class RowWatch {
     const isGroup = this.#expectation.chatGuid !== undefined
     const ghost = isGroup ? 'group_not_reachable' : 'ghost_row'
     const reason = stray === misrouted ? 'misrouted' : ghost
-    return { outcome: 'not_sent', reason, blame: 'message' }
+    return notSent(reason, 'message')
   }
 
   #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
@@ -140,10 +137,9 @@ class RowWatch {
     }
     this.#failingSince ??= passedMs
     if (passedMs - this.#failingSince < ERROR_GRACE_MS) return null
-    return { outcome: 'not_sent', reason: reasonOf(state.error), blame: 'message' }
+    return notSent(reasonOf(state.error), 'message')
   }
 
-  /** A row without an error that Messages wrote after the failed one. */
   #isSecond(other: MessageRow, failed: MessageRow): boolean {
     const isLater = other.rowId > failed.rowId && other.state.error === 0
     const isFree = isLater && !this.#own.isMatched(other)
@@ -166,7 +162,7 @@ class RowWatch {
     return this.#read((db) => db.ownRowsAfter(afterRowId, ROWS_MAX)) ?? []
   }
 
-  /** Null while the database cannot be read: the reading loop reports that, and opens it again. */
+  /** Null if the database cannot be read: the reading loop reports that, and reopens it. */
   #read<T>(query: (db: ChatDb) => T): T | null {
     const db = this.#db()
     if (db === null) return null

@@ -1,4 +1,4 @@
-// Runs of the AppleScript that speaks with Messages, and their answers.
+// Runs the AppleScript that controls Messages, and reads its answers.
 
 import type { ScriptCall } from '../../../api/owner.ts'
 import { NEVER } from '../../../system/clock.ts'
@@ -6,29 +6,28 @@ import type { ProcessEnd } from '../../../system/process.ts'
 import type { KindHost } from '../../line-kind.ts'
 import { FILE_SECONDS, MESSAGES_SCRIPT } from './script.ts'
 
-/** Address of a message: a chat of Messages.app, or a handle (E.164 or e-mail address). */
+/** A chat of Messages.app, or a handle (E.164 or e-mail address). */
 export type Target =
   | { readonly by: 'chat'; readonly guid: string }
   /** By iMessage, unless SMS is asked for. */
   | { readonly by: 'participant'; readonly handle: string; readonly service?: 'SMS' | undefined }
 
-/** Text, or the path of a file, which is a message of its own. */
+/** A text, or the path of a file, which is sent as its own message. */
 export type Content = string | { readonly path: string }
 
 export type Stage = 'account' | 'resolve' | 'send'
 
-/** Result of a run of the script. */
 export type ScriptAnswer =
   /** All stages of the mode succeeded. */
   | { readonly answer: 'done' }
-  /** A stage failed, with this number; after -1712 in `send` the message may still go out. */
+  /** A stage failed with this number; after -1712 in `send` the message may still go out. */
   | { readonly answer: 'refused'; readonly stage: Stage; readonly number: number }
-  /** It is proven that no Apple event of the send stage was sent. */
+  /** No Apple event of the send stage was sent; this is proven. */
   | { readonly answer: 'not_run'; readonly number: number | null; readonly why: string }
   /** It may have acted. `why` quotes neither output nor message. */
   | { readonly answer: 'silent'; readonly why: string }
 
-/** True where the account could not be read: a missing word must not take the line offline. */
+/** True if the account could not be read: an unreadable property must not take the line offline. */
 export type AccountState = { readonly isEnabled: boolean; readonly isConnected: boolean }
 
 export type Account = {
@@ -39,23 +38,22 @@ export type Account = {
 }
 
 export type AccountAnswer =
-  /** State of the account that sends, and all accounts. */
+  /** `state` is the sending account's. */
   | {
       readonly answer: 'account'
       readonly state: AccountState
       readonly accounts: readonly Account[]
     }
-  | Exclude<ScriptAnswer, { readonly answer: 'done' }>
+  | Failure
 
-/** What a run of the script needs of the machine. */
 export type ScriptHost = Pick<KindHost, 'run' | 'clock'>
 
 type Mode = 'account' | 'check' | 'send' | 'send_file'
 type Order = { readonly mode: Mode; readonly target: Target | null; readonly content: Content }
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
-type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
+export type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** The script itself gives up each Apple event after 25 s, and a file later; this is for a script that hangs. */
+/** For a script that hangs: it limits each Apple event to 25 s by itself, and a file to more. */
 const TIMEOUT_MS = 35_000
 const FILE_TIMEOUT_MS = FILE_SECONDS * 1_000 + 10_000
 const KILL_AFTER_MS = 3_000
@@ -67,26 +65,23 @@ const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
   send_file: ['account', 'resolve', 'send'],
 }
 
-/** Messages.app as far as AppleScript reaches it. */
 export class MessagesScript {
   readonly #host: ScriptHost
   readonly #osascriptPath: string
   readonly #onCall: (call: ScriptCall) => void
   #files = 0
 
-  /** `onCall` is called after each run. */
   constructor(host: ScriptHost, osascriptPath: string, onCall: (call: ScriptCall) => void) {
     this.#host = host
     this.#osascriptPath = osascriptPath
     this.#onCall = onCall
   }
 
-  /** Messages is taking a file: until it has, it may answer nothing else. */
+  /** While Messages takes a file, it may answer nothing else. */
   get isSendingFile(): boolean {
     return this.#files > 0
   }
 
-  /** State of the iMessage account of this Mac user. */
   async account(signal: AbortSignal): Promise<AccountAnswer> {
     const end = await this.#osascript({ mode: 'account', target: null, content: '' }, signal)
     const line = readLine(end)
@@ -102,8 +97,9 @@ export class MessagesScript {
   }
 
   /**
-   * Sends a text or a file, once. Ending osascript takes back no Apple event that it has sent, and would only
-   * leave the outcome unknown: `signal` lets go of a file, because that may take minutes, and of no text.
+   * Sends a text or a file, once. Killing osascript withdraws no Apple event that it has sent, and would
+   * only leave the outcome unknown, so `signal` stops the wait for a file, which may take minutes, and
+   * not for a text.
    */
   async send(target: Target, content: Content, signal: AbortSignal): Promise<ScriptAnswer> {
     if (typeof content === 'string') {
@@ -142,14 +138,8 @@ function inputOf({ mode, target, content }: Order): string {
 }
 
 function keyOf(target: Target | null): string {
-  switch (target?.by) {
-    case 'chat':
-      return target.guid
-    case 'participant':
-      return target.handle
-    case undefined:
-      return ''
-  }
+  if (target === null) return ''
+  return target.by === 'chat' ? target.guid : target.handle
 }
 
 function callOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'at' | 'ms'> {
@@ -181,7 +171,7 @@ function failureOf(mode: Mode, end: ProcessEnd, line: Line | null): Failure {
   }
 }
 
-/** Failure that the script reported itself. */
+/** A failure that the script reported. */
 function stageFailure(mode: Mode, line: Line | null): Failure {
   if (line?.stage === 'order' && line.number !== 0) {
     return { answer: 'not_run', number: line.number, why: `order not read, number ${line.number}` }
@@ -193,21 +183,18 @@ function stageFailure(mode: Mode, line: Line | null): Failure {
   return { answer: 'refused', stage, number: line.number }
 }
 
-function isSend(mode: Mode): boolean {
-  return mode === 'send' || mode === 'send_file'
-}
-
-/** Failure that osascript reported: the script did not come to its end. */
+/** A failure that osascript reported: the script did not finish. */
 function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exited' }>): Failure {
   const number = lastNumber(end.stderr)
   const why = `exit ${end.exitCode}, number ${number ?? 'unknown'}`
   if (isNotCompiled(number)) return { answer: 'not_run', number, why }
   // The script catches the errors of its stages, so the progress of a send is unknown.
-  if (number === null || isSend(mode)) return { answer: 'silent', why }
+  const isSend = mode === 'send' || mode === 'send_file'
+  if (number === null || isSend) return { answer: 'silent', why }
   return { answer: 'refused', stage: 'account', number }
 }
 
-/** The script's one line; null where there is none, or more. */
+/** The script's one line; null if it wrote none, or more. */
 function readLine(end: ProcessEnd): Line | null {
   if (end.end !== 'exited' || end.exitCode !== 0) return null
   const found = /^([a-z]+)\t(-?\d{1,9})\t([^\t\n]*)\n?$/.exec(end.stdout)
@@ -229,13 +216,12 @@ function stateOf(detail: string): AccountState | null {
 function accountsOf(detail: string): readonly Account[] {
   return [...detail.matchAll(ACCOUNT)].map(([, service = '', enabled, connection]) => ({
     service,
-    // The words of the expression.
+    // STATE and ACCOUNT match only these words.
     enabled: enabled as Account['enabled'],
     connection: connection as Account['connection'],
   }))
 }
 
-/** Meaning of an error number of Messages.app or AppleScript for a line. */
 export type FailureClass =
   /** The owner has not allowed us to control Messages.app. */
   | 'permission'
@@ -246,14 +232,14 @@ export type FailureClass =
   | 'not_found'
   /** No iMessage account is signed in. */
   | 'no_account'
-  /** This Messages.app does not speak the words of our script. */
+  /** This Messages.app does not know the words of our script. */
   | 'vocabulary'
   | 'file'
   | 'failed'
 
 /**
- * Numbers below zero are Apple's (MacErrors.h, AEDataModel.h and ASRegistry.h of its SDK), 1002 is
- * seen from Messages.app by BlueBubbles.
+ * Numbers below zero are Apple's (MacErrors.h, AEDataModel.h and ASRegistry.h of its SDK); BlueBubbles
+ * saw 1002 from Messages.app.
  */
 const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [-1743, 'permission'], // errAEEventNotPermitted
@@ -277,22 +263,18 @@ const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [1002, 'failed'],
 ])
 
-/** Numbers of the script that does not compile: nothing of it can have run. */
-const NOT_COMPILED: ReadonlySet<number> = new Set([-2740, -2741])
-
-/** `failed` for an unknown number. */
 export function classOf(number: number): FailureClass {
   return CLASSES.get(number) ?? 'failed'
 }
 
-/** osascript says by these numbers that nothing of the script was run. */
+/** OSASyntaxError or OSASyntaxTypeError: the script did not compile, so nothing of it can have run. */
 export function isNotCompiled(number: number | null): boolean {
-  return number !== null && NOT_COMPILED.has(number)
+  return number === -2740 || number === -2741
 }
 
 /**
- * The last integer in parentheses, or null. Nothing else of osascript's error line can be relied on:
- * it is localised, spelt as in the UK or the US, and its apostrophes are typographic.
+ * The last integer in parentheses, or null. Nothing else in osascript's error line is reliable: it is
+ * localized, has British or American spelling, and its apostrophes are typographic.
  */
 export function lastNumber(stderr: string): number | null {
   const found = [...stderr.matchAll(/[(\uff08]([-\u2212]?)(\d{1,9})[)\uff09]/g)].at(-1)

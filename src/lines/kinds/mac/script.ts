@@ -1,4 +1,4 @@
-/** Time for the Apple event that sends a file. */
+/** For the Apple event that sends a file. */
 export const FILE_SECONDS = 300
 
 /**

@@ -1,10 +1,13 @@
-// The way out of a Mac line: everything that can fail harmlessly, the point of no return, the script, and
-// then the row in chat.db, which alone proves the outcome. Each file of a message, and its text, goes so.
+// Sends the messages of a Mac line: everything that can fail harmlessly, the point of no return, the
+// script, and then the row in chat.db, which alone proves the outcome. Each file of a message, and its
+// text, is sent that way.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import { type Clock, NEVER } from '../../../system/clock.ts'
 import {
   isGranted,
+  type NotSent,
+  notSent,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
@@ -26,24 +29,21 @@ import { type OpenDb, watchRow } from './row-watch.ts'
 import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
 import type { Staging } from './staging.ts'
 
-/** The line that a send belongs to. */
 export type SendingLine = {
   readonly db: OpenDb
   readonly own: OwnMessages
   readonly pacer: Pacer
-  /** False while Messages has no account of SMS. */
+  /** False if Messages has no SMS account. */
   readonly hasSms: () => boolean
-  /** Called with the answer of Messages, which may concern the line, before the send returns. */
+  /** Called before the send returns, with an answer that may concern the line. */
   readonly onAnswer: (answer: ScriptAnswer) => Promise<void>
-  /** Called with the outcome of a part that Messages took, before the send returns. */
+  /** Called before the send returns, with the outcome of a part that Messages took. */
   readonly onOutcome: (outcome: Settlement) => Promise<void>
 }
 
 /** A longer wait is returned as `postponed`. */
 const PATIENCE_MS = 5_000
 const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
-
-type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 type Order = {
   readonly message: OutgoingMessage
@@ -58,7 +58,6 @@ type Part = {
   readonly end: AbortSignal
 }
 
-/** Sends the messages of a line, as `LineSession.send` says. */
 export class Sender {
   readonly #clock: Clock
   readonly #script: MessagesScript
@@ -94,21 +93,20 @@ export class Sender {
     return this.#handOver({ message, target, isNew, files }, pointOfNoReturn, signal)
   }
 
-  /** Reason against sending now that is known without asking Messages. */
+  /** Reason not to send now that is known without asking Messages. */
   #obstacleOf(
     db: ChatDb,
     { to, service, chatGuid }: OutgoingMessage,
     isNew: boolean,
   ): SendOutcome | null {
     const now = this.#clock.now()
-    if (service === 'SMS' && !this.#line.hasSms()) return notSent('not_supported')
+    if (service === 'SMS' && !this.#line.hasSms()) return notSent('not_supported', 'line')
     const isOfImessage = service !== 'SMS' && chatGuid === undefined
     if (isOfImessage && isKnownAbsent(db, to, now)) return notSent('not_on_imessage', 'message')
     const delayMs = Math.max(this.#line.pacer.delayMs(isNew), isNew ? pauseMs(db, now) : 0)
     return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
   }
 
-  /** The first route on which Messages finds its target. */
   async #findTarget(
     db: ChatDb,
     message: OutgoingMessage,
@@ -120,7 +118,7 @@ export class Sender {
       if (answer.answer === 'done') return target
       if (answer.answer !== 'refused' || answer.stage !== 'resolve') break
     }
-    // An account of SMS that is gone says nothing of iMessage.
+    // A missing SMS account says nothing about iMessage.
     if (!signal.aborted && message.service !== 'SMS') await this.#line.onAnswer(answer)
     return refusal(message, answer)
   }
@@ -136,7 +134,7 @@ export class Sender {
     const note = db === null ? null : noteText(db.identity, db.maxRowId(), clock.now(), files)
     const parts = db === null ? [] : partsOf(expectationOf({ message, note }, db.identity), files)
     const [first] = parts
-    // Expected from before the transaction on: the row can be there before the first look.
+    // Expected before the transaction, because the row can be there before the first look.
     if (first !== undefined) own.expect(first, true)
     if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
       if (first !== undefined) own.forget(keyOf(first))
@@ -151,7 +149,7 @@ export class Sender {
     }
   }
 
-  /** One part after the other; the first that is not proven ends the message. */
+  /** Sends one part after the other; the first that is not proven ends the message. */
   async #sendParts(
     order: Order,
     parts: readonly Expectation[],
@@ -161,7 +159,7 @@ export class Sender {
     const sent = new PartedSend(parts, null)
     for (const [place, part] of parts.entries()) {
       if (place > 0) await this.#clock.sleep(pacer.delayMs(false), NEVER)
-      if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended'))
+      if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended', 'line'))
       const expectation = place === 0 ? part : this.#expectNext(part)
       sent.handOver(place)
       const isLast = place === parts.length - 1
@@ -174,7 +172,6 @@ export class Sender {
     return sent.endWith({ outcome: 'accepted', guid: null })
   }
 
-  /** Expects the row of a part after all rows that are there. */
   #expectNext(part: Expectation): Expectation {
     const rowId = this.#line.db()?.maxRowId() ?? part.afterRowId
     const expectation = handedOverNow(part, rowId, this.#clock.now())
@@ -202,7 +199,7 @@ export class Sender {
     const outcome = await watchRow(this.#clock, own, db, handedOver)
     if (outcome.outcome === 'not_sent') own.forget(key)
     else own.finishSend(key, outcome.outcome === 'accepted')
-    // A file takes Messages minutes: its silence says nothing of the app.
+    // A file takes Messages minutes: its silence says nothing about the app.
     const isSlow = file !== undefined && isSilent(answer)
     if (outcome.outcome === 'unknown' && !isSlow) await onAnswer(answer)
     await onOutcome(outcome)
@@ -211,9 +208,9 @@ export class Sender {
 }
 
 /**
- * A group by its own guid and nothing else. A person by the chat that Messages has; where the app does not
- * know that (a chat that was quiet for long, another form of guid), and for a new contact, the recipient
- * itself, whom the iMessage account reaches by iMessage or not at all (error 22).
+ * A group only by its own guid. A person by the chat that Messages has; if the app does not know that
+ * chat (quiet for long, or another form of guid), and for a new contact, by the recipient itself, whom
+ * the iMessage account reaches by iMessage or not at all (error 22).
  */
 function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
   const { to: handle, service, chatGuid } = message
@@ -224,11 +221,11 @@ function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
 
 /**
  * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and BlueBubbles
- * goes by its `service_name`. No source says which service the next message takes, so a chat whose last
- * message was the carrier's is not used, and none of that kind where iMessage was asked for.
+ * uses its `service_name`. No source says which service the next message takes, so a chat whose last
+ * message was the carrier's is not used, and no such chat if iMessage was asked for.
  */
 function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Target[] {
-  // If a chat has another person in it, Messages decides whom it writes to.
+  // If a chat contains another person, Messages decides whom it writes to.
   const chat = db
     .directChats(handle)
     .find(({ rowId }) => db.membersOf(rowId).every((member) => db.isSamePerson(member, handle)))
@@ -240,19 +237,19 @@ function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Ta
   return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
-/** Nothing has left: Messages does not know the recipient, or has a problem of its own. */
+/** Nothing has left: Messages does not know the recipient, or has a problem itself. */
 function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   const isRecipient = answer.answer === 'refused' && answer.stage === 'resolve'
   if (isRecipient && chatGuid !== undefined && classOf(answer.number) === 'not_found') {
     return notSent('group_not_reachable', 'message')
   }
-  return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused')
+  return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused', 'line')
 }
 
-/** Time that a send may go on after the end of its session. */
+/** A send may go on for this long after its session ended. */
 const AFTER_END_MS = 20_000
 
-/** Fires when the send must return; `clear` lets go of it. */
+/** Aborts when the send must return; `clear` stops the timer. */
 function endAfter(clock: Clock, signal: AbortSignal) {
   const end = new AbortController()
   let cancel = () => {}
@@ -269,19 +266,14 @@ function endAfter(clock: Clock, signal: AbortSignal) {
 }
 
 /**
- * The script reports its progress itself: before its stage `send` nothing of the message was handed over,
- * and it has ended, so nothing can act any more. From there on, only the row counts.
+ * The script reports its progress: before its stage `send` it handed over nothing of the message, and it
+ * has ended, so nothing can act any more. From there on, only the row counts.
  */
 function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
 }
 
-/** Messages gave no answer, or none in time. */
 function isSilent(answer: ScriptAnswer): boolean {
   if (answer.answer === 'silent') return true
   return answer.answer === 'refused' && classOf(answer.number) === 'timeout'
-}
-
-function notSent(reason: string, blame: NotSent['blame'] = 'line'): NotSent {
-  return { outcome: 'not_sent', reason, blame }
 }

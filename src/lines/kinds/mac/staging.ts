@@ -1,6 +1,6 @@
-// Copies of files for Messages. It runs in a sandbox and reads few folders: a file elsewhere is accepted,
-// and fails later (Jared, imsg). Its own folder of attachments is the one that most programs use
-// (imsg, BlueBubbles); Pictures is another (imessage-max, imessage-kit).
+// Copies files for Messages. It runs in a sandbox and reads few folders: a file elsewhere is accepted, and
+// fails later (Jared, imsg). Most programs use its own folder of attachments (imsg, BlueBubbles); Pictures
+// is another (imessage-max, imessage-kit).
 
 import {
   accessSync,
@@ -15,17 +15,15 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import type { OutgoingAttachment } from '../../../domain/message.ts'
-import type { SendOutcome } from '../../driver.ts'
+import { type NotSent, notSent } from '../../driver.ts'
 import type { KindHost } from '../../line-kind.ts'
 import type { StagedFile } from './expectation.ts'
 
-type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
-
-/** Messages goes on pointing at the copy of a sent file (BlueBubbles). */
+/** Messages keeps pointing at the copy of a sent file (BlueBubbles). */
 const KEPT_MS = 30 * 86_400_000
 const FOLDER_BYTES = 16
 const FOLDER_NAME = /^[0-9a-f]{32}$/
-/** Holds the time at which Messages was done with the file. */
+/** Contains the time at which Messages was done with the file. */
 const PROOF = '.done'
 const NAME_BYTES_MAX = 200
 
@@ -38,7 +36,7 @@ export class Staging {
     this.#folder = folder
   }
 
-  /** False where Messages' folder cannot be written to: then no file can be sent. */
+  /** False if Messages' folder cannot be written to, so that no file can be sent. */
   get isWritable(): boolean {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
@@ -53,10 +51,10 @@ export class Staging {
     return join(this.#folder, path)
   }
 
-  /** Copies of all files, or the outcome where one cannot be copied; then there is no copy. */
+  /** Copies of all files, or the outcome if a file cannot be copied; then no copy remains. */
   async stageAll(
     attachments: readonly OutgoingAttachment[],
-  ): Promise<readonly StagedFile[] | Refusal> {
+  ): Promise<readonly StagedFile[] | NotSent> {
     const staged: StagedFile[] = []
     for (const { id, filename, path: source, size } of attachments) {
       const folder = Buffer.from(this.#host.random.bytes(FOLDER_BYTES)).toString('hex')
@@ -70,9 +68,9 @@ export class Staging {
     return staged
   }
 
-  /** Copies the bytes alone, without attributes such as the mark of a download. */
-  async #copy(source: string, copy: string, size: number): Promise<Refusal | null> {
-    const missing = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
+  /** Copies only the bytes, without attributes such as the download quarantine mark. */
+  async #copy(source: string, copy: string, size: number): Promise<NotSent | null> {
+    const missing = notSent('attachment_missing', 'message')
     try {
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
       const written = createWriteStream(copy, { mode: 0o600, flags: 'wx' })
@@ -82,7 +80,7 @@ export class Staging {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === 'ENOENT' && !existsSync(source)) return missing
       this.#host.log.warn('a file cannot be put where Messages reads it', { code })
-      return { outcome: 'not_sent', reason: 'staging_failed', blame: 'line' }
+      return notSent('staging_failed', 'line')
     }
   }
 
@@ -93,13 +91,13 @@ export class Staging {
     }
   }
 
-  /** Notes that Messages is done with a file: it is kept for 30 days from now on. */
+  /** Messages is done with the file: it is kept for 30 days from now on. */
   async markDone(file: StagedFile): Promise<void> {
     const proof = join(dirname(this.pathOf(file)), PROOF)
     await writeFile(proof, String(this.#host.clock.now()), { mode: 0o600 }).catch(() => {})
   }
 
-  /** Removes what Messages was done with 30 days ago. A copy without proof stays: it may still go out. */
+  /** Removes files that Messages was done with 30 days ago. A copy without proof stays: it may still go out. */
   async sweep(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => [])
     for (const name of names.filter((each) => FOLDER_NAME.test(each))) {
@@ -111,7 +109,7 @@ export class Staging {
   }
 }
 
-/** A name that is one name on every disk; the recipient sees it. */
+/** A file name that is valid on every disk; the recipient sees it. */
 function safeName(filename: string): string {
   const name = basename(filename).replaceAll(/[\p{Cc}/:\\]/gu, '_')
   const whole = name === '' || name.startsWith('.') ? `file${name}` : name

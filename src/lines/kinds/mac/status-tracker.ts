@@ -1,19 +1,19 @@
-// States of the messages that Messages has. Their rows are read again by primary key, because no index
-// covers the dates of delivery and reading.
+// States of messages handed to Messages. Their rows are read again by primary key, because no index covers
+// the dates of delivery and reading.
 
 import { timestamp } from '../../../domain/ids.ts'
 import type { Receipt } from '../../../domain/message.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { Settlement } from '../../driver.ts'
-import type { FileRow, MessageRow, OwnState } from './chat-db-rows.ts'
+import type { FileRow, MessageRow, OwnState, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
-/** Progress of a message; `failed` can still turn into `sent`. */
+/** `failed` can still turn into `sent`. */
 export type Stage = 'held' | 'failed' | 'sent' | 'delivered' | 'read'
 
 /**
  * Stage that the flags of a row prove (the enumeration is Barcelona's): delivered and read for our own
- * messages only; `error` for a row with an error, and for one that is finished and not sent.
+ * messages only; `error` for a row with an error, or one that is finished and not sent.
  */
 export function stageOf(state: OwnState): Stage | 'error' {
   if (state.error !== 0) return 'error'
@@ -25,12 +25,12 @@ export function stageOf(state: OwnState): Stage | 'error' {
   return state.isFinished && !state.isWaiting ? 'error' : 'held'
 }
 
-/** A row without a service is of the line's own. */
+/** A row without a service has the line's own. */
 export function serviceOf({ service }: OwnState): string {
   return service === '' ? 'iMessage' : service
 }
 
-/** The codes of FZErrorType, as Barcelona's headers of IMFoundation name them, in the API's words. */
+/** FZErrorType codes, as Barcelona's headers of IMFoundation name them, in the API's words. */
 const REASONS: readonly (readonly [first: number, last: number, reason: string])[] = [
   [3, 3, 'send_timed_out'],
   [4, 4, 'send_failed'],
@@ -54,37 +54,31 @@ export function reasonOf(error: number): string {
 type TrackedRow = {
   readonly guid: string
   readonly stage: Stage
-  /** Service that was published. */
+  /** The published service. */
   readonly service: string
-  /** Time when it was found, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly at: number
-  /** Time after which Messages should have sent it, in milliseconds. */
+  /** Messages should have sent it within this time, in milliseconds. */
   readonly stuckMs: number
-  /** Since then the row has an error, or is finished and not sent; null without an error. */
+  /** Time at which the row was first seen with an error, or finished and not sent; null without an error. */
   readonly errorSince: number | null
 }
 
-type Followed = {
-  readonly rowId: number
-  readonly guid: string
-  readonly service?: string
-  readonly files?: readonly FileRow[]
-}
+type Followed = RowId & { readonly service?: string; readonly files?: readonly FileRow[] }
 
 /** An error may clear: Messages tries again, or falls back to SMS. */
 export const ERROR_GRACE_MS = 10_000
 const UNSENT_GRACE_MS = 60_000
 const STUCK_MS = 180_000
-/** A file takes its time on a slow line: a restart of Messages would begin it again. */
+/** A file takes its time on a slow line; a restart of Messages would begin it again. */
 const FILE_STUCK_MS = 1_200_000
-/** Rows of each sweep: the newest, and as many of the older ones in rotation. */
+/** Rows per sweep: the newest, and as many of the older ones in rotation. */
 const BATCH_MAX = 200
 /** The core follows 10,000 for 30 days. */
 const TRACKED_MAX = 20_000
 
 export class StatusTracker {
   readonly #tracked = new Map<number, TrackedRow>()
-  /** Offset of the next sweep among the older rows. */
   #sweepOffset = 0
 
   /** Messages has been sending something for minutes: it may need a restart. */
@@ -95,7 +89,7 @@ export class StatusTracker {
     )
   }
 
-  /** Tracks the row of a message whose send has ended. An error in it may still clear. */
+  /** Tracks the row of a message whose send has ended. Its error may still clear. */
   settle(row: MessageRow, now: number): Settlement {
     const stage = stageOf(row.state)
     const isSent = stage !== 'error' && stage !== 'held'
@@ -117,12 +111,11 @@ export class StatusTracker {
     return typeof this.#tracked.get(rowId)?.errorSince === 'number'
   }
 
-  /** Drops a row that another one replaced. */
   forget(rowId: number): void {
     this.#tracked.delete(rowId)
   }
 
-  /** Looks every row up again by its guid: a rebuilt database has other ROWIDs. */
+  /** Finds every row again by its guid: a rebuilt database has other ROWIDs. */
   relocate(db: ChatDb): void {
     const all = [...this.#tracked.values()]
     this.#tracked.clear()
@@ -141,7 +134,7 @@ export class StatusTracker {
     return states.flatMap((state) => this.#compare(state, now))
   }
 
-  /** ROWIDs of rows that are gone and came back with another one: Messages may write a row again. */
+  /** ROWIDs of vanished rows that came back under another: Messages may write a row again. */
   #follow(db: ChatDb, due: readonly number[], found: ReadonlySet<number>): readonly number[] {
     return due.flatMap((before) => {
       const tracked = this.#tracked.get(before)
@@ -169,16 +162,18 @@ export class StatusTracker {
     if (before === undefined || before.guid !== state.guid) return []
     const reached = stageOf(state)
     if (reached === 'error') return this.#markError(state, before, now)
-    const stage = later(before.stage, reached)
+    const isLater = STAGES.indexOf(reached) > STAGES.indexOf(before.stage)
+    const stage = isLater ? reached : before.stage
     // A held message may still fail, or change its service once more.
     const service = stage === 'held' ? before.service : serviceOf(state)
     this.#keep(state.rowId, { ...before, stage, service, errorSince: null })
     const steps = stepsBetween(before.stage, reached)
+    const dates = { sent: null, delivered: state.deliveredAt, read: state.readAt }
     const isFallback = steps.length === 0 && service !== before.service
     return (isFallback ? (['sent'] as const) : steps).map((kind) => ({
       guid: state.guid,
       kind,
-      at: timestamp(dateOf(state, kind) ?? now),
+      at: timestamp(dates[kind] ?? now),
       reason: null,
       service,
     }))
@@ -205,25 +200,16 @@ const STAGES: readonly Stage[] = ['held', 'failed', 'sent', 'delivered', 'read']
 const STEPS = ['sent', 'delivered', 'read'] as const
 type Step = (typeof STEPS)[number]
 
-function later(a: Stage, b: Stage): Stage {
-  return STAGES.indexOf(a) >= STAGES.indexOf(b) ? a : b
-}
-
-/** A message that was delivered or read has arrived; of one that was sent, only an error says that it has not. */
+/** A delivered or read message has arrived; a sent one has failed only if its row has an error. */
 function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState): boolean {
   if (isDelivered || isRead) return false
   return stage === 'held' || (stage === 'sent' && error !== 0)
 }
 
-/** Steps between two sweeps; the core fills in those that Messages left out. */
+/** Status changes since the last sweep; the core fills in those that Messages skipped. */
 function stepsBetween(before: Stage, reached: Stage): readonly Step[] {
   return STEPS.filter((step) => {
     const rank = STAGES.indexOf(step)
     return rank > STAGES.indexOf(before) && rank <= STAGES.indexOf(reached)
   })
-}
-
-function dateOf(state: OwnState, step: Step): number | null {
-  if (step === 'delivered') return state.deliveredAt
-  return step === 'read' ? state.readAt : null
 }

@@ -1,5 +1,5 @@
 // Records how Messages writes a message: which rows of chat.db come, how they change, and when. A test can
-// play the same to the driver. The record holds no text, address or guid.
+// replay it to the driver. The record holds no text, address or guid.
 
 import { Database, type Statement } from 'bun:sqlite'
 import { createHmac } from 'node:crypto'
@@ -8,13 +8,10 @@ import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import { decodeAttributedBody } from './attributed-body.ts'
 
-/**
- * `t` is milliseconds from the start. At 0 stands an older row, recorded because a new one points at it.
- */
+/** `t` is milliseconds from the start; 0 for an older row that a new one refers to. */
 export type TraceEntry = { readonly t: number } & RowChange
 
 export type TraceOrder = {
-  /** Path of chat.db. */
   readonly path: string
   readonly forMs: number
   readonly clock: Clock
@@ -22,14 +19,13 @@ export type TraceOrder = {
   readonly write: (entry: TraceEntry) => void
 }
 
-/** `isWhole` is false where more happened than a trace has room for. */
+/** `isWhole` is false if more happened than fits into a trace. */
 export type TraceEnd = { readonly isWhole: boolean }
 
 const LOOK_AGAIN_MS = 20
 const ENTRIES_MAX = 50_000
-const SALT_LENGTH = 32
 
-/** In the order in which their rows point at each other. */
+/** A table comes after those that its rows refer to. */
 const TABLES = [
   'handle',
   'chat',
@@ -40,7 +36,7 @@ const TABLES = [
   'message_attachment_join',
 ]
 
-/** Columns that point at rows which may be older than the trace. */
+/** Columns that may refer to rows from before the trace. */
 const REFERENCES = [
   { from: 'message', column: 'handle_id', to: 'handle' },
   { from: 'message', column: 'other_handle', to: 'handle' },
@@ -48,8 +44,8 @@ const REFERENCES = [
 ]
 
 /**
- * Records the changes of chat.db for `forMs`, or until `signal` aborts. It only reads. Throws the error of
- * SQLite where the file cannot be read.
+ * Records the changes of chat.db for `forMs`, or until `signal` aborts. Only reads. Throws SQLite's error
+ * if the file cannot be read.
  */
 export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promise<TraceEnd> {
   const { path, forMs, clock, random, write } = order
@@ -57,9 +53,9 @@ export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promi
   db.run('PRAGMA query_only = 1')
   db.run('PRAGMA busy_timeout = 5000')
   const startedAt = clock.monotonic()
-  // Read before anything else: a commit in between is then seen as a change.
+  // Read first, so that a commit in between counts as a change.
   let version = dataVersion(db)
-  const anonymize = createAnonymizer(random.bytes(SALT_LENGTH))
+  const anonymize = createAnonymizer(random.bytes(32))
   const tables = inOneSnapshot(db, () =>
     TABLES.map((name) => FollowedTable.fromNow(db, name, anonymize)).filter(
       (table) => table !== null,
@@ -92,33 +88,32 @@ function look(tables: readonly FollowedTable[], t: number): readonly TraceEntry[
   ]
 }
 
-/** It changes with each commit of another connection, and costs less than a microsecond. */
+/** It changes with each commit of another connection, and reading it takes less than a microsecond. */
 function dataVersion(db: Database): bigint | undefined {
   return db.query<{ data_version: bigint }, []>('PRAGMA data_version').get()?.data_version
 }
 
-/** Short: a reader that stays keeps Messages from emptying its write-ahead log. */
+/** Short, because an open read keeps Messages from emptying its write-ahead log. */
 function inOneSnapshot<T>(db: Database, read: () => T): T {
   return db.transaction(read)()
 }
 
-/** Change of a row; for an `update`, `set` holds its key and the new values, for a `delete` its key. */
+/** For an `update`, `set` holds the key and the new values; for a `delete`, the key. */
 export type RowChange = {
   readonly op: 'insert' | 'join' | 'update' | 'delete'
   readonly table: string
   readonly set: Readonly<Record<string, TraceValue>>
 }
 
-/** Followed rows of each table: ten messages need a few dozen. */
+/** Followed rows per table: ten messages need a few dozen. */
 const ROWS_MAX = 500
 
 type Column = TracedColumn & { readonly isKey: boolean }
 type Row = Readonly<Record<string, Cell>>
 
-/** Name of the ROWID in a row; no column is called so. */
+/** Alias of the ROWID; no column has this name. */
 const ROW_ID = 'trace rowid'
 
-/** One table of chat.db: the rows that are followed, and their last values. */
 export class FollowedTable {
   readonly name: string
   readonly #columns: readonly Column[]
@@ -146,7 +141,7 @@ export class FollowedTable {
     this.#lastRowId = this.#startRowId
   }
 
-  /** Follows a table from now on; null where the database has no such table. */
+  /** Returns null if the database has no such table. */
   static fromNow(db: Database, name: string, anonymize: Anonymizer): FollowedTable | null {
     const infos = db
       .query<{ name: string; type: string; pk: bigint }, []>(`PRAGMA table_info(${name})`)
@@ -161,19 +156,19 @@ export class FollowedTable {
     return new FollowedTable(db, name, columns, anonymize)
   }
 
-  /** Rows may have come that are not followed. */
+  /** Further rows are not followed. */
   get isFull(): boolean {
     return this.#rows.size >= ROWS_MAX
   }
 
-  /** New rows since the last call; they are followed from here on. */
+  /** New rows since the last call, which are followed from here on. */
   arrivals(): readonly RowChange[] {
     const rows = this.#after.all(this.#lastRowId, ROWS_MAX - this.#rows.size)
     this.#lastRowId = Math.max(this.#lastRowId, ...rows.map(rowIdOf))
     return this.#follow(rows)
   }
 
-  /** Older rows that were not followed so far; they are from here on. */
+  /** Older rows that were not followed before; they are from here on. */
   known(rowIds: readonly number[]): readonly RowChange[] {
     return this.isFull ? [] : this.#follow(this.#readAt(rowIds))
   }
@@ -200,7 +195,7 @@ export class FollowedTable {
     return unknown.map((row) => this.#change(op, row, () => true))
   }
 
-  /** A table without AUTOINCREMENT gives the highest ROWID to another row once it is free. */
+  /** A table without AUTOINCREMENT may reuse the highest ROWID once it is free. */
   #forget(rowId: number, row: Row): RowChange {
     this.#rows.delete(rowId)
     this.#lastRowId = Math.max(this.#startRowId, Math.min(this.#lastRowId, rowId - 1))
@@ -223,10 +218,10 @@ function rowIdOf(row: Row): number {
   return Number(row[ROW_ID])
 }
 
-// A trace is given away: of a cell of chat.db it keeps numbers, lengths, and a few words of Apple's own.
-// All other text, in whatever column, becomes a token.
+// A trace is given away: of a cell it keeps numbers, lengths, and a few words of Apple. All other text, in
+// any column, becomes a token.
 
-/** A cell as SQLite hands it out with `safeIntegers`. */
+/** A cell as SQLite returns it with `safeIntegers`. */
 export type Cell = string | bigint | number | Uint8Array | null
 
 export type TraceValue =
@@ -237,15 +232,13 @@ export type TraceValue =
 
 export type TracedColumn = {
   readonly name: string
-  /** Declared for numbers: an address or a name does not stand in it as a number. */
+  /** Declared numeric: a number in it is neither an address nor a name. */
   readonly isNumeric: boolean
 }
 
 export type Anonymizer = (column: TracedColumn, cell: Cell) => TraceValue
 
-const TOKEN_LETTERS = 12
-
-/** Columns whose words are Apple's, where they match. */
+/** Columns with words of Apple, if they match. */
 const OWN_WORDS: Readonly<Record<string, RegExp>> = {
   service: /^[A-Za-z]{1,16}$/,
   service_name: /^[A-Za-z]{1,16}$/,
@@ -265,7 +258,7 @@ const PREFIXES: Readonly<Record<string, RegExp>> = {
 export function createAnonymizer(salt: Uint8Array): Anonymizer {
   const tokenOf = (text: string) => {
     const hash = createHmac('sha256', salt).update(text).digest('hex')
-    return `#${hash.slice(0, TOKEN_LETTERS)}`
+    return `#${hash.slice(0, 12)}`
   }
   return (column, cell) => {
     if (cell === null) return null
@@ -287,7 +280,7 @@ function bodyValue(cell: Exclude<Cell, null>): TraceValue {
   return { bytes: Buffer.byteLength(body), decoded: decodeAttributedBody(body).ok }
 }
 
-/** Nanoseconds since 2001 need more digits than readers of JSON keep, so they become a string. */
+/** Nanoseconds since 2001 exceed the digits that JSON readers keep, so they become a string. */
 function exactNumber(cell: bigint | number): number | string {
   const number = Number(cell)
   return typeof cell === 'number' || Number.isSafeInteger(number) ? number : String(cell)

@@ -1,6 +1,6 @@
 // The archive format of NSArchiver, in which Messages stores the body of a message. Values are typed by
-// shared strings, and objects, classes and C strings are numbered as they begin, so that later ones
-// can refer to them (described by the project python-typedstream). Strangers write these bytes: the package
+// shared strings, and objects, classes and C strings are numbered as they begin, so that later ones can
+// refer to them (described by python-typedstream). Strangers write these bytes: the package
 // @parseaple/typedstream 2.0.2 has no bounds on work, and refuses the 64-bit numbers of current macOS.
 
 export type TypedClass = {
@@ -26,10 +26,10 @@ export type TypedValue =
   | readonly TypedValue[]
   | null
 
-/** Values that were written together: one for each type in `encoding`. */
+/** Values that were written together, one for each type in `encoding`. */
 export type TypedGroup = { readonly encoding: string; readonly values: readonly TypedValue[] }
 
-/** The bytes are no readable typedstream, are damaged, or exceed a budget. */
+/** The bytes are no valid typedstream, or exceed a limit. */
 export class TypedStreamError extends Error {
   override readonly name = 'TypedStreamError'
 }
@@ -37,17 +37,15 @@ export class TypedStreamError extends Error {
 type CString = { readonly kind: 'c_string'; readonly text: string | null }
 type Numbered = TypedObject | TypedClass | CString
 
-/** Reads the next value of one type. */
 type Read = () => TypedValue
-/** A place in a type encoding. */
 type Cursor = { readonly text: string; at: number }
 
 const HEADER_BYTES = 13
 const STREAMER_VERSION = 4
-/** References are counted from the lowest number that is no tag. */
+/** References count up from the lowest number that is not a tag. */
 const FIRST_REFERENCE = -110
 
-/** Head bytes that are no values themselves: they announce the next one. */
+/** Head bytes that announce a value instead of being one. */
 const TAG = {
   int16: 0x81,
   int32: 0x82,
@@ -55,7 +53,7 @@ const TAG = {
   new: 0x84,
   nil: 0x85,
   end: 0x86,
-  /** Written by current macOS for large numbers; older descriptions of the format do not have it. */
+  /** Current macOS writes it for large numbers; older descriptions of the format lack it. */
   int64: 0x87,
 } as const
 const FIRST_TAG = 0x80
@@ -65,23 +63,21 @@ const LAST_TAG = 0x91
 export const BLOB_BYTES_MAX = 1_048_576
 const OBJECTS_MAX = 20_000
 const DEPTH_MAX = 64
-/** Arrays and structs within each other. */
 const NESTING_MAX = 64
 const LENGTH_DIGITS_MAX = 7
 const CLASS_CHAIN_MAX = 16
-/** Groups, values, levels, names and letters of types: a few bytes must not cause endless work. */
+/** Groups, values, levels, names and letters of types, so that a few bytes cannot cause endless work. */
 const STEPS_MAX = 100_000
 const UTF8 = new TextDecoder()
 
 /**
- * First group of values in `blob`; the rest is not read. Objects may contain themselves. Throws a
- * `TypedStreamError` for anything but a whole little-endian typedstream within the budgets.
+ * Returns the first group of values in `blob`; the rest is not read. Objects may contain themselves.
+ * Throws a `TypedStreamError` for anything but a whole little-endian typedstream within the limits.
  */
 export function readTypedStream(blob: Uint8Array): TypedGroup {
   return new TypedStreamReader(blob).read()
 }
 
-/** True for an object of the class `name` or of a subclass. */
 export function isKindOf(value: TypedValue | undefined, name: string): value is TypedObject {
   if (value === null || typeof value !== 'object' || !('kind' in value)) return false
   return value.kind === 'object' && value.class.names.includes(name)
@@ -91,11 +87,11 @@ class TypedStreamReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   readonly #strings: string[] = []
-  /** By the encoding of a group. */
+  /** By a group's encoding. */
   readonly #reads = new Map<string, readonly Read[]>()
-  /** By the letters of Objective-C's type encodings. */
+  /** By letter of Objective-C's type encodings. */
   readonly #letters: Readonly<Record<string, Read>>
-  /** Null while it is being read: it cannot be referred to yet. */
+  /** Null while an object is being read and cannot be referred to yet. */
   readonly #numbered: (Numbered | null)[] = []
   #at = 0
   #depth = 0
@@ -192,7 +188,7 @@ class TypedStreamReader {
       const name = this.#sharedString()
       if (name === null) throw this.#problem('a class has no name')
       begun.push({ number, name })
-      // The version of the class: the parts that are read are the same in all versions.
+      // The version of the class does not change the parts that are read.
       this.#narrowInteger(true)
       head = this.#byte()
     }
@@ -248,7 +244,7 @@ class TypedStreamReader {
     return this.#narrowInteger(true, head) - FIRST_REFERENCE
   }
 
-  /** Number of a value that begins here; it is assigned before the content is read. */
+  /** Numbers a value before its content is read. */
   #takeNumber(): number {
     const number = this.#numbered.push(null) - 1
     if (number >= OBJECTS_MAX) throw this.#problem('there are too many objects')
@@ -269,7 +265,7 @@ class TypedStreamReader {
     if (this.#steps > STEPS_MAX) throw this.#problem('the stream takes too much work')
   }
 
-  // Types: `iI` is two integers, `[8c]` eight bytes, `{_NSPoint=ff}` a struct of two floats.
+  // Type encodings: `iI` is two integers, `[8c]` eight bytes, `{_NSPoint=ff}` a struct of two floats.
 
   #readsOf(encoding: string): readonly Read[] {
     this.#spend(encoding.length)
@@ -280,7 +276,7 @@ class TypedStreamReader {
     return reads
   }
 
-  /** Reads one type and moves the cursor behind it, by at least one letter. */
+  /** Reads one type and moves the cursor by at least one letter. */
   #readOf(cursor: Cursor, nesting: number): Read {
     if (nesting > NESTING_MAX) throw new TypedStreamError('a type encoding is nested too deep')
     const letter = cursor.text[cursor.at] ?? ''
@@ -303,11 +299,11 @@ class TypedStreamReader {
       throw new TypedStreamError('an array in a type encoding is open')
     }
     const length = Number(digits)
-    // Chars in a row are written as they are, without heads.
+    // Chars in an array are written without heads.
     return isOfChars ? () => this.#take(length) : () => this.#array(length, element)
   }
 
-  /** Elements may take no byte at all, so the length is paid for before they are allocated. */
+  /** Elements may take no byte at all, so the length is counted as work before the array is allocated. */
   #array(length: number, element: Read): readonly TypedValue[] {
     if (length > this.#left) throw this.#problem('an array is too long')
     this.#spend(length)
@@ -315,7 +311,7 @@ class TypedStreamReader {
   }
 
   #structOf(cursor: Cursor, nesting: number): Read {
-    // The name and its `=` may be left out; then the first field comes at once.
+    // The name and its `=` may be missing; then the first field comes at once.
     skip(cursor, /[^=[\]{}]*=/y)
     const fields: Read[] = []
     while (skip(cursor, /\}/y) === '') {
@@ -333,7 +329,7 @@ class TypedStreamReader {
     return this.#bytes.byteLength - this.#at
   }
 
-  /** Error with its offset. It quotes nothing: the bytes may be a message. */
+  /** An error with the offset. It quotes nothing: the bytes may be a message. */
   #problem(what: string): TypedStreamError {
     return new TypedStreamError(`${what}, at byte ${this.#at} of ${this.#bytes.byteLength}`)
   }
@@ -348,7 +344,6 @@ class TypedStreamReader {
     return this.#bytes.subarray(at, at + length)
   }
 
-  /** Bytes with their length before them, not copied. */
   #counted(): Uint8Array {
     return this.#take(this.#narrowInteger(false))
   }
@@ -362,7 +357,6 @@ class TypedStreamReader {
     return Number.isSafeInteger(value) ? value : wide
   }
 
-  /** An integer of 32 bits at most. */
   #narrowInteger(isSigned: boolean, head = this.#byte()): number {
     if (head === TAG.int16) {
       const at = this.#skip(2)
@@ -382,7 +376,7 @@ class TypedStreamReader {
     return head === TAG.decimal ? read(this.#skip(sizeBytes)) : this.#integer(true, head)
   }
 
-  /** Moves on by `length` bytes and returns their offset. */
+  /** Moves on by `length` bytes and returns the offset before. */
   #skip(length: number): number {
     if (length > this.#left) throw this.#problem('the stream ends too early')
     const at = this.#at
@@ -391,7 +385,7 @@ class TypedStreamReader {
   }
 }
 
-/** Moves the cursor behind `pattern`, which is sticky, and returns what fitted. */
+/** Moves the cursor past `pattern`, which is sticky, and returns the match. */
 function skip(cursor: Cursor, pattern: RegExp): string {
   pattern.lastIndex = cursor.at
   const [found = ''] = pattern.exec(cursor.text) ?? []

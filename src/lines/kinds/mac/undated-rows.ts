@@ -1,12 +1,12 @@
-// Rows without a date, or with one that cannot be: whole stretches of old databases have none
-// (imessage-exporter), and iCloud writes them again.
+// Rows without a date, or with an impossible one: whole stretches of old databases have none
+// (imessage-exporter), and iCloud rewrites them.
 
 import type { Clock } from '../../../system/clock.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { dateOf } from './classify.ts'
 
-/** One of them is news in so long, and only beside a row that is younger. */
+/** At most one undated row is new in this time, and only among younger rows. */
 const NEW_MS = 60_000
 
 export class UndatedRows {
@@ -18,7 +18,6 @@ export class UndatedRows {
     this.#clock = clock
   }
 
-  /** Notes the rows of a look that were not seen before. */
   note(db: ChatDb, rows: readonly MessageRow[]): void {
     const [now, monotonic] = [this.#clock.now(), this.#clock.monotonic()]
     if (rows.every((row) => dateOf(row, now) !== null)) return
@@ -29,7 +28,7 @@ export class UndatedRows {
     if (isAlone && only !== undefined) this.#alone = only.rowId
   }
 
-  /** True for a row that came alone while the newest rows were new. */
+  /** The row came alone while the newest rows were new. */
   isAlone({ rowId }: MessageRow): boolean {
     return rowId === this.#alone
   }

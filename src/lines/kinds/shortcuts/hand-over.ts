@@ -7,9 +7,8 @@ import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import { Signal } from '../../../system/signal.ts'
 import { isGranted, type PointOfNoReturn, type Settlement } from '../../driver.ts'
-import type { Asker, HandedOver } from '../../line-kind.ts'
+import type { Requester, HandedOver } from '../../line-kind.ts'
 
-/** A message that waits for a shortcut. */
 type Offer = {
   readonly message: OutgoingMessage
   readonly note: string
@@ -20,7 +19,7 @@ type Offer = {
 
 type WaitingShortcut = { readonly wakeUp: Signal; isDismissed: boolean }
 
-/** More than these are calls of shortcuts that iOS has killed: the longest-waiting is dismissed. */
+/** Further calls are of shortcuts that iOS has killed: the one that has waited longest is dismissed. */
 const WAITING_MAX = 10
 
 const NOTHING: HandedOver = { answer: 'nothing' }
@@ -36,13 +35,13 @@ export class HandOver {
     this.#clock = clock
   }
 
-  /** Resolves with true once the message is handed out, with false once it never will be. */
+  /** Resolves with true once the message is handed out, or with false once it never will be. */
   offer(order: Omit<Offer, 'settle'>, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted || this.#isOver) return Promise.resolve(false)
     return new Promise((resolve) => {
       const withdraw = () => {
         const index = this.#offers.indexOf(offer)
-        // An offer that a shortcut is about to get is left to its point of no return.
+        // A shortcut is about to get it: its point of no return decides.
         if (index === -1) return
         this.#offers.splice(index, 1)
         offer.settle(false)
@@ -58,24 +57,27 @@ export class HandOver {
     })
   }
 
-  /** The longest-waiting message; waits for one where there is none. */
-  async take(asker: Asker): Promise<HandedOver> {
+  /** Returns the message that has waited longest, or waits for one. */
+  async take(requester: Requester): Promise<HandedOver> {
     const shortcut = this.#enter()
     try {
-      return await this.#wait(asker, shortcut)
+      return await this.#wait(requester, shortcut)
     } finally {
       this.#waiting.delete(shortcut)
     }
   }
 
-  /** Withdraws every offer and sends every waiting shortcut away. */
+  /** Withdraws every offer and dismisses every waiting shortcut. */
   end(): void {
     this.#isOver = true
     for (const { wakeUp } of this.#waiting) wakeUp.notify()
     for (const offer of this.#offers.splice(0)) offer.settle(false)
   }
 
-  async #wait({ waitMs, signal, isGood }: Asker, shortcut: WaitingShortcut): Promise<HandedOver> {
+  async #wait(
+    { waitMs, signal, isGood }: Requester,
+    shortcut: WaitingShortcut,
+  ): Promise<HandedOver> {
     const until = this.#clock.monotonic() + waitMs
     for (;;) {
       if (signal.aborted || shortcut.isDismissed || this.#isOver) return NOTHING
@@ -102,8 +104,8 @@ export class HandOver {
 }
 
 /**
- * Passes the point of no return. From here on the message counts as handed out, also where the shortcut
- * is gone and its answer is lost.
+ * Passes the point of no return. From here on the message counts as handed out, even if the shortcut is
+ * gone and never gets it.
  */
 async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<boolean> {
   const isHandedOut = await isGranted(pointOfNoReturn, note)
@@ -111,14 +113,13 @@ async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<bool
   return isHandedOut
 }
 
-/** A message that a shortcut has and has not reported on. */
 export type PendingReport = {
   readonly message: OutgoingMessage
-  /** Answers the waiting send; null where it has given up. */
+  /** Answers the waiting send; null if the send has given up. */
   readonly confirm: ((outcome: Settlement) => void) | null
 }
 
-/** Time for a shortcut to report that a message is sent. */
+/** For a shortcut to report that a message is sent. */
 const CONFIRM_MS = 300_000
 /** Kept messages of each kind: as many as a line may have unsettled. */
 const KEPT_MAX = 1_000
@@ -129,7 +130,6 @@ const NOT_CONFIRMED: Settlement = { outcome: 'unknown', reason: 'not_confirmed' 
 export class HandedOut {
   readonly #clock: Clock
   readonly #pending = new Map<MessageId, PendingReport>()
-  /** The outcomes that were reported first. */
   readonly #closed = new Map<MessageId, Settlement['outcome']>()
 
   /** `unsettled` were handed out in earlier runs. */
@@ -138,15 +138,15 @@ export class HandedOut {
     for (const { message } of unsettled) this.#pending.set(message.id, { message, confirm: null })
   }
 
-  /** A message without a report, the outcome of one that has it, or null. */
+  /** A message without a report, the outcome that was reported, or null. */
   find(id: string): PendingReport | Settlement['outcome'] | null {
-    // A text that is no id of ours finds nothing.
+    // Looked up only: an unknown id finds nothing.
     const known = id as MessageId
     return this.#pending.get(known) ?? this.#closed.get(known) ?? null
   }
 
   /**
-   * Resolves with the reported outcome, or with unknown after five minutes or when `signal` aborts. The
+   * Resolves with the reported outcome, or with unknown after five minutes or if `signal` aborts. The
    * report may still come later.
    */
   wait(message: OutgoingMessage, signal: AbortSignal): Promise<Settlement> {
@@ -165,7 +165,7 @@ export class HandedOut {
     })
   }
 
-  /** Closes a message whose outcome is durable. */
+  /** Called once the outcome is durable. */
   close({ message, confirm }: PendingReport, outcome: Settlement): void {
     this.#pending.delete(message.id)
     this.#closed.set(message.id, outcome.outcome)

@@ -1,4 +1,4 @@
-// Files that shortcuts have posted, from their arrival until the relay has its own copy.
+// Files that shortcuts posted, until the relay has its own copy.
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,12 +9,12 @@ export class IncomingFiles {
   #isClean = false
   #count = 0
 
-  /** Files of an earlier start are deleted by the first file. */
+  /** The first file deletes those of an earlier start. */
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** The path of a file with these bytes; null where it cannot be written now. */
+  /** The path of a file with these bytes; null if it cannot be written now. */
   async write(bytes: Blob): Promise<string | null> {
     this.#count += 1
     const path = join(this.#folder, String(this.#count))

@@ -1,5 +1,5 @@
-// Posts of a shortcut: which message each is, whose, and whether it came before. iOS gives messages no id of their own,
-// so the id of the shortcut counts together with what the message says.
+// Posts of a shortcut: which message each is, its sender, and whether it was posted before. iOS gives
+// messages no id, so the shortcut's id counts together with the message's content.
 
 import { type Handle, homeOfNumber, parseRecipient, personOf } from '../../../domain/handle.ts'
 import type { LeftOut } from '../../../domain/not-relayed.ts'
@@ -9,26 +9,25 @@ import { dropOldest } from '../../../system/memoize.ts'
 import type { PostedMessage } from '../../line-kind.ts'
 
 export type Incoming = {
-  /** The same for the same id, sender, text and file. */
+  /** Equal if id, sender, text and file are equal. */
   readonly guid: string
-  /** The guid that an earlier version gave it, by the id alone. */
+  /** The guid that an earlier version gave it, from the id alone. */
   readonly formerGuid: string
   readonly handle: Handle
-  /** True if the sender is a name: that of a contact or of a company, which look the same. */
+  /** The sender is a name, a contact's or a company's: they look the same. */
   readonly isName: boolean
-  /** The reason to leave it out; null for a message to the line. */
+  /** Reason to leave it out; null for a message to the line. */
   readonly leftOut: Extract<LeftOut, 'own' | 'group'> | null
-  /** Sender, text, file and date; null without words and file, as two photos in a row may come. */
+  /** Sender, text, file and date; null without words and file, because two photos in a row may come like that. */
   readonly content: string | null
 }
 
-/** Marks of direction and spaces alone are no sender. */
+/** Direction marks and spaces alone are no sender. */
 const VISIBLE = /[^\p{Cf}\s]/u
 const NAME = /[\p{L}\n]/u
-/** Recipients that are looked at. */
 const RECIPIENTS_MAX = 100
 
-/** Reads what a shortcut has posted to the line with `number`; null if it names no sender. */
+/** Returns null if the post names no sender. */
 export async function readIncoming(
   { id, from, text, at, file = null, recipients = null }: PostedMessage,
   number: string,
@@ -36,11 +35,12 @@ export async function readIncoming(
   if (!VISIBLE.test(from)) return null
   const home = homeOfNumber(number)
   const handle = personOf(from, home)
-  // A list of Shortcuts in a text has one item a line. A single one may be the owner, in whatever spelling.
+  // Shortcuts writes a list into a text with one item per line. A single recipient may be the owner, in any
+  // spelling.
   const listed = (recipients ?? '').split('\n', RECIPIENTS_MAX)
   const people = new Set(listed.map((one) => personOf(one.trim(), home)))
   const isGroup = [...people].filter((one) => one !== '' && one !== handle).length > 1
-  const fileHash = file === null ? null : hex(new Uint8Array(await file.arrayBuffer()))
+  const fileHash = file === null ? null : sha256(new Uint8Array(await file.arrayBuffer())).toHex()
   const ownReason = handle === number ? 'own' : null
   return {
     guid: guidOf(JSON.stringify([id, from, text, fileHash])),
@@ -51,28 +51,24 @@ export async function readIncoming(
     content:
       text.trim() === '' && file === null
         ? null
-        : hex(JSON.stringify([handle, text, fileHash, at])),
+        : sha256(JSON.stringify([handle, text, fileHash, at])).toHex(),
   }
 }
 
 function guidOf(identity: string): string {
-  return `shortcut-${hex(identity).slice(0, 32)}`
-}
-
-function hex(content: string | Uint8Array): string {
-  return Buffer.from(sha256(content)).toString('hex')
+  return `shortcut-${sha256(identity).toHex().slice(0, 32)}`
 }
 
 type Arrival = { readonly guid: string; readonly at: number; readonly isStored: Promise<boolean> }
 
 /**
- * Both runs of an automation that runs twice begin with its message, and post within moments. A person who means the
- * same words twice has to write and send them again.
+ * An automation that runs twice posts the same message twice within moments. A person who repeats a text
+ * has to write and send it again.
  */
 const TWICE_MS = 5_000
 const ARRIVALS_MAX = 1_000
 
-/** Messages that came within the last seconds, by their content. */
+/** Messages of the last seconds, by their content. */
 export class Arrivals {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #arrivals = new Map<string, Arrival>()
@@ -81,13 +77,13 @@ export class Arrivals {
     this.#clock = clock
   }
 
-  /** True if the message was stored under another id just now; null if none came. */
+  /** Resolves with true if the message was just stored under another id; null if it is the first. */
   earlier({ content, guid }: Incoming): Promise<boolean> | null {
     const arrival = this.#recent(content)
     return arrival === null || arrival.guid === guid ? null : arrival.isStored
   }
 
-  /** Notes the arrival of a message. Its time is that of its first try. */
+  /** The message's time is its first try. */
   note({ content, guid }: Incoming, isStored: Promise<boolean>): void {
     if (content === null) return
     const known = this.#recent(content)

@@ -1,5 +1,5 @@
-// A line by Shortcuts: it is online while a shortcut asks for messages. What the iPhone sends and receives
-// comes in by the HTTP calls of its shortcuts.
+// A line by Shortcuts: it is online while a shortcut asks for messages. The shortcuts of the iPhone call
+// the relay by HTTP.
 
 import type { Finding } from '../../../domain/finding.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
@@ -20,7 +20,7 @@ import {
   WITHDRAWN,
 } from '../../driver.ts'
 import type {
-  Asker,
+  Requester,
   DeviceCalls,
   PostedMessage,
   DeviceReport,
@@ -33,19 +33,17 @@ import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
 import { Arrivals, type Incoming, readIncoming } from './incoming.ts'
 
-const NOT_READY: NotReady = 'not_ready'
 const SHORTCUTS_CAPABILITIES: Capabilities = {
   ...NO_CAPABILITIES,
   new_contacts: true,
   receives_attachments: true,
 }
-const CAPACITY = 10
-/** A shortcut that has not asked for this long is no longer running. */
+/** After this long without a call, the shortcut has stopped. */
 const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
-/** Incoming events on their way to the disk, at most. */
+/** Most incoming events on their way to the disk. */
 const INCOMING_MAX = 100
-/** Bounds within which the time given by a shortcut is believed. */
+/** A shortcut's time outside these bounds is replaced by ours. */
 const AGE_MS_MAX = 30 * 86_400_000
 const AHEAD_MS_MAX = 600_000
 const ERROR_LENGTH_MAX = 200
@@ -67,9 +65,9 @@ class ShortcutsLineRun {
   readonly #session: LineSession
   readonly #wakeUp = new Signal()
   readonly #arrivals: Arrivals
-  /** Last time a shortcut asked, by the monotonic clock. */
+  /** Monotonic. */
   #askedAt = -Infinity
-  /** Last state that was published; null at first. */
+  /** The last published state; null at first. */
   #isOnline: boolean | null = null
   #incomingCount = 0
 
@@ -126,11 +124,11 @@ class ShortcutsLineRun {
     if (kind !== null) {
       const leftOut = { guid: incoming.guid, kind, at }
       const isCounted = await this.#publishIncoming({ type: 'left_out', leftOut, checkpoint: null })
-      return isCounted ? 'stored' : NOT_READY
+      return isCounted ? 'stored' : 'not_ready'
     }
     const isStored = this.#store(message, incoming, at)
     this.#arrivals.note(incoming, isStored)
-    return (await isStored) ? 'stored' : NOT_READY
+    return (await isStored) ? 'stored' : 'not_ready'
   }
 
   async #store(
@@ -142,7 +140,7 @@ class ShortcutsLineRun {
     const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
     // Without room for the file, the shortcut tries again.
     if (file !== null && path === null) return false
-    // The shortcut does not say which service it was; SMS reach the same automation.
+    // The shortcut does not know the service; SMS starts the same automation.
     const message = { guid, formerGuid, handle, text, service: 'iMessage', at, attachments }
     const facts = { isFromMe: false, isHistory: false, isName }
     try {
@@ -156,18 +154,17 @@ class ShortcutsLineRun {
     }
   }
 
-  /** A message to send, or nothing after `asker.waitMs`. */
-  async next(asker: Asker): Promise<HandedOver | NotReady> {
-    if (this.#events.isOver) return NOT_READY
+  async next(requester: Requester): Promise<HandedOver | NotReady> {
+    if (this.#events.isOver) return 'not_ready'
     this.#askedAt = this.#host.relayClock.monotonic()
     this.#wakeUp.notify()
-    return this.#handOver.take(asker)
+    return this.#handOver.take(requester)
   }
 
   /** Resolves with `noted` once the outcome is durable. */
   async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
-    if (pending === null) return this.#events.isOver ? NOT_READY : 'unknown'
+    if (pending === null) return this.#events.isOver ? 'not_ready' : 'unknown'
     const outcome: Settlement = report.isSent
       ? { outcome: 'accepted', guid: null }
       : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
@@ -183,14 +180,14 @@ class ShortcutsLineRun {
       messageId: message.id,
       outcome,
     })
-    if (!isStored) return NOT_READY
+    if (!isStored) return 'not_ready'
     this.#handedOut.close(pending, outcome)
     return 'noted'
   }
 
   #createSession(): LineSession {
     return {
-      capacity: CAPACITY,
+      capacity: 10,
       knows: async () => false,
       send: async (message, pointOfNoReturn, signal) => {
         const refusal = refusalOf(message, SHORTCUTS_CAPABILITIES)
@@ -207,13 +204,13 @@ class ShortcutsLineRun {
     if (isOnline === this.#isOnline) return
     this.#isOnline = isOnline
     const { number } = this.#line
-    // Cannot be asked whether iMessage is active; a shortcut that could not send reports it.
+    // A shortcut cannot ask whether iMessage is active; a failed send reports it.
     const online = { number, imessageActive: true, capabilities: SHORTCUTS_CAPABILITIES }
     const offline = { type: 'offline', reason: SILENT } as const
     await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
   }
 
-  /** False also if too many events are on their way: the shortcut then tries again. */
+  /** Returns false also if too many events are on their way: the shortcut then tries again. */
   async #publishIncoming(event: LineEvent): Promise<boolean> {
     if (this.#incomingCount >= INCOMING_MAX) return false
     this.#incomingCount += 1
@@ -222,7 +219,7 @@ class ShortcutsLineRun {
     return isStored
   }
 
-  /** True once the event is durable. An event that could not be stored ends the run. */
+  /** Returns true once the event is durable. An event that could not be stored ends the run. */
   async #publish(event: LineEvent): Promise<boolean> {
     try {
       return await this.#events.publish([event])
@@ -258,14 +255,13 @@ function attachmentOf({ name, type, size }: File, path: string): DeviceAttachmen
   return { guid: 'attachment', filename, declaredType, size, file: { state: 'available', path } }
 }
 
-/** The error of a shortcut may quote the message: neither its text nor a number goes into a log. */
+/** The error may quote the message, but neither its text nor a number may enter a log. */
 function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
   const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
   const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
   return kept.replaceAll(to, '…').replaceAll(LOOKS_LIKE_NUMBER, '…').slice(0, ERROR_LENGTH_MAX)
 }
 
-/** iPhones without a cable, whose shortcuts call the relay. */
 export const SHORTCUTS_KIND: LineKind = {
   name: 'shortcuts',
   title: 'iPhone via Shortcuts',
@@ -305,7 +301,7 @@ export class ShortcutsDriver implements LineDriver, DeviceCalls {
     this.#files = new IncomingFiles(host.pathOf('shortcuts-incoming'))
   }
 
-  /** The bridges that are not removed. */
+  /** Bridges that were not removed. */
   async discover(): Promise<readonly Found[]> {
     return this.#host.callers()
   }
@@ -328,7 +324,8 @@ export class ShortcutsDriver implements LineDriver, DeviceCalls {
   receive: DeviceCalls['receive'] = async (key, message) =>
     this.#runs.get(key)?.receive(message) ?? 'not_ready'
 
-  next: DeviceCalls['next'] = async (key, asker) => this.#runs.get(key)?.next(asker) ?? 'not_ready'
+  next: DeviceCalls['next'] = async (key, requester) =>
+    this.#runs.get(key)?.next(requester) ?? 'not_ready'
 
   done: DeviceCalls['done'] = async (key, report) =>
     this.#runs.get(key)?.done(report) ?? 'not_ready'

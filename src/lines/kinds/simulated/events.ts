@@ -1,4 +1,4 @@
-// Events of the simulated network: as its file keeps them, with files, groups and changes in JSON, and as a
+// Events of the simulated network, as its file stores them (files, groups and changes in JSON) and as a
 // line publishes them.
 
 import { deviceHandle, type Handle } from '../../../domain/handle.ts'
@@ -13,43 +13,35 @@ import type {
 import type { FileRef, SimulatedFiles } from './files.ts'
 import type { NetworkEvent, PendingEvent } from './ledger.ts'
 
-/** A file of a message; only one that is there has a hash. */
+/** Only a file that is there has a hash. */
 export type StoredAttachment = Omit<DeviceAttachment, 'file'> & {
   readonly state: 'available' | 'pending' | 'failed' | 'missing'
   readonly sha256?: string | undefined
 }
 
-/** The rest of a message, left out where there is none. */
+/** The rest of a message, absent if there is none. */
 export type MessageDetails = Pick<DeviceMessage, 'group' | 'replyTo'> & {
   readonly service?: string | undefined
   readonly attachments?: readonly StoredAttachment[] | undefined
-  /** The sender of a group's message. */
+  /** The sender of a group message. */
   readonly sender?: Handle | undefined
 }
 
-/** The end of a file's wait. */
-type AttachmentDetails = {
-  readonly messageGuid: string
-  readonly attachment: StoredAttachment
-}
+/** The end of a pending file. */
+type AttachmentDetails = { readonly messageGuid: string; readonly attachment: StoredAttachment }
 
 type WithoutRow<Change> = Change extends unknown ? Omit<Change, 'guid' | 'at' | 'isHistory'> : never
 export type ChangeDetails = WithoutRow<DeviceChange>
 
-/** The place of a message that comes in: a line, its sender, and the group if it is of one. */
+/** Origin of a message to a line: its sender, and the group if there is one. */
 export type Sender = {
   readonly line: string
   readonly from: string
   readonly group: DeviceGroup | undefined
-  /** Null for the network's own. */
+  /** Null for the network's own service. */
   readonly service: string | null
   readonly at: number
 }
-
-type Published = Extract<
-  LineEvent,
-  { readonly type: 'message' | 'receipt' | 'attachment' | 'change' }
->
 
 export function messageFrom(
   { line, from, group, service, at }: Sender,
@@ -63,13 +55,13 @@ export function messageFrom(
     ...(group === undefined ? {} : { group, sender: deviceHandle(from) }),
     ...(replyTo === undefined ? {} : { replyTo }),
   }
-  // A direct text is a row without JSON, as most are. A group's row never has the handle of a direct one.
+  // A direct text, as most messages, has no JSON. A group's row never has the handle of a direct one.
   const json = Object.keys(details).length === 0 ? null : JSON.stringify(details)
   const handle = group === undefined ? from : null
   return { line, kind: 'message', guid, handle, text, details: json, at }
 }
 
-/** An event that is about `guid`: a receipt, the end of a file's wait, a change. */
+/** An event about `guid`: a receipt, the end of a pending file, or a change. */
 export function eventAbout(
   kind: Exclude<PendingEvent['kind'], 'message'>,
   place: Pick<PendingEvent, 'line' | 'guid' | 'at'>,
@@ -83,7 +75,7 @@ export function available(file: FileRef, guid: string): StoredAttachment {
   return { guid, ...file, state: 'available' }
 }
 
-/** A file that is announced now and comes at `place.at`; null for one that never comes. */
+/** A file that is announced now and comes at `place.at`; null for a file that never comes. */
 export function fileThatWaits(
   file: FileRef | null,
   place: Pick<PendingEvent, 'line' | 'guid' | 'at'>,
@@ -98,12 +90,12 @@ export function fileThatWaits(
   return { now: { ...known, state: 'pending' }, later }
 }
 
-/** Receipts of history are left out: no send waits for them. So are the ends of files, which it has not. */
+/** History has no receipts, since no send waits for them, and no pending files. */
 export function lineEventsOf(
   event: NetworkEvent,
   historyUntil: number,
   files: SimulatedFiles,
-): readonly Published[] {
+): readonly Extract<LineEvent, { readonly checkpoint: string | null }>[] {
   const { kind, guid } = event
   const at = timestamp(event.at)
   const isHistory = event.seq <= historyUntil
@@ -136,7 +128,7 @@ function messageOf(
   { service = 'iMessage', attachments, sender, ...rest }: MessageDetails,
   { isHistory, files }: { readonly isHistory: boolean; readonly files: SimulatedFiles },
 ): DeviceMessage {
-  // Of history, names and sizes only: years of files would fill the quota.
+  // History keeps only names and sizes: years of files would fill the quota.
   const fileOf = (stored: StoredAttachment): DeviceAttachment => {
     const device = deviceAttachment(stored, files)
     return isHistory ? { ...device, file: { state: 'not_kept' } } : device

@@ -1,5 +1,5 @@
-// Bytes that lie on the simulated network, under their SHA-256: files on their way from one line to
-// another, and those that simulated people send.
+// Files on the simulated network, stored under their SHA-256: those that lines send, and those of simulated
+// people.
 
 import {
   copyFileSync,
@@ -16,7 +16,6 @@ import { join } from 'node:path'
 
 import { sha256 } from '../../../system/hash.ts'
 
-/** A file as its message names it. */
 export type FileRef = {
   readonly filename: string
   readonly declaredType: string
@@ -75,7 +74,6 @@ trailer
 %%EOF
 `
 
-/** Files that simulated people have to send. */
 export const SAMPLES = {
   jpeg: { filename: 'IMG_0001.JPG', declaredType: 'image/jpeg', encoded: JPEG_BASE64 },
   heic: { filename: 'IMG_0001.HEIC', declaredType: 'image/heic', encoded: HEIC_BASE64 },
@@ -84,12 +82,11 @@ export const SAMPLES = {
 export type Sample = keyof typeof SAMPLES
 
 const LARGE_BYTES = 64 * 1_024 * 1_024
-const OWNER_ONLY = { mode: 0o700, recursive: true } as const
 
 export class SimulatedFiles {
   readonly #folder: string
 
-  /** The folder is made with the first file. */
+  /** The first file creates the folder. */
   constructor(folder: string) {
     this.#folder = folder
   }
@@ -108,7 +105,7 @@ export class SimulatedFiles {
     return { size: bytes.length, sha256: hash }
   }
 
-  /** Keeps the file of a message that was sent: a link where the file system has links. */
+  /** Keeps the file of a sent message: as a hard link if the file system has links. */
   keep(path: string, hash: string): void {
     this.#place(hash, (temporary) => {
       try {
@@ -132,7 +129,6 @@ export class SimulatedFiles {
     return { filename: 'Video.bin', declaredType: 'application/octet-stream', ...written }
   }
 
-  /** Deletes files that have lain here since `before`. */
   prune(before: number): void {
     if (!existsSync(this.#folder)) return
     for (const name of readdirSync(this.#folder)) {
@@ -141,24 +137,13 @@ export class SimulatedFiles {
     }
   }
 
-  /** A kill in the middle of a write leaves no file under a hash that is not its own. */
+  /** Writes a temporary file first: a kill in between leaves no file under a wrong hash. */
   #place(hash: string, write: (temporary: string) => void): void {
     if (this.has(hash)) return
-    mkdirSync(this.#folder, OWNER_ONLY)
+    mkdirSync(this.#folder, { mode: 0o700, recursive: true })
     const temporary = this.pathOf(`${hash}.new`)
     rmSync(temporary, { force: true })
     write(temporary)
     renameSync(temporary, this.pathOf(hash))
-  }
-}
-
-/** Hash of a file's bytes as they are now, in lower-case hex; null where it cannot be read. */
-export async function hashOf(path: string): Promise<string | null> {
-  const hasher = new Bun.CryptoHasher('sha256')
-  try {
-    for await (const chunk of Bun.file(path).stream()) hasher.update(chunk)
-    return hasher.digest('hex')
-  } catch {
-    return null
   }
 }

@@ -36,7 +36,6 @@ const NOT_CONFIGURED = {
   hint: 'This start did not ask for the line: start with more simulated lines, or delete it.',
 }
 
-/** Lines for practice, without a device. */
 export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   name: 'simulated',
   title: 'Simulated: nothing leaves this machine',
@@ -54,7 +53,7 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   },
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
-  // Made without lines too: those of earlier starts are then known as not configured.
+  // Created even without lines, so that lines of earlier starts are known as not configured.
   create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
     const ledgerPath = host.pathOf('simulated.db')
     const driver = createSimulatedDriver(host, { lineCount, delayMs, ledgerPath })
@@ -63,7 +62,7 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
 }
 
 type SimulatedDriver = LineDriver & {
-  /** Made with the first line run: a start without simulated lines leaves no file behind. */
+  /** Created by the first line run: a start without simulated lines leaves no file behind. */
   readonly network: () => SimulatedNetwork
 }
 
@@ -89,7 +88,6 @@ export function createSimulatedDriver(
   }
 }
 
-/** Position of a line in the ledger. */
 type Checkpoint = {
   /** Events up to here were published. */
   readonly position: number
@@ -102,7 +100,6 @@ const OUTAGE = {
   hint: 'The line is simulating a five-second outage and comes back by itself.',
 }
 
-const CAPACITY = 32
 const BATCH_MAX = 64
 const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
@@ -112,7 +109,7 @@ class SimulatedLineRun {
   readonly #line: DriverLine
   readonly #events: LineEvents
   #checkpoint: Checkpoint
-  /** Settles when the last checkpoint that was published alone is durable. */
+  /** Settles once the last checkpoint that was published alone is durable. */
   #checkpointed: Promise<unknown> = Promise.resolve()
   #mustDrop = false
   #pruneAt = 0
@@ -137,15 +134,15 @@ class SimulatedLineRun {
 
   async #run(signal: AbortSignal): Promise<void> {
     const network = this.#network
-    // Before any look-up: a send of an earlier session that is still under way is refused from here on.
+    // Comes first: from here on, a send of an earlier session that is still under way is refused.
     const session = network.beginSession(this.#line.number)
     await this.#settle(signal)
-    // Without a checkpoint on disk, a second start would take newer events for history.
+    // Without a stored checkpoint, a second start would take newer events for history.
     if (this.#line.checkpoint === null) await this.#events.publish([this.#checkpointEvent()])
     await this.#goOnline(session)
     await this.#giveUpFiles()
     while (!signal.aborted) {
-      // A carried send has its outcome out first: a receipt never overtakes it.
+      // The outcome of a carried send comes first: a receipt never overtakes it.
       await nextTurn()
       const isMore = await this.#publishBatch()
       if (this.#mustDrop) await this.#dropOut(session, signal)
@@ -158,7 +155,7 @@ class SimulatedLineRun {
 
   /**
    * Settles the messages that a crash left open, before anything new is read. Only the network's own
-   * ledger proves that one was not carried, and only where it reaches this line's position.
+   * ledger proves that a message was not carried, and only if it reaches this line's position.
    */
   async #settle(signal: AbortSignal): Promise<void> {
     const network = this.#network
@@ -176,15 +173,13 @@ class SimulatedLineRun {
     if (!signal.aborted) network.settleSessions(line)
   }
 
-  /** Files whose end this ledger knows nothing of never come. */
+  /** Pending files that this ledger does not know never come. */
   async #giveUpFiles(): Promise<void> {
-    const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
-      return !this.#network.expectsFile(
-        this.#line.number,
-        attachmentGuid,
-        this.#checkpoint.position,
-      )
-    })
+    const { number, awaited = [] } = this.#line
+    const { position } = this.#checkpoint
+    const lost = awaited.filter(
+      ({ attachmentGuid }) => !this.#network.expectsFile(number, attachmentGuid, position),
+    )
     await this.#events.publish(
       lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
         const file = { state: 'missing' } as const
@@ -194,17 +189,11 @@ class SimulatedLineRun {
     )
   }
 
-  async #goOnline(session: string): Promise<void> {
+  async #goOnline(id: string): Promise<void> {
+    const session = this.#createSession(id)
     const { number } = this.#line
-    await this.#events.publish([
-      {
-        type: 'online',
-        session: this.#createSession(session),
-        number,
-        imessageActive: true,
-        capabilities: FULL_CAPABILITIES,
-      },
-    ])
+    const state = { number, imessageActive: true, capabilities: FULL_CAPABILITIES }
+    await this.#events.publish([{ type: 'online', session, ...state }])
   }
 
   async #dropOut(session: string, signal: AbortSignal): Promise<void> {
@@ -214,7 +203,7 @@ class SimulatedLineRun {
     await this.#goOnline(session)
   }
 
-  /** `session` is the id that the network knows it by. */
+  /** `session` is the network's id of it. */
   #createSession(session: string): LineSession {
     const network = this.#network
     const { number: line } = this.#line
@@ -223,14 +212,14 @@ class SimulatedLineRun {
       network.signalOf(line).notify()
     }
     return {
-      capacity: CAPACITY,
+      capacity: 32,
       knows: async (handle) => network.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
         sendMessage(network, { message, line, session, onDrop }, pointOfNoReturn, signal),
     }
   }
 
-  /** Publishes one batch; false if there was nothing. */
+  /** Returns false if there was nothing to publish. */
   async #publishBatch(): Promise<boolean> {
     const network = this.#network
     const { position, historyUntil } = this.#checkpoint
@@ -245,8 +234,8 @@ class SimulatedLineRun {
       await this.#events.publish([{ ...only, checkpoint }])
       return true
     }
-    // The checkpoint follows the events alone, so that none is skipped. The next batch does not wait for
-    // it, only the next checkpoint does.
+    // The checkpoint follows its events, so that none is skipped. Only the next checkpoint waits for it,
+    // not the next batch.
     await this.#events.publish(events)
     await this.#checkpointed
     this.#checkpointed = this.#events.publish([this.#checkpointEvent()])
@@ -268,11 +257,11 @@ class SimulatedLineRun {
   }
 }
 
-/** `identity:position:historyUntil`; without a checkpoint, everything in the ledger is history. */
+/** Parses `identity:position:historyUntil`; without a checkpoint, the whole ledger is history. */
 function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
   if (text === null) return { position: 0, historyUntil: network.lastPosition() }
   const [identity, position, historyUntil] = text.split(':')
-  // Another ledger than the one that was read: everything in it is new.
+  // In another ledger, everything is new.
   if (identity !== network.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
 }

@@ -1,4 +1,4 @@
-// The file of the simulated network, which outlives a killed process.
+// The simulated network's file, which survives a killed process.
 
 import type { Statement } from 'bun:sqlite'
 
@@ -6,7 +6,7 @@ import { LastingDatabase } from '../../../system/lasting-database.ts'
 import { memoize } from '../../../system/memoize.ts'
 import type { FileRef } from './files.ts'
 
-/** An event on its way to a line. `handle` and `text` are null except for messages of two. */
+/** An event on its way to a line. `handle` and `text` are null except for direct messages. */
 export type PendingEvent = {
   readonly line: string
   readonly kind: 'message' | 'sent' | 'delivered' | 'read' | 'attachment' | 'change'
@@ -18,10 +18,9 @@ export type PendingEvent = {
   readonly at: number
 }
 
-/** `seq` is its position, which is never given twice. */
+/** `seq` is its position and is never reused. */
 export type NetworkEvent = PendingEvent & { readonly seq: number }
 
-/** A file that was sent with a message. */
 export type Part = FileRef & { readonly guid: string; readonly attachmentId: string }
 
 export type Carried = {
@@ -30,7 +29,7 @@ export type Carried = {
   readonly to: string
   readonly text: string
   readonly guid: string
-  /** Null for the network's own. */
+  /** Null for the network's own service. */
   readonly service: string | null
   readonly at: number
 }
@@ -40,14 +39,14 @@ type Values = Record<string, string | number | null>
 const PRAGMAS = [
   'busy_timeout = 5000',
   'journal_mode = WAL',
-  // It must outlive a killed process, not a power cut: the file system's cache is enough.
+  // It must survive a killed process, not a power cut: the file system's cache is enough.
   'synchronous = OFF',
   'temp_store = MEMORY',
   'journal_size_limit = 67108864',
 ]
 
 // `carried` has no UNIQUE message id on purpose: a real network would carry a message twice, and the file
-// is there to show it. `pending` holds the events to come, `events` those that have come.
+// must show it. `pending` holds events to come, `events` those that have come.
 const EVENT = 'line TEXT NOT NULL, kind TEXT NOT NULL, guid TEXT NOT NULL, handle TEXT, text TEXT'
 const TABLES = `
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -92,7 +91,7 @@ export class Ledger {
     this.#db.transaction(write).immediate()
   }
 
-  /** The caller names the columns of its own query. */
+  /** The caller names the columns of its query. */
   query<Row>(sql: string): Statement<Row, Values[]> {
     return this.#prepared(sql) as Statement<Row, Values[]>
   }

@@ -1,4 +1,4 @@
-// The simulated network: carries messages between simulated lines and persons, and keeps in its ledger all
+// The simulated network: carries messages between simulated lines and people, and keeps in its ledger all
 // that was sent and all that is to come.
 
 import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
@@ -11,29 +11,25 @@ import { SimulatedFiles } from './files.ts'
 import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent } from './ledger.ts'
 
 export type SimulatedOptions = {
-  /** Lines that this start asks for. */
   readonly lineCount: number
-  /** Time a simulated person takes for each step: to get a message, to read it. */
+  /** Time that a simulated person takes for each step: to get a message, to read it. */
   readonly delayMs: number
-  /** The path of the ledger, `simulated.db`. */
   readonly ledgerPath: string
 }
 
-/** What the network needs of the machine. */
 export type NetworkHost = Pick<KindHost, 'relayClock' | 'random'>
 
 /** A message, the session of its line that posted it, and the events that follow from it. */
 type CarriedMessage = {
   readonly carried: Carried
   readonly session: string
-  /** The files that went, in order. */
+  /** The files that were sent, in order. */
   readonly parts: readonly Part[]
-  /** True if the network refused the rest: then the message itself is not carried. */
+  /** The network refused the rest, so the message itself is not carried. */
   readonly isCut: boolean
   readonly events: readonly PendingEvent[]
 }
 
-/** A message that is not in the ledger yet. */
 type Posted = CarriedMessage & {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -47,7 +43,7 @@ const COLUMNS = 'line, kind, guid, handle, text, details, at'
 const DUE = `SELECT seq FROM pending WHERE line = $line AND at <= $now ORDER BY at, seq LIMIT +$limit`
 
 export class SimulatedNetwork {
-  /** Id of its ledger: a new file has another one. */
+  /** Id of its ledger: a new file has another id. */
   readonly identity: string
   readonly files: SimulatedFiles
   readonly clock: Clock
@@ -56,7 +52,7 @@ export class SimulatedNetwork {
   readonly #random: Random
   readonly #ledger: Ledger
   readonly #signals = new Map<string, Signal>()
-  /** Time of each line's next pending event, where known; Infinity for never. */
+  /** Known times of each line's next pending event; Infinity for none. */
   readonly #nextDueAt = new Map<string, number>()
   /** Messages of this turn of the event loop. */
   #posted: Posted[] = []
@@ -74,40 +70,36 @@ export class SimulatedNetwork {
     this.#monotonic = relayClock.monotonic()
     this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
     this.#ledger = new Ledger(ledgerPath)
-    const last = this.#ledger
-      .query<{ at: number }>('SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1')
-      .get()
-    this.#time = last?.at ?? 0
+    const last = 'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1'
+    this.#time = this.#ledger.query<{ at: number }>(last).get()?.at ?? 0
     const id = this.newGuid()
     this.#ledger.run("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING", { id })
-    const about = this.#ledger
-      .query<{ value: string }>("SELECT value FROM about WHERE name = 'identity'")
-      .get()
-    this.identity = about?.value ?? id
+    const identity = "SELECT value FROM about WHERE name = 'identity'"
+    this.identity = this.#ledger.query<{ value: string }>(identity).get()?.value ?? id
   }
 
-  /** Begins a session of a line and returns its id; earlier sessions carry nothing from now on. */
+  /** Returns the id of a new session; the line's earlier sessions carry nothing from now on. */
   beginSession(line: string): string {
     const id = this.newGuid()
     this.#ledger.run('INSERT INTO sessions (line, id) VALUES ($line, $id)', { line, id })
     return id
   }
 
-  /** Forgets every session of a line except the newest: everything that they left open is durably settled. */
+  /** Forgets every session of a line except the newest, once everything that they left open is durably settled. */
   settleSessions(line: string): void {
     const newest = 'SELECT max(seq) FROM sessions WHERE line = $line'
     this.#ledger.run(`DELETE FROM sessions WHERE line = $line AND seq < (${newest})`, { line })
   }
 
-  /** Note of a point of no return: `identity:session:seq of the newest message so far`. */
+  /** Note of a point of no return: `identity:session:seq of the newest message`. */
   noteOf(session: string): string {
     return `${this.identity}:${session}:${this.#carriedSeqs().newest}`
   }
 
   /**
-   * True where the ledger would hold the message of a note, had it been carried: its session is over, so
-   * none of its sends can write any more; it is not settled, so the relay's own file is not of an earlier
-   * time; and the messages after the note were neither lost nor pruned.
+   * True if the ledger would hold the message of a note, had it been carried: its session is over, so
+   * none of its sends can write any more; it is not settled, so the relay's own file is not an older
+   * copy; and the messages after the note were neither lost nor pruned.
    */
   isCompleteSince(line: string, note: string | null): boolean {
     const [identity, id = '', seq] = note?.split(':') ?? []
@@ -118,7 +110,7 @@ export class SimulatedNetwork {
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 
-  /** Notified when a line has something to read earlier than expected. */
+  /** Notified if a line has something to read earlier than expected. */
   signalOf(line: string): Signal {
     const signal = this.#signals.get(line) ?? new Signal()
     this.#signals.set(line, signal)
@@ -126,8 +118,8 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Carries a message with its events; or rejects and has carried nothing. Messages of one turn of the
-   * event loop are one transaction: they pass their points of no return together.
+   * Carries a message with its events, or rejects and has carried nothing. Messages of one turn of the
+   * event loop share a transaction: they pass their points of no return together.
    */
   carry(message: CarriedMessage): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -136,33 +128,28 @@ export class SimulatedNetwork {
     return promise
   }
 
-  /** Lets something happen that follows from no message. */
+  /** Adds events that follow from no message. */
   post(events: readonly PendingEvent[]): void {
     const now = this.now()
     this.#ledger.transaction(() => this.#insertEvents(events, now))
     this.#expect(events, now)
   }
 
-  /** Events of a line after `position`, in order; due pending events join them first. */
+  /** Events of a line after `position`, in order; due pending events come in first. */
   read(line: string, position: number, limit: number): readonly NetworkEvent[] {
     const now = this.now()
     if (this.#dueAt(line) <= now) {
       const due = { line, now, limit: DUE_MAX }
       this.#ledger.transaction(() => {
-        this.#ledger.run(
-          `INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM pending
-               WHERE seq IN (${DUE}) ORDER BY at, seq`,
-          due,
-        )
+        const arrived = `SELECT ${COLUMNS} FROM pending WHERE seq IN (${DUE}) ORDER BY at, seq`
+        this.#ledger.run(`INSERT INTO events (${COLUMNS}) ${arrived}`, due)
         this.#ledger.run(`DELETE FROM pending WHERE seq IN (${DUE})`, due)
       })
       this.#nextDueAt.delete(line)
     }
-    return this.#ledger
-      .query<NetworkEvent>(
-        'SELECT * FROM events WHERE line = +$line AND seq > +$position ORDER BY seq LIMIT +$limit',
-      )
-      .all({ line, position, limit })
+    const sql =
+      'SELECT * FROM events WHERE line = +$line AND seq > +$position ORDER BY seq LIMIT +$limit'
+    return this.#ledger.query<NetworkEvent>(sql).all({ line, position, limit })
   }
 
   /** Time until the line's next pending event, in milliseconds; Infinity for none. */
@@ -170,27 +157,21 @@ export class SimulatedNetwork {
     return Math.max(0, this.#dueAt(line) - this.now())
   }
 
-  /** Newest position of all lines. */
   lastPosition(): number {
     const sql = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
     return this.#ledger.query<{ seq: number }>(sql).get()?.seq ?? 0
   }
 
-  /** Guid and service of a carried message, or null. */
   findCarried(messageId: string): Pick<Carried, 'guid' | 'service'> | null {
     const sql =
       'SELECT guid, service FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1'
     return this.#ledger.query<Pick<Carried, 'guid' | 'service'>>(sql).get({ messageId })
   }
 
-  /** Files that were sent with a message, in order. */
   partsOf(messageId: string): readonly Pick<Part, 'guid' | 'attachmentId'>[] {
-    return this.#ledger
-      .query<
-        Pick<Part, 'guid' | 'attachmentId'>
-      >(`SELECT guid, attachment_id AS attachmentId FROM parts
-       WHERE message_id = $messageId ORDER BY seq`)
-      .all({ messageId })
+    const sql = `SELECT guid, attachment_id AS attachmentId FROM parts
+       WHERE message_id = $messageId ORDER BY seq`
+    return this.#ledger.query<Pick<Part, 'guid' | 'attachmentId'>>(sql).all({ messageId })
   }
 
   saveGroup(line: string, group: DeviceGroup, isLeft = false): void {
@@ -202,39 +183,33 @@ export class SimulatedNetwork {
     })
   }
 
-  /** A group that the line is in. */
   findGroup(line: string, chatGuid: string): DeviceGroup | null {
-    const found = this.#ledger
-      .query<{ value: string }>(`SELECT device_group AS value FROM chats
-       WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`)
-      .get({ line, chatGuid })
+    const sql = `SELECT device_group AS value FROM chats
+       WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`
+    const found = this.#ledger.query<{ value: string }>(sql).get({ line, chatGuid })
     return found === null ? null : (JSON.parse(found.value) as DeviceGroup) // From `saveGroup`.
   }
 
   /** A message of a line, received or sent, with its first text. */
   findMessage(line: string, guid: string): Pick<NetworkEvent, 'text' | 'details' | 'at'> | null {
     const received = `WHERE line = $line AND kind = 'message' AND guid = $guid`
-    return this.#ledger
-      .query<
-        Pick<NetworkEvent, 'text' | 'details' | 'at'>
-      >(`SELECT text, details, at FROM events ${received}
+    const sql = `SELECT text, details, at FROM events ${received}
        UNION ALL SELECT text, details, at FROM pending ${received}
        UNION ALL SELECT text, (SELECT json_object('group', json(device_group)) FROM chats
            WHERE chats.line = $line AND device_group ->> 'identifier' = recipient), carried_at
-         FROM carried WHERE line = $line AND guid = $guid LIMIT 1`)
-      .get({ line, guid })
+         FROM carried WHERE line = $line AND guid = $guid LIMIT 1`
+    return this.#ledger.query<NetworkEvent>(sql).get({ line, guid })
   }
 
-  /** The changes of a message that have come or will come, oldest first. */
+  /** Changes of a message that have come or will come, oldest first. */
   changesOf(line: string, targetGuid: string): readonly Pick<NetworkEvent, 'details' | 'at'>[] {
     const change = `WHERE line = $line AND kind = 'change' AND details ->> 'targetGuid' = $targetGuid`
-    return this.#ledger
-      .query<Pick<NetworkEvent, 'details' | 'at'>>(`SELECT details, at FROM events ${change}
-       UNION ALL SELECT details, at FROM pending ${change} ORDER BY at`)
-      .all({ line, targetGuid })
+    const sql = `SELECT details, at FROM events ${change}
+       UNION ALL SELECT details, at FROM pending ${change} ORDER BY at`
+    return this.#ledger.query<NetworkEvent>(sql).all({ line, targetGuid })
   }
 
-  /** True where the end of a file's wait has come after `position`, or will come. */
+  /** The end of the pending file has come after `position`, or will come. */
   expectsFile(line: string, guid: string, position: number): boolean {
     const end = `WHERE line = $line AND kind = 'attachment' AND guid = $guid`
     const sql = `SELECT 1 FROM pending ${end}
@@ -250,8 +225,8 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Deletes a few entries older than 30 days, of `line` only those up to `position`. The newest message
-   * stays, so that no seq is given twice.
+   * Deletes a few entries older than 30 days, and of `line` only those up to `position`. The newest
+   * message stays, so that no seq is reused.
    */
   prune(line: string, position: number): void {
     const before = this.now() - KEPT_MS
@@ -266,7 +241,7 @@ export class SimulatedNetwork {
     this.files.prune(before)
   }
 
-  /** The wall clock, except that it never steps back: then time goes on from where it was. */
+  /** The wall clock, but it never steps back. */
   now(): number {
     const wall = this.clock.now()
     const monotonic = this.clock.monotonic()
@@ -275,18 +250,16 @@ export class SimulatedNetwork {
     return Math.floor(this.#time)
   }
 
-  /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
+  /** Guids in order of time: their index grows at its end, which keeps commits small. */
   newGuid(): string {
     return guidFromBytes(uuidV7(timestamp(this.now()), this.#random.bytes(10)))
   }
 
-  /** Seqs of the oldest and the newest message; 0 where nothing was carried. */
+  /** Seqs of the oldest and the newest message; 0 if none was carried. */
   #carriedSeqs(): { readonly oldest: number; readonly newest: number } {
-    const seqs = this.#ledger
-      .query<{ oldest: number | null; newest: number | null }>(
-        `SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest`,
-      )
-      .get()
+    const sql =
+      'SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest'
+    const seqs = this.#ledger.query<{ oldest: number | null; newest: number | null }>(sql).get()
     return { oldest: seqs?.oldest ?? 0, newest: seqs?.newest ?? 0 }
   }
 

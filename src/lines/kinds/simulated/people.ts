@@ -1,5 +1,5 @@
-// People on the simulated network: its own lines, and persons whose last four digits decide how they
-// behave. The digits are documented: a developer tries every outcome of a message with them.
+// People on the simulated network: its own lines, and people whose last four digits decide how they behave.
+// The digits are documented, so that a developer can try every outcome of a message.
 
 import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
@@ -16,9 +16,7 @@ import type { FileRef, Sample } from './files.ts'
 import type { Carried, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 
-/** Outcome of a message to a number. */
 export type Behaviour =
-  /** It leaves; the fields say what follows. */
   | {
       readonly kind: 'carried'
       readonly isDelivered: boolean
@@ -26,19 +24,17 @@ export type Behaviour =
       /** Time until the network confirms the message, in milliseconds. */
       readonly acceptMs: number
       readonly answer: Answer | null
-      /** The line goes offline right after. */
       readonly dropsLine: boolean
     }
-  /** Refused before anything happened: the recipient is not on iMessage, or takes no SMS. */
+  /** Refused before anything happened. */
   | { readonly kind: 'not_on_imessage' | 'no_sms' }
   /** The line itself refuses, after its point of no return. */
   | { readonly kind: 'line_refuses' }
   /** Carried, but never confirmed. */
   | { readonly kind: 'nobody_knows' }
-  /** Only the first file goes; the rest is refused, or nobody knows. */
+  /** Only the first file is sent; the rest is refused, or unknown. */
   | { readonly kind: 'first_part'; readonly rest: 'refused' | 'unknown' }
 
-/** The way in which a person answers. */
 type Answer =
   /** With the same text and files. */
   | 'echo'
@@ -98,7 +94,7 @@ const SPECIAL: Readonly<Record<string, Behaviour>> = {
 }
 const WITHOUT_SMS = '0189'
 
-/** The number of the simulated line with this ordinal: +12025550101 is the first one. */
+/** The first simulated line is +12025550101. */
 export function numberOfLine(ordinal: number): string {
   return `+1202555${String(FIRST_LINE + ordinal).padStart(4, '0')}`
 }
@@ -108,17 +104,16 @@ function isLine(handle: string, count: number): boolean {
   return ordinal >= 1 && ordinal <= count
 }
 
-/** A message on its way, as far as its recipient decides what becomes of it. */
 type Addressed = {
   readonly to: string
   readonly service?: string | undefined
-  /** The group that it goes to; its people answer, and report nothing. */
+  /** Its members answer, but send no receipts. */
   readonly group?: DeviceGroup | undefined
   /** Files and text. */
   readonly partCount: number
 }
 
-/** Behaviour by the last four digits; a line and an e-mail address are ordinary persons. */
+/** Behavior by the last four digits; a line and an e-mail address behave normally. */
 export function behaviourOf(
   { to, service, group, partCount }: Addressed,
   lineCount: number,
@@ -138,14 +133,13 @@ function bySms(behaviour: Behaviour): Behaviour {
   return behaviour.kind === 'carried' ? withoutReceipts(behaviour) : behaviour
 }
 
-/** SMS and groups have none. */
+/** SMS and groups have no receipts. */
 function withoutReceipts(carried: CarriedBehaviour): CarriedBehaviour {
   return { ...carried, isDelivered: false, isRead: false }
 }
 
 type SimulatedMessage = Carried & {
   readonly files: readonly FileRef[]
-  /** The group that it was sent to. */
   readonly group: DeviceGroup | undefined
 }
 
@@ -168,7 +162,7 @@ export function eventsAfter(
     const attachments = files.map((file) => available(file, network.newGuid()))
     all.push(messageFrom(sender, network.newGuid(), text, { attachments }))
   }
-  // `read` at the moment of `delivered` implies both.
+  // `read` at the time of `delivered` implies both.
   const isOneStep = isRead && readAt === deliveredAt
   if (isDelivered && !isOneStep) all.push(eventAbout('delivered', { line, guid, at: deliveredAt }))
   if (isRead) all.push(eventAbout('read', { line, guid, at: readAt }))
@@ -178,7 +172,7 @@ export function eventsAfter(
   return [...all, ...answers]
 }
 
-/** The people who answer, each with the answer. In a group nobody begins another one. */
+/** The people who answer, each with the answer. Nobody answers in a group by starting another. */
 function answerersOf(
   { to, group }: SimulatedMessage,
   { answer }: CarriedBehaviour,
@@ -190,7 +184,6 @@ function answerersOf(
   })
 }
 
-/** A person who answers, and the guid and the time of the answer. */
 type Answering = {
   readonly network: SimulatedNetwork
   readonly message: SimulatedMessage
@@ -241,7 +234,6 @@ function write(answering: Answering, text: string, files: readonly FileRef[] = [
   return messageFrom(senderOf(answering), answering.guid, text, { attachments })
 }
 
-/** A message whose file is there later. */
 function announce(answering: Answering, file: FileRef | null): readonly PendingEvent[] {
   const { message, guid, at, network } = answering
   const place = { line: message.line, guid: network.newGuid(), at: at + FILE_WAIT_MS }
@@ -260,7 +252,7 @@ function senderOf({ message, from, at }: Answering): Sender {
   return { line, from, group, service, at }
 }
 
-/** A group with `from`, with a person who answers there and with one who reacts. */
+/** A group with `from`, a person who answers there and a person who reacts. */
 export function weekendOf(from: string): DeviceGroup {
   const identifier = `chat${from.replaceAll(/\D/g, '')}`
   const near = from.slice(0, -4)

@@ -1,5 +1,5 @@
-// The script of the simulated network: a caller of the API lets people write, react, edit and unsend, and
-// lets groups change.
+// Script of the simulated network: an API call lets people write, react, edit and unsend, and lets groups
+// change.
 
 import { Type, type TProperties } from 'typebox'
 
@@ -128,7 +128,7 @@ const Happened = objectSchema('SimulatedEvent', {
   guid: Type.String({ description: 'Of the message or the change, for events about it.' }),
 })
 
-/** The body of an event, under its `type`, with an example that works. */
+/** The body of an event by its `type`, with a working example. */
 function eventSchema<Name extends string, Fields extends TProperties>(
   type: Name,
   fields: Fields,
@@ -146,7 +146,6 @@ function eventSchema<Name extends string, Fields extends TProperties>(
   )
 }
 
-/** The action of a line that plays an event on `network`. */
 export function scriptAction(network: () => SimulatedNetwork): LineAction {
   return {
     name: 'events',
@@ -165,10 +164,9 @@ export function scriptAction(network: () => SimulatedNetwork): LineAction {
   }
 }
 
-/** The line on which something happens, and the time. */
 type Stage = { readonly network: SimulatedNetwork; readonly line: string; readonly at: number }
 
-/** Guid of the message or the change. */
+/** Returns the guid of the message or the change. */
 function play(stage: Stage, event: ScriptEvent): string {
   switch (event.type) {
     case 'message':
@@ -252,7 +250,7 @@ function reactionOf(event: Bodies['reaction']) {
   return { kind, targetGuid, action, type, emoji, part, handle, isFromMe: false }
 }
 
-/** The earlier texts are those that the message had on this network. */
+/** The earlier texts are those on this network. */
 function editOf({ network, line }: Stage, { target_guid: targetGuid, text }: Bodies['edit']) {
   const first = network.findMessage(line, targetGuid)
   const edits = first === null ? [] : [{ text: first.text ?? '', at: timestamp(first.at) }]
@@ -274,7 +272,7 @@ function changeGroup(stage: Stage, event: Bodies['group_change']): string {
   return postChange(stage, { kind: 'group', group, change, ...members })
 }
 
-/** A change of a message in a group names the group. */
+/** A change of a group message names the group. */
 function changeMessage(
   stage: Stage,
   details: Exclude<ChangeDetails, { readonly kind: 'group' }>,

@@ -1,33 +1,32 @@
-// One send of a simulated line: all that can fail comes first, then the point of no return, then one
-// transaction of the ledger with the message, its files and all that follows from them.
+// One send of a simulated line: everything that can fail, then the point of no return, then one transaction
+// of the ledger with the message, its files and all that follows from them.
 
 import type { AttachmentId } from '../../../domain/ids.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
+import { hashFile } from '../../../system/hash.ts'
 import {
   WITHDRAWN,
   isGranted,
+  notSent,
   type DeviceGroup,
+  type NotSent,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
-import { hashOf } from './files.ts'
 import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
 
-/** A message in a session of a line. */
 type Sending = {
   readonly message: OutgoingMessage
-  /** Number of the line. */
   readonly line: string
-  /** Id of the session, as the network knows it. */
+  /** The network's id of the session. */
   readonly session: string
-  /** Called if the line goes offline because of the message. */
+  /** Called if the message takes the line offline. */
   readonly onDrop: () => void
 }
 
-/** A message that may leave. */
 type Prepared = {
   readonly message: OutgoingMessage
   readonly behaviour: Behaviour
@@ -35,14 +34,12 @@ type Prepared = {
   readonly parts: readonly Part[]
 }
 
-/** Entries of the ledger that prove what was sent of a message. */
+/** Ledger entries that prove which parts were sent. */
 type Proof = {
   readonly guid: string
   readonly service: string | null
   readonly parts: readonly Pick<Part, 'guid' | 'attachmentId'>[]
 }
-
-type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 const NO_ANSWER = { outcome: 'unknown', reason: 'no_answer' } as const
 
@@ -70,8 +67,8 @@ export async function sendMessage(
 }
 
 /**
- * The end of a message that a crash left open; null if it cannot be known. `isComplete` if the ledger
- * would hold the message, had it been carried.
+ * The end of a message that a crash left open; null if unknown. `isComplete` if the ledger would hold the
+ * message, had it been carried.
  */
 export function settledBy(
   network: SimulatedNetwork,
@@ -91,12 +88,11 @@ export function settledBy(
   return isSlow ? provenAs('held', proof) : outcomeOf(behaviour, proof)
 }
 
-/** Reads the files, and decides what becomes of the message. */
 async function prepare(
   network: SimulatedNetwork,
   line: string,
   message: OutgoingMessage,
-): Promise<Prepared | Refusal> {
+): Promise<Prepared | NotSent> {
   const group = groupOfSend(network, line, message)
   if (group === null) return notSent('group_not_reachable', 'message')
   const behaviour = behaviourOfSend(message, group, network.lineCount)
@@ -105,13 +101,14 @@ async function prepare(
   }
   const parts: Part[] = []
   for (const { id, path, mimeType, ...file } of message.attachments ?? []) {
-    if ((await hashOf(path)) !== file.sha256) return notSent('attachment_missing', 'message')
+    const hash = await hashFile(path).catch(() => null)
+    if (hash !== file.sha256) return notSent('attachment_missing', 'message')
     parts.push({ ...file, declaredType: mimeType, guid: network.newGuid(), attachmentId: id })
   }
   return { message, behaviour, group, parts }
 }
 
-/** The parts that the ledger holds from now on; null if it holds nothing. */
+/** The parts that the ledger now holds; null if it holds nothing. */
 async function carry(
   network: SimulatedNetwork,
   { message, behaviour, group, parts: all }: Prepared,
@@ -137,7 +134,6 @@ async function carry(
   }
 }
 
-/** Keeps the files that others get. */
 function keepForwarded(
   { files }: SimulatedNetwork,
   { attachments = [] }: OutgoingMessage,
@@ -169,11 +165,7 @@ function provenAs<Outcome extends 'accepted' | 'held'>(
   }
 }
 
-function notSent(reason: string, blame: 'line' | 'message'): Refusal {
-  return { outcome: 'not_sent', reason, blame }
-}
-
-/** The group that the message is for; null if the line has no such group. */
+/** Null if the line has no such group. */
 function groupOfSend(
   network: SimulatedNetwork,
   line: string,
