@@ -1,4 +1,4 @@
-// The services that all parts of the page share, made once in `main.tsx`:
+// The services that all parts of the page share, created once in `main.tsx`:
 //
 //   const { api, notices, router } = useDashboard()
 
@@ -68,8 +68,8 @@ export function useDashboard(): Dashboard {
 }
 
 /**
- * The answer of an operation, kept fresh while the component lives; stale after changes of these kinds, or of the
- * things with these ids. Loading as long as `call` is null.
+ * Reads an operation's answer, and again after each change whose kind or id is in `on`, while the component is
+ * mounted. Stays `loading` while `call` is null.
  */
 export function useRead<Id extends OperationId>(
   id: Id,
@@ -88,7 +88,7 @@ export function useRead<Id extends OperationId>(
 
 const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
 
-/** By XMLHttpRequest: `fetch` does not say how much of a body has left. */
+/** Uses XMLHttpRequest because `fetch` does not report upload progress. */
 const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {
   const { signal, onProgress } = options
   const { promise, resolve } = Promise.withResolvers<Answer<T>>()
@@ -110,11 +110,11 @@ const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions)
 function answerIn<T>(sent: XMLHttpRequest): Answer<T> {
   const headers = { get: (name: string) => sent.getResponseHeader(name) }
   const body = parsed(sent.responseText)
-  if (sent.status < 300) return { ok: true, value: body as T } // The relay answers what its schemas say.
+  if (sent.status < 300) return { ok: true, value: body as T } // The relay checks answers against its schemas.
   return { ok: false, failure: failureIn({ status: sent.status, headers }, body) }
 }
 
-/** Null for a page of a proxy, which is no JSON. */
+/** Returns null if a proxy answered with something other than JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-// The page as a whole: setup, sign-in, or the shell with a page in it.
+// The root component: setup, sign-in, or the shell with a page in it.
 
 import { render, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -65,10 +65,10 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
   settings: SETTINGS.View,
 }
 
-/** By then the first page has its data. */
+/** By then, the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
 
-/** The longest wait for a browser that is never idle. */
+/** Longest wait for an idle browser. */
 const IDLE_MS = 2_000
 
 showTheme()
@@ -77,7 +77,7 @@ keepFocus(document)
 const root = document.querySelector('#app')
 if (root !== null) {
   const dashboard = createDashboard(window)
-  // First of all requests: browsers make six at a time.
+  // The first request of all: browsers make six at a time.
   void dashboard.session.open(dashboard.clock)
   render(
     <DashboardContext.Provider value={dashboard}>
@@ -133,7 +133,7 @@ function SignedIn() {
   )
 }
 
-/** Members read and answer. */
+/** Members only read and answer conversations. */
 function pageOfMember(page: PageName | null): ShownPage | null {
   return page === 'home' || page === 'conversations' ? 'conversations' : null
 }
@@ -156,7 +156,7 @@ function useStream(isSignedIn: boolean): void {
   }, [isSignedIn, dashboard])
 }
 
-/** Loads the other pages, which then open at once, even without the relay. */
+/** Loads the scripts of the other pages, which then open at once, even without the relay. */
 async function loadTheRest(dashboard: Dashboard, end: AbortSignal): Promise<void> {
   await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
   const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
@@ -170,14 +170,13 @@ async function loadTheRest(dashboard: Dashboard, end: AbortSignal): Promise<void
 /** Resolves once the browser is idle, or as soon as `end` aborts. */
 function whenIdle(end: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    // Safari has it only behind a developer setting.
+    // Safari has `requestIdleCallback` only behind a developer setting.
     if (end.aborted || !('requestIdleCallback' in window)) return resolve()
     end.addEventListener('abort', () => resolve(), { once: true })
     requestIdleCallback(() => resolve(), { timeout: IDLE_MS })
   })
 }
 
-/** A page without the shell. */
 function Alone({ view }: { readonly view: preact.VNode }) {
   return (
     <main id="main" class="alone">

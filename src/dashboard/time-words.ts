@@ -1,11 +1,10 @@
-// Times in words: in English, as the whole page, in the order and time zone of the browser's region; and how
-// that region writes numbers.
+// Times in English words, in the format and time zone of the browser's region.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Made at its first use: a formatter takes longer to create than a page to draw. */
+/** Creates a value at its first use: a formatter takes longer to create than a page to draw. */
 export function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
@@ -14,13 +13,12 @@ export function once<T>(make: () => T): () => T {
 /** IANA name of the browser's time zone. */
 export const browsersZone = once(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
-/** "en-DE" for a German browser: English words, the day before the month, 24 hours, and "7.180". */
+/** "en-DE" for a German browser: English words, day before month, 24 hours, and "7.180". */
 export const regionLocale = once(() => {
   const { locale } = new Intl.DateTimeFormat().resolvedOptions()
   return locale.startsWith('en') ? locale : `en-${new Intl.Locale(locale).maximize().region}`
 })
 
-/** A format of times in `regionLocale`. */
 export const formatter = (options: Intl.DateTimeFormatOptions) =>
   once(() => new Intl.DateTimeFormat(regionLocale(), options))
 
@@ -68,7 +66,7 @@ export function shortTime(iso: string, now: number): string {
   return daysSince(iso, now) === 0 ? clockTime(iso) : shortDay(iso, now)
 }
 
-/** "Today", "Yesterday", "Monday, November 16", or with the year where it is not this one. */
+/** "Today", "Yesterday", "Monday, November 16", or with the year if it is not this one. */
 export function dayWords(iso: string, now: number): string {
   const days = daysSince(iso, now)
   if (days === 0 || days === 1) return capitalized(RELATIVE().format(-days, 'day'))
@@ -81,7 +79,7 @@ export function dateWords(iso: string): string {
   return DAY_OF_YEAR().format(new Date(iso))
 }
 
-/** The form of a time in the API. */
+/** The API's format. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString()
 }
@@ -91,13 +89,13 @@ export function pickerTime(time: number): string {
   return isoTime(time - zoneMs(time)).slice(0, 'YYYY-MM-DDTHH:mm'.length)
 }
 
-/** The time in such an input, in milliseconds since 1970; null while it is incomplete. */
+/** Parses such a value to milliseconds since 1970; null while it is incomplete. */
 export function pickedTime(text: string): number | null {
   const time = Date.parse(text)
   return Number.isNaN(time) ? null : time
 }
 
-/** Number of midnights since then, in the browser's time zone. */
+/** The number of midnights since then, in the browser's time zone. */
 function daysSince(iso: string, now: number): number {
   return dayNumber(now) - dayNumber(Date.parse(iso))
 }
@@ -114,7 +112,7 @@ function isOfYear(date: Date, now: number): boolean {
   return date.getFullYear() === new Date(now).getFullYear()
 }
 
-/** "Nov 21", with the year where it is not this one. */
+/** "Nov 21", with the year if it is not this one. */
 function shortDay(iso: string, now: number): string {
   const date = new Date(iso)
   return (isOfYear(date, now) ? DAY() : DAY_OF_YEAR()).format(date)

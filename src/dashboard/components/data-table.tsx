@@ -18,7 +18,7 @@ type Row = { readonly id: string } | { readonly name: string }
 
 /** A table that becomes one card per row below 640 px. The first column heads its row. */
 export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
-  // The roles repeat the elements, whose meaning browsers drop where CSS turns them into blocks.
+  // The roles are explicit because browsers drop the elements' meaning if CSS turns them into blocks.
   return (
     <table class="table" role="table">
       <caption class="visually-hidden">{caption}</caption>

@@ -1,4 +1,4 @@
-// Dialogs with an action, and buttons that open them. The first script has none of them.
+// Dialogs with an action, and buttons that open them. Lazy pages import this file, so the first script stays small.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -22,18 +22,18 @@ type ActionProps = {
   readonly confirm: string
   readonly look?: 'main' | 'danger' | undefined
   readonly action: Action<[]>
-  /** The words of the button that does nothing. */
+  /** The text of the Cancel button. */
   readonly cancel?: string | undefined
-  /** The fields and error codes whose errors are shown beside their field. */
+  /** Fields and error codes whose errors are shown beside their field instead. */
   readonly but?: readonly string[] | undefined
   readonly isReady?: boolean | undefined
   readonly onClose: () => void
-  /** Starts the action, where more is to be done first. */
+  /** Replaces `action.start` if something must be checked first. */
   readonly onSubmit?: (() => unknown) | undefined
   readonly children: ComponentChildren
 }
 
-/** A dialog whose action the relay carries out; a failure is shown below the rest. */
+/** A dialog for an action of the relay, with its failure at the end. */
 export function ActionDialog(props: ActionProps) {
   const { confirm, look = 'main', action, isReady = true, onClose, onSubmit = action.start } = props
   return (
@@ -62,7 +62,7 @@ type NameProps = Pick<ActionProps, 'title' | 'confirm' | 'action' | 'onClose'> &
   readonly maxLength: number
 }
 
-/** Asks for a name, which nothing else of its kind may have. */
+/** Asks for a unique name. */
 export function NameDialog({ name, hint, maxLength, ...dialog }: NameProps) {
   const error = fieldError(dialog.action.failure, 'name', 'name_taken')
   return (
@@ -112,7 +112,6 @@ type DeleteProps = {
   readonly children: ComponentChildren
 }
 
-/** Deletes an entry of a list, and returns to the list. */
 export function DeleteCard({ page, noun, id, consequence, children }: DeleteProps) {
   const { api, notices, router } = useDashboard()
   const operation = page === 'lines' ? 'deletePhoneLine' : 'deleteWebhook'
@@ -145,7 +144,7 @@ type OnceProps = {
   readonly children: ComponentChildren
 }
 
-/** A secret that is never shown again, until its button is pressed. The caller then drops the secret. */
+/** Shows a secret until its button is pressed. The caller then drops the secret, which is never shown again. */
 export function ShownOnce({ title, onDone, children }: OnceProps) {
   return (
     <Dialog

@@ -1,4 +1,4 @@
-// An action of the relay, started by a button or a form, once at a time:
+// Runs an action of the relay for a button or form, one at a time:
 //
 //   const remove = useAction(
 //     () => api.call('deleteWebhook', { params: { id } }),
@@ -12,12 +12,12 @@ import { isDeclined, type Answer, type Failure } from '../api.ts'
 
 export type Action<Wanted extends readonly unknown[]> = {
   readonly isBusy: boolean
-  /** Null unless the action failed; null too where the owner dismissed the password dialog. */
+  /** Null unless the action failed; also null if the owner dismissed the password dialog. */
   readonly failure: Failure | null
   readonly start: (...wanted: Wanted) => void
 }
 
-/** `onFailed` gets the failure, for a caller without a place to show it. */
+/** `onFailed` is for callers that don't show `failure`. */
 export function useAction<T, Wanted extends readonly unknown[] = []>(
   call: (...wanted: Wanted) => Promise<Answer<T>>,
   onDone: (value: T) => void = () => {},

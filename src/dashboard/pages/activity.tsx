@@ -1,4 +1,4 @@
-// The audit trail in sentences, with filters in the address, and the newest lines of the log.
+// The audit log in sentences, with filters in the address, and the latest lines of the relay's log.
 
 import { useSignal } from '@preact/signals'
 
@@ -89,7 +89,7 @@ function Changes() {
   )
 }
 
-/** Names of the things that are still there, by their ids. */
+/** Looks up names of existing keys, webhooks and lines. */
 function useNames(): NameOf {
   const named = new Map<string, string>()
   for (const key of useKeys().value?.data ?? []) named.set(key.id, keyName(key))
@@ -107,7 +107,7 @@ function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf:
       feed={feed}
       label="Changes"
       class="activity"
-      // As high as a window, so that the log below stands still.
+      // As high as the window, so that the log below doesn't move.
       waiting={14}
       empty={
         <EmptyState icon="search" title="Nothing found">
@@ -129,7 +129,7 @@ function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEn
     page: (cursor, limit, signal) =>
       api.call('listAudit', { query: { actor, action, since, cursor, limit }, signal }),
     entry: () => Promise.resolve({ ok: false, failure: UNREACHABLE }),
-    // An entry never changes but for wrong passwords, which are counted.
+    // Entries never change, except the count of wrong passwords.
     idIn: () => null,
     movesUp: () => false,
     countMax: ENTRIES_MAX,

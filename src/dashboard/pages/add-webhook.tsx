@@ -21,7 +21,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
     attachment_links: false,
     phone_line_ids: [],
   })
-  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  // Nothing else in the page ever holds the secret, which goes with the dialog.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(
     () => api.call('createWebhook', { body: bodyOfDraft(draft.value) }),

@@ -1,4 +1,4 @@
-// Decisions on messages whose key may not send by itself.
+// Approving and denying messages whose API key needs an approval.
 
 import { useSignal } from '@preact/signals'
 
@@ -15,7 +15,6 @@ import { grouped } from '../words/common.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
-/** Approve as it is, with another text, or deny. */
 export function ApprovalActions(props: Props) {
   const { isBusy, start } = useDecision(props, 'approve')
   return (
@@ -90,7 +89,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
   )
 }
 
-/** The message of a conversation that has waited longest for a decision. */
+/** Shows the message of a conversation that has waited longest for approval. */
 export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
   const { session } = useDashboard()
   const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }

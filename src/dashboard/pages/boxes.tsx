@@ -1,4 +1,4 @@
-// Other machines whose lines the relay uses: their state, a new one, another name, and the end.
+// Other machines whose lines the relay uses: list, add, rename, remove.
 
 import { useSignal } from '@preact/signals'
 
@@ -22,7 +22,7 @@ import { SHELL } from '../words/shell.ts'
 
 export function BoxesPage() {
   const boxes = useBoxes()
-  /** The box to be invited again, or `new`. */
+  /** The name in the open Add dialog: of a box to invite again, or empty for a new one. */
   const asked = useSignal<string | null>(null)
   const add = (
     <Button look="main" icon="plus" onClick={() => (asked.value = '')}>
@@ -180,7 +180,7 @@ function RenameBox({ box, onClose }: NameProps) {
 
 type AddProps = { readonly named: string; readonly onClose: () => void }
 
-/** The name, then the command to run there, until the machine has joined. */
+/** Asks for a name, then shows the command to run on the new machine. */
 function AddBox({ named, onClose }: AddProps) {
   const { api } = useDashboard()
   const name = useSignal(named)

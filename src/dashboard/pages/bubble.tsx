@@ -29,12 +29,11 @@ type Props = {
   readonly onChanged: (message: Message) => void
 }
 
-/** The element of a message in the thread. */
 function bubbleId(messageId: string): string {
   return `bubble-${messageId}`
 }
 
-/** Moves the view and the focus to a message. False where it is not loaded. */
+/** Scrolls to a message and focuses it. Returns false if it is not loaded. */
 function showBubble(messageId: string): boolean {
   const bubble = document.getElementById(bubbleId(messageId))
   bubble?.scrollIntoView({ block: 'center' })
@@ -42,7 +41,7 @@ function showBubble(messageId: string): boolean {
   return bubble !== null
 }
 
-/** Moves the view to the message of the address, once; one that is far back is loaded with those around it. */
+/** Scrolls once to the address's `target` message. If it isn't loaded, sets `around`, which loads it. */
 export function useTarget(
   feed: Feed<Message>,
   target: string | null,
@@ -53,7 +52,7 @@ export function useTarget(
   useEffect(() => {
     if (target === null || shown.current === target || now.state === 'loading') return
     if (now.state === 'failed') {
-      // It was deleted meanwhile.
+      // The message was deleted.
       if (now.failure.status !== 404 || around.value === null) return
       shown.current = target
       around.value = null
@@ -63,7 +62,7 @@ export function useTarget(
   }, [feed, now.state, target])
 }
 
-/** `isFirst` where the message before it is another person's. */
+/** `isFirst`: the previous message is from someone else. */
 export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFirst: boolean }) {
   const isOwn = message.direction === 'outbound'
   const why = isOwn ? whyNot(message) : null
@@ -89,7 +88,6 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
 
 type MessageProps = { readonly message: Message }
 
-/** The person of a group who wrote it. */
 function Sender({ message: { sender } }: MessageProps) {
   if (sender === undefined || sender === null) return null
   return (
@@ -99,7 +97,7 @@ function Sender({ message: { sender } }: MessageProps) {
   )
 }
 
-/** The message that it replies to, and the way there. */
+/** The message it replies to, as a link. */
 function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
   const { router } = useDashboard()
   if (reply_to === undefined) return null
@@ -199,7 +197,7 @@ function Status({ message }: MessageProps) {
   )
 }
 
-/** The texts that it had before. */
+/** Earlier texts. */
 function Edits({ message: { edits = [] } }: MessageProps) {
   if (edits.length === 0) return null
   return (
@@ -219,7 +217,7 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   )
 }
 
-/** Members decide on nothing, and take back only their own. */
+/** Members can't decide on messages, and cancel only their own. */
 function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
   if (member === undefined || status === 'failed' || status === 'expired') return true
   return status === 'queued' && member.id === sent_by?.id

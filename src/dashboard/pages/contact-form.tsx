@@ -1,4 +1,4 @@
-// The form of a person in the address book: on the page of people, and in the head of a thread.
+// The form for a contact, opened from People and from a thread.
 
 import { useSignal } from '@preact/signals'
 
@@ -23,14 +23,14 @@ import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
 type Props = {
-  /** Null where it is to be typed. */
+  /** Null for a new contact, whose handle is typed. */
   readonly handle: string | null
   readonly isKnown: boolean
   readonly onClose: () => void
   readonly onChanged: () => void
 }
 
-/** Waits for what is known of the person: an empty form, saved, would overwrite it. */
+/** Waits for the stored contact: saving an empty form would overwrite it. */
 export function ContactDialog(props: Props) {
   const call = props.handle !== null && props.isKnown ? { params: { handle: props.handle } } : null
   const read = useRead('getContact', call)
@@ -91,7 +91,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
   )
 }
 
-/** Errors of a list name one of its texts, so they are shown below the form. */
+/** An error in a list names one of its texts, so it is shown below the form. */
 function hasOwnError(field: ContactField): boolean {
   return CONTACT_FIELDS[field].kind !== 'list'
 }

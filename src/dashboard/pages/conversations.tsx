@@ -1,4 +1,4 @@
-// The list of conversations on the left and one of them on the right; on a phone one of the two.
+// The list of conversations on the left, and one of them on the right; on a phone, only one of the two.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -37,7 +37,6 @@ import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
 const CONVERSATIONS_MAX = 20_000
 const ROW_HEIGHT = 76
-/** A row never shows more of a text. */
 const ROW_TEXT_MAX = 160
 
 const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
@@ -46,7 +45,7 @@ export function ConversationsPage() {
   const { router } = useDashboard()
   const [id] = router.route.value.path
   const lines = useLines().value?.data ?? []
-  /** The recipient in the form of a new conversation; null while it is closed. */
+  /** The recipient in the form for a new conversation; null while it is closed. */
   const writing = useSignal<string | null>(null)
   const write = (to = '') => (writing.value = to)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -54,7 +53,7 @@ export function ConversationsPage() {
   useFocusRescue(id === undefined ? heading : pane, id)
   const isWritten = useRef(false)
   useLayoutEffect(() => {
-    // The button of the form vanishes when the new conversation is listed; the field to write on is in the pane.
+    // The form's button is gone once the new conversation opens; the composer is in the pane.
     if (isWritten.current) pane.current?.focus({ preventScroll: true })
     isWritten.current = false
   }, [id])
@@ -161,7 +160,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   )
 }
 
-/** The id of the only line to show, the only kind, and the only state; empty for all. */
+/** A line's id, a type and a state to show; empty for all. */
 type Filter = { readonly line: string; readonly type: string; readonly state: string }
 
 type FiltersProps = Pick<PaneProps, 'lines'> & {
@@ -206,7 +205,7 @@ const optionsOf = (texts: Readonly<Record<string, string>>) =>
 
 type ListProps = PaneProps & {
   readonly filter: Filter
-  /** Words of a name, or a part of a number. */
+  /** Words of a name, or part of a number. */
   readonly typed: string
 }
 
@@ -221,7 +220,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
     return <FailureNote failure={now.failure} onRetry={again} />
   }
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
-  // The one that is looked at stays listed when it is read.
+  // The open conversation stays listed even if it no longer fits because it was read.
   const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
   if (rows.length === 0) {
     const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
@@ -252,20 +251,19 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   )
 }
 
-/** The found conversations as a list without an end to read. */
+/** Search results as a complete list. */
 function foundOf(now: Loaded<SearchResult>): FeedNow<Conversation> {
   if (now.state !== 'ready') return now
   return { state: 'ready', entries: now.value.conversations, nextCursor: null }
 }
 
-/** All conversations, or those that fit a filter. */
 function conversationSource(api: Api, { line, type, state }: Filter): FeedSource<Conversation> {
   const states = state === '' ? {} : { [state]: 'true' }
   const query = { phone_line_id: line, type: type === '' ? 'all' : type, ...states }
   return {
     page: (cursor, limit, signal) =>
       api.call('listConversations', { query: { ...query, cursor, limit }, signal }),
-    // A conversation that moved to another line is listed under its new id only.
+    // A conversation that moved to another line is listed only under its new id.
     entry: async (id, signal) => {
       const answer = await api.call('getConversation', { params: { id }, signal })
       if (!answer.ok || answer.value.moved_to === undefined) return answer
@@ -279,7 +277,7 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
   }
 }
 
-/** Conversations that the relay finds, once typing has paused. */
+/** Searches once typing has paused. */
 function useFound(typed: string): Read<SearchResult> {
   const settled = useSettled(typed)
   const call = typed === '' || settled !== typed ? null : { query: { q: typed, limit: 50 } }
@@ -293,7 +291,6 @@ function fits(conversation: Conversation, { line, type, state }: Filter): boolea
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }
 
-/** With a way to write to the number that was looked for. */
 function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'selected'>) {
   const handle = typedHandle(typed, lines)
   const write = isWhole(handle) && (
@@ -320,7 +317,7 @@ function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
 
 type RowProps = {
   readonly conversation: Conversation
-  /** The name of its line, where there are several. */
+  /** The name of its line, if there are several lines. */
   readonly line: string | null
   readonly href: string
   readonly isSelected: boolean

@@ -1,4 +1,4 @@
-// The deliveries of a webhook, newest first, with more while scrolling; the filters are in the address.
+// The deliveries of a webhook, newest first, with filters in the address.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -44,7 +44,7 @@ type Props = {
 }
 
 const STATUSES = { '': 'All', pending: 'Pending', succeeded: 'Delivered', exhausted: 'Failed' }
-/** Parameters of the list, under the same names in the address. */
+/** Query parameters of the API's list, with the same names in the address. */
 const FILTERS = [
   'status',
   'event',
@@ -55,7 +55,7 @@ const FILTERS = [
 ] as const
 type Filter = Readonly<Record<(typeof FILTERS)[number], string>>
 
-/** Of one webhook, in the page; a filter shows older ones. */
+/** Most deliveries in the list; filters find older ones. */
 const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
@@ -83,13 +83,13 @@ export function Deliveries({ webhook, open }: Props) {
   )
 }
 
-/** The filter in the address; a status or event that is none is left out. */
+/** Reads the filter from the address, without unknown statuses and events. */
 function useFilter(): Filter {
   const { query } = useDashboard().router.route.value
   const known = (name: string, values: readonly string[]) =>
     values.includes(query[name] ?? '') ? query[name] : ''
   return {
-    ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // All names.
+    ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // It has all names.
     status: known('status', Object.keys(STATUSES)) ?? '',
     event: known('event', EVENT_NAMES) ?? '',
   }
@@ -176,7 +176,7 @@ type SettledProps = {
   readonly onSettle: (value: string) => void
 }
 
-/** A text that counts after a pause in typing. */
+/** Calls `onSettle` after a pause in typing. */
 function SettledField({ label, value, onSettle }: SettledProps) {
   const typed = useSignal(value)
   const settled = useSettled(typed.value).trim()
@@ -293,7 +293,6 @@ type RowProps = FilterProps & {
   readonly isOpen: boolean
 }
 
-/** One line; open, with all details below it. */
 function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
   const path = [webhook.id, 'deliveries', ...(isOpen ? [] : [delivery.id])]
   return (
@@ -338,7 +337,6 @@ function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
   )
 }
 
-/** The last answer, the attempt of the schedule, and the next try. */
 function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const { clock } = useDashboard()
   const { status, attempts, attempt_count, schedule } = delivery

@@ -1,4 +1,4 @@
-// The details of a delivery: its failure, every attempt, and the request.
+// The details of a delivery: failure, attempts and request.
 
 import type { SeenAttempt, SeenDelivery } from '../../api/dashboard.ts'
 import type { Delivery, Webhook } from '../../api/webhooks.ts'
@@ -51,7 +51,7 @@ function Redeliver({ delivery }: Pick<Props, 'delivery'>) {
   )
 }
 
-/** The reason for a failure, beside the button. */
+/** The reason for a failure, beside its button. */
 export function Refusal({ failure }: { readonly failure: Failure | null }) {
   return (
     <span role="alert" class="refusal small">

@@ -1,4 +1,4 @@
-// The state of the relay, its issues, and the latest messages.
+// Home: the relay's state, issues, lines, and latest messages.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -40,7 +40,7 @@ const RECENT = { limit: 10, type: 'all', contact_names: 'true' }
 
 export function HomePage() {
   const { session } = useDashboard()
-  // Loaded beside the data, so that issues are shown with the rest.
+  // Loads the script together with the data, so that issues appear with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
   const days = useRead('getStats', { query: { days: 1 } }, 'message')
@@ -99,7 +99,7 @@ function Opening() {
   )
 }
 
-/** `today` is null until it is known. */
+/** `today` is null until it is loaded. */
 type StateProps = { readonly state: RelayState; readonly today: DayStats | null }
 
 function StateHead({ state, today }: StateProps) {
@@ -113,7 +113,6 @@ function StateHead({ state, today }: StateProps) {
   )
 }
 
-/** Each line with its state and the new contacts it has left for today. */
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (lines.length === 0) {

@@ -1,4 +1,4 @@
-// What waits for the owner, as cards: the rest of setup, one for each issue, and messages that need attention.
+// Cards for what needs the owner: unfinished setup, issues, and messages.
 
 import { useEffect } from 'preact/hooks'
 
@@ -27,7 +27,7 @@ const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Info' } as const
 
 const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
 
-/** True for a webhook that fails: all of them share a card. */
+/** Failing webhooks share one card. */
 function isGrouped({ cause, consequences }: FindingBranch): boolean {
   return GROUPED.has(cause.code) && consequences.length === 0
 }
@@ -45,7 +45,6 @@ export function Issues(props: SetupProps) {
   )
 }
 
-/** One card for each cause, with its consequences inside. */
 function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
   if (findings.length === 0) return null
   return (
@@ -104,14 +103,12 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
   )
 }
 
-/** The same for as long as the finding is about the same thing. */
 function keyOf({ code, about }: HealthFinding): string {
   return `${code} ${about.kind} ${about.id}`
 }
 
 type SetupProps = { readonly lines: readonly PhoneLine[]; readonly recent: readonly Message[] }
 
-/** The rest of setup, until it is finished, dismissed, or proven unnecessary. */
 function SetupCallout(props: SetupProps) {
   const step = useDashboard().session.now.value?.setup_step ?? null
   return step === null ? null : <UnfinishedSetup step={step} {...props} />
@@ -128,7 +125,7 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
     () => {},
     ({ message }) => notices.failed(message),
   )
-  // Otherwise the card would be back as soon as a line is offline.
+  // Without this, the card would return as soon as a line is offline.
   useEffect(() => {
     if (isProven) void session.setStep(null)
   }, [isProven])
@@ -169,7 +166,7 @@ const ATTENTION = {
   queued: 'waiting',
 } as const
 
-/** Failed and undecided messages, each number with the list of them. */
+/** Numbers of failed and undecided messages, each with a link to their list. */
 function AttentionCard() {
   const counts = useAttention().value
   const names = Object.keys(ATTENTION) as readonly (keyof Attention)[]
@@ -200,5 +197,5 @@ function AttentionCard() {
   )
 }
 
-/** Age of failed messages that are counted, as in the relay. */
+/** The relay counts failed messages of the last 7 days. */
 const ATTENTION_DAYS = 7

@@ -1,4 +1,4 @@
-// API keys: the apps that may use the relay.
+// API keys: list, create and revoke.
 
 import { useSignal } from '@preact/signals'
 
@@ -21,7 +21,7 @@ import { CreateKey } from './key-form.tsx'
 
 export function KeysPage() {
   const keys = useKeys()
-  /** The key whose revocation is asked for, or `new` while one is being created. */
+  /** The key to revoke, or `new` while the form for a new key is open. */
   const asked = useSignal<Key | 'new' | null>(null)
   const all = keys.value?.data ?? []
   const isEmpty = keys.value !== null && all.every(isRevoked)
@@ -164,7 +164,7 @@ type RevokeProps = {
   readonly onClose: () => void
 }
 
-/** Revokes a key once its name was typed, then lists what it created and is still there. */
+/** Revokes a key after its name was typed, then lists what the key created and still works. */
 function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   const { api, notices } = useDashboard()
   const typed = useSignal('')

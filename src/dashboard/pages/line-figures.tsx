@@ -1,4 +1,4 @@
-// The figures of a line: its new contacts of today, its latest messages, and its queue.
+// Figures of a line: new contacts today, latest messages, and queue.
 
 import type { ComponentChildren } from 'preact'
 
@@ -21,7 +21,7 @@ import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
-/** A longer queue is "50+". */
+/** A longer queue is shown as "50+". */
 const QUEUED_MAX = 50
 
 export function LineSubtitle({ line }: Props) {
@@ -34,7 +34,6 @@ export function LineSubtitle({ line }: Props) {
   )
 }
 
-/** The new contacts of today, with the time of the reset. */
 export function NewContacts({ line }: Props) {
   const { clock } = useDashboard()
   const timeZone = useTimeZone()

@@ -1,4 +1,4 @@
-// The machine of a line, and its move to another one.
+// The machine of a line, and moving the line to another one.
 
 import { useSignal } from '@preact/signals'
 
@@ -17,7 +17,7 @@ import { useBoxes } from '../sources.ts'
 
 type Props = { readonly line: PhoneLine }
 
-/** Nothing while the relay has no other machine. */
+/** Shows nothing if the relay has no other machine. */
 export function LinePlace({ line }: Props) {
   const boxes = useBoxes().value?.data ?? []
   const isMoving = useSignal(false)

@@ -1,4 +1,4 @@
-// Incoming messages of every kind, simulated on a simulated line.
+// Simulates incoming events of every kind on a simulated line.
 
 import { useSignal } from '@preact/signals'
 
@@ -12,7 +12,7 @@ import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 
-/** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
+/** Builds the body of an event. `targetGuid` is the latest message with the person, if any. */
 type Scene = (from: string, text: string, targetGuid: string | null) => object
 
 const file =

@@ -1,4 +1,4 @@
-// All lines, each with its state and the reason for it.
+// The list of lines, and the view of one line.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -185,7 +185,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
   )
 }
 
-/** True for a line that the owner asked for and no longer does; the relay deletes no other. */
+/** Whether the relay allows deleting the line, because it is no longer in use. */
 function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
   const { id, status_reason: reason, phone_number } = line
   const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)
@@ -209,7 +209,7 @@ function LineSettings({ line }: Props) {
   const save = () =>
     start({
       ...(label.isChanged && { label: label.value.trim() || null }),
-      // Anything but a number is sent as it is, and refused by the relay.
+      // An empty field becomes NaN, which the relay refuses.
       ...(limit.isChanged && { daily_contact_limit: Number(limit.value || 'none') }),
     })
   return (
@@ -272,7 +272,7 @@ function LineSwitches({ line, onChange }: SwitchesProps) {
   )
 }
 
-/** The stored text, until another one is typed. */
+/** The stored text, until another is typed. */
 function useDraft(stored: string) {
   const typed = useSignal<string | null>(null)
   useEffect(() => {
@@ -325,7 +325,6 @@ function Capabilities({ line }: Props) {
   )
 }
 
-/** Hours of each day in which the line sends nothing. */
 function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const { from: storedFrom = '', to: storedTo = '' } = line.quiet_hours ?? {}

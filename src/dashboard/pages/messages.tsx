@@ -1,4 +1,4 @@
-// Messages of all lines by their status, line, service and time: the filters are in the address.
+// Messages of all lines, with filters in the address.
 
 import { useSignal } from '@preact/signals'
 
@@ -29,7 +29,7 @@ import { useSendAgain } from './send-again.tsx'
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
 const SHOWN_MAX = 1_000
-/** Rows at first, and with each look at the end: on a busy relay the list grows at its head. */
+/** Rows shown at first, and added near the end: on a busy relay the list grows at its head. */
 const ROWS = 30
 const DAY_MS = 86_400_000
 
@@ -136,10 +136,10 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
   const shown = useSignal(ROWS)
   const feed = useFeed('messages', {
     ...messageSource(api, filters, period),
-    // A rush costs no more than the first page while nobody has scrolled.
+    // Until the reader scrolls, many new messages cost no more than the first page.
     headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
   })
-  // A message that changed after the list was read may no longer match.
+  // A message may have changed since the list was read.
   const isShown = ({ status, queued_reason }: Message) =>
     ['', status, queued_reason].includes(filters.status)
   const add = (message: Message) => feed.add(message)
@@ -178,7 +178,7 @@ type Period = {
   readonly created_before?: string | undefined
 }
 
-/** The bounds of the API, both exclusive. */
+/** The API's bounds are exclusive. */
 function periodOf({ day, days }: Filters, timeZone: string, now: number): Period {
   const iso = (time: number) => new Date(time).toISOString()
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) {
@@ -243,7 +243,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
   )
 }
 
-/** What the owner can do about a message that failed or is uncertain; nothing for all others. */
+/** Actions for a failed or uncertain message. */
 function Remedies({ message, onChanged }: MessageProps) {
   const { api, notices } = useDashboard()
   const { words, ...again } = useSendAgain({ message, onChanged })

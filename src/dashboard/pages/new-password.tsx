@@ -1,4 +1,4 @@
-// Passwords: a new one from a setup link or in the settings, and the current one asked for again.
+// Passwords: choosing one by setup link or in Settings, and confirming the current one.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -18,9 +18,9 @@ import { passwordProblem, strengthWords } from '../words/password.ts'
 type NewPassword = {
   readonly password: Signal<string>
   readonly repeated: Signal<string>
-  /** Both texts of the latest attempt, whose errors are shown until they change. */
+  /** Both texts of the latest attempt. Its errors are shown until a text changes. */
   readonly tried: Signal<string | null>
-  /** Marks the errors; true where there are none. */
+  /** Shows the errors, and returns whether there are none. */
   isFit(): boolean
 }
 
@@ -75,7 +75,7 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
   )
 }
 
-/** The page of a setup link, which sets the first password or replaces a forgotten one. */
+/** The page of a setup link: sets the first password, or replaces a forgotten one. */
 export function SetPassword({ token }: { readonly token: string }) {
   const { router, session } = useDashboard()
   const { name } = router.route.value.query
@@ -84,7 +84,7 @@ export function SetPassword({ token }: { readonly token: string }) {
     () => session.setUp(token, chosen.password.value),
     ({ setup_step }) => {
       router.forgetSetupToken()
-      // After a forgotten password, setup was finished before.
+      // If the password was forgotten, setup is already finished.
       if (setup_step === null) router.go(href('home'))
     },
   )
@@ -98,7 +98,7 @@ export function SetPassword({ token }: { readonly token: string }) {
         </AloneHead>
       ) : (
         <AloneHead title="Choose a password">
-          {/* The directions of two scripts stay apart. */}
+          {/* Isolated, because the name may be in a right-to-left script. */}
           {`Your name here is \u2068${name}\u2069. Sign in with it and this password.`}
         </AloneHead>
       )}
@@ -148,7 +148,6 @@ function LinkRefused() {
 
 type ChangeProps = { readonly title: string; readonly onClose: () => void }
 
-/** Changes the owner's password. */
 export function ChangePassword({ title, onClose }: ChangeProps) {
   const { session, notices } = useDashboard()
   const browsers = useBrowsers()
@@ -184,7 +183,7 @@ export function ChangePassword({ title, onClose }: ChangeProps) {
   )
 }
 
-/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
+/** Asks for the password again; then `api.ts` repeats the calls that need it. */
 export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
   const { session } = useDashboard()
   const password = useSignal('')

@@ -7,7 +7,7 @@ import { Dialog } from '../components/modal.tsx'
 import { chooseNotifications, notificationChoice } from '../notifications.ts'
 import { COMMON } from '../words/common.ts'
 
-/** The browser's notifications: asked for by a click only. */
+/** Browsers allow asking for permission only after a click. */
 export function NotifyButton() {
   const isOpen = useSignal(false)
   return (

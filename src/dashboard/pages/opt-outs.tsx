@@ -1,4 +1,4 @@
-// People who want no more messages: their list, and the warning in a thread.
+// Opt-outs: the list, and the warning in a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -17,7 +17,6 @@ import type { Draft } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
 
-/** All of them, each with a button that ends it, and a field to add another. */
 export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { api, notices } = useDashboard()
   const lines = useLines().value?.data ?? []
@@ -106,10 +105,10 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
   )
 }
 
-/** Headers by which the relay knows that a person at the page was warned. */
+/** Lets the relay know that the person at the page was warned. */
 const CONFIRMED: Draft['headers'] = { 'x-hookline-confirmed': 'recipient_opted_out' }
 
-/** Stands above the composer; what is sent after its button was pressed goes to the person all the same. */
+/** Above the composer. After its button is pressed, the relay sends despite the opt-out. */
 export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['headers']> }) {
   const isConfirmed = confirmed.value !== undefined
   return (

@@ -1,4 +1,4 @@
-// The address book: a list to search, the form of each person, import and export.
+// The address book: search, edit, import and export.
 
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
@@ -25,7 +25,6 @@ import { COMMON, countWords, grouped } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
-
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
 
 const PEOPLE_MAX = 2_000
@@ -184,9 +183,6 @@ function OptOutsButton() {
   )
 }
 
-/** The share of the file that has left, at which the relay begins to read. */
-const WHOLE = 1
-
 function ImportButton({ onDone }: { readonly onDone: () => void }) {
   const { api } = useDashboard()
   const input = useRef<HTMLInputElement>(null)
@@ -249,12 +245,13 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
 }
 
 function Progress({ share }: { readonly share: number }) {
-  const isReading = share >= WHOLE
+  // The whole file was sent, and the relay reads it.
+  const isReading = share >= 1
   const words = isReading ? 'Adding contacts…' : 'Uploading the file'
   return (
     <>
       <p role="status">{words}</p>
-      <progress aria-label={words} max={WHOLE} {...(!isReading && { value: share })} />
+      <progress aria-label={words} max={1} {...(!isReading && { value: share })} />
     </>
   )
 }

@@ -1,4 +1,4 @@
-// Sending many deliveries again, which are counted first: those that failed, or past events.
+// Sends many deliveries again, failed ones or past events, after counting them.
 
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -90,7 +90,7 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   )
 }
 
-/** For a webhook that was just resumed: the events that came while it was paused. */
+/** Offers a webhook that was just resumed the events that came while it was paused. */
 export function SendMissed({ webhook, onClose }: Props) {
   const { api } = useDashboard()
   const { events_while_paused: count = 0, paused_at: since = '' } = webhook
@@ -112,7 +112,7 @@ export function SendMissed({ webhook, onClose }: Props) {
   )
 }
 
-/** An event and a line; empty for all. */
+/** An event's name and a line's id; empty for all. */
 type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
 
 function useChoice(): Choice {
@@ -156,18 +156,18 @@ type CountedProps = Props & {
   readonly title: string
   readonly what: string
   readonly isReady?: boolean | undefined
-  /** Left out if it must be counted first. */
+  /** Left out if the events must be counted first. */
   readonly count?: number | undefined
-  /** In place of the sentence about what will be sent. */
+  /** Replaces the sentence about what will be sent. */
   readonly ask?: string | undefined
   readonly cancel?: string | undefined
-  /** Counts in a dry run, and sends otherwise. */
+  /** Counts the events, and also sends them unless it is a dry run. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
-  /** The choice, replaced by the count. */
+  /** Shown until the events are counted. */
   readonly children?: ComponentChildren
 }
 
-/** Counts, shows the number, and sends after a confirmation; a large number must be typed. */
+/** Counts, then sends after a confirmation. A large number must be typed. */
 function CountedDialog(props: CountedProps) {
   const { title, webhook, what, isReady = true, onClose, children } = props
   const { notices } = useDashboard()

@@ -1,4 +1,4 @@
-// Search over people, conversations and messages, by keyboard alone.
+// Search for people, conversations and messages; usable by keyboard alone.
 
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -78,7 +78,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
 
 type FieldProps = {
   readonly typed: Signal<string>
-  /** Place of the chosen result, which the arrow keys move. */
+  /** The index of the chosen result, which the arrow keys change. */
   readonly chosen: Signal<number>
   readonly results: readonly Result[]
   readonly listId: string
@@ -170,7 +170,7 @@ type NoteProps = Pick<ReturnType<typeof useResults>, 'found'> & {
   readonly count: number
 }
 
-/** The state of the search, where that is not a list. */
+/** The state of the search, unless it is a list of results. */
 function Note({ wanted, found, count }: NoteProps) {
   if (wanted === '') {
     return (
@@ -198,7 +198,7 @@ function Note({ wanted, found, count }: NoteProps) {
   )
 }
 
-/** What the relay finds once typing has paused; an answer belongs to its words, so an old one shows nowhere else. */
+/** Searches once typing has paused. Results of earlier words are not shown. */
 function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const isSettled = wanted !== '' && settled === wanted
@@ -214,7 +214,7 @@ function resultsIn(
 ): readonly Result[] {
   const persons = people.map(({ handle, name }) => ({
     key: `p ${handle}`,
-    // Members have no page of people.
+    // Members have no People page.
     href: isOwner ? href('people', [handle]) : href('conversations', [], { q: handle }),
     group: 'people' as const,
     title: marked(name, wanted),
@@ -240,7 +240,7 @@ function resultsIn(
   return [...talks, ...persons, ...texts]
 }
 
-/** A name or number with the typed words marked, a blank in a number or not. */
+/** Marks the typed words in a name or number, whose digits may be grouped. */
 function marked(text: string, wanted: string) {
   const words = wanted.split(/\s+/).map((word) => {
     const characters = Array.from(word, (each) => each.replace(/[\\^$.*+?()[\]{}|]/, '\\$&'))
@@ -250,7 +250,7 @@ function marked(text: string, wanted: string) {
   return inDirection(parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part)))
 }
 
-/** The excerpt of a message with the found words marked; ranges count code points. */
+/** Marks the found words in an excerpt. Ranges count code points. */
 function excerptOf({ text, ranges }: SearchResult['messages'][number]['excerpt']) {
   const points = Array.from(text)
   const part = (from: number, to?: number) => points.slice(from, to).join('')

@@ -93,13 +93,13 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   )
 }
 
-/** The download of a backup; of everything for null. */
+/** Downloads the backup `name`; null downloads everything. */
 export function useDownload(name: string | null) {
   const { api, notices } = useDashboard()
   return useAction(
     () => api.call('createDownload', { body: { backup: name } }),
     ({ url }) => {
-      // The browser downloads it straight to the disk: a database may be larger than its memory.
+      // The browser saves it straight to disk: a database may be larger than the page's memory.
       const link = document.createElement('a')
       link.href = url
       link.download = name ?? ''

@@ -1,4 +1,4 @@
-// People who read and answer: the list, a new one, a new link, and the end.
+// Members, who read and answer: list, add, new sign-in link, remove.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -13,7 +13,7 @@ import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { Section } from './settings-fields.tsx'
 
-/** The member whose link is shown, which nothing else in the page ever holds. */
+/** The member whose link is shown. Nothing else in the page ever holds the link. */
 type Shown = Signal<InvitedMember | null>
 
 export function MembersSection() {

@@ -1,4 +1,4 @@
-// Setup: a password, and then step by step all it takes to send and receive.
+// Setup: the password, then the steps until the relay sends and receives.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -61,12 +61,12 @@ function NoPasswordYet() {
   )
 }
 
-/** The steps after the password. Each can be skipped, and the relay remembers the next one. */
+/** The steps after the password. Each can be skipped; the relay stores the next one. */
 function SetupSteps() {
   const { session } = useDashboard()
   const about = useAbout()
   const name = session.now.value?.setup_step ?? null
-  // Even the first step follows another view: the password, or Home.
+  // Even the first step follows another view: the password form, or Home.
   useNewView(`step ${name}`, '')
   return (
     <div class="stack setup">
@@ -100,12 +100,10 @@ const HEADS = {
 
 type FrameProps = StepsProps & {
   readonly name: StepName
-  /** True once nothing is left to do in this step. */
   readonly isDone: boolean
   readonly children: ComponentChildren
 }
 
-/** The frame of each step: the progress, and the ways on, back and out. */
 function StepFrame({ name, steps, isDone, children }: FrameProps) {
   const [title, lead] = HEADS[name]
   const current = steps.findIndex((step) => step.name === name)
@@ -309,7 +307,7 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
   )
 }
 
-/** Proposes the zone of the browser until one was chosen. */
+/** Suggests the browser's time zone until one is chosen. */
 function TimeZoneCard() {
   const { api } = useDashboard()
   const settings = useSettings()

@@ -47,7 +47,7 @@ function SignInForm() {
       notices.announce(message)
     },
   )
-  // After the wait, the limit is no longer worth an error.
+  // After the wait, the error is no longer true.
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
     <Form isFirst onSubmit={() => password.value !== '' && start()}>
@@ -65,7 +65,7 @@ function SignInForm() {
   )
 }
 
-/** Seconds that count down to 0, from the number given to `start`. */
+/** Counts seconds down to 0, from the number given to `start`. */
 function useCountdown() {
   const { clock } = useDashboard()
   const left = useSignal(0)

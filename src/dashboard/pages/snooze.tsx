@@ -1,4 +1,4 @@
-// Findings that the owner puts off until a time.
+// Snoozing findings until a time.
 
 import { useSignal } from '@preact/signals'
 
@@ -20,7 +20,7 @@ const PERIODS = [
   { value: '', text: 'Until a date' },
 ]
 
-/** The call that puts a finding off until then, or shows it again where `until` is null. */
+/** The action snoozes a finding until a time in milliseconds since 1970, or shows it again for null. */
 function useSnooze(finding: HealthFinding, onDone: () => void) {
   const { api } = useDashboard()
   const { refresh } = useRelayState()
@@ -47,7 +47,7 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
     close()
     notices.done('Snoozed.')
   })
-  // A date begins at midnight of this browser.
+  // Midnight in this browser's time zone.
   const until = () =>
     days.value === ''
       ? Date.parse(`${date.value}T00:00`)

@@ -1,4 +1,4 @@
-// The marks of a whole conversation, and what can be done with it: name its person, export it, print it.
+// State and actions of a whole conversation: takeover, contact, export, print.
 
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
@@ -88,7 +88,7 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
           <Icon name="more" />
           <span class="visually-hidden">More</span>
         </summary>
-        {/* Takes the focus where a click gives it to no button, as in Safari. */}
+        {/* In Safari a click doesn't focus buttons, so the menu takes the focus. */}
         <div class="menu-items" tabIndex={-1}>
           {isOwner && !isGroup(conversation) && (
             <Button look="quiet" icon="person" onClick={name}>

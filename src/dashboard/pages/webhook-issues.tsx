@@ -1,4 +1,4 @@
-// The webhooks that fail, in one card: which, the cause, since when, and the acts that help.
+// The failing webhooks, in one card: cause, start, and actions.
 
 import type { WebhookDay } from '../../api/dashboard.ts'
 import type { HealthFinding } from '../../api/health.ts'
@@ -16,7 +16,6 @@ import { countWords, grouped } from '../words/common.ts'
 import { Snooze } from './snooze.tsx'
 import { PauseButton } from './webhook-pause.tsx'
 
-/** A row for each of these findings about webhooks; nothing where there is none. */
 export function WebhookIssues({ findings }: { readonly findings: readonly HealthFinding[] }) {
   const days = useWebhookDays().value?.data ?? []
   const webhooks = useWebhooks().value?.data ?? []

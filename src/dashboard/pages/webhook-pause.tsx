@@ -1,4 +1,4 @@
-// Pausing a webhook, and resuming it, which asks what to do with the events that came meanwhile.
+// Pauses a webhook, or resumes it and then asks what to do with the events that came meanwhile.
 
 import { useSignal } from '@preact/signals'
 

@@ -1,4 +1,4 @@
-// The settings of a webhook: its form, its secret, and its end.
+// The settings of a webhook: edit, new secret, delete.
 
 import { useSignal } from '@preact/signals'
 
@@ -34,7 +34,7 @@ export function WebhookSettings({ webhook }: Props) {
   )
 }
 
-/** Starts over whenever the webhook is changed. */
+/** The caller's `key` resets the form whenever the webhook changes. */
 function WebhookForm({ webhook }: Props) {
   const { api, notices } = useDashboard()
   const { url, events, attachment_links = false, phone_line_ids = [] } = webhook
@@ -66,7 +66,7 @@ function WebhookForm({ webhook }: Props) {
 
 function Secret({ webhook }: Props) {
   const { api } = useDashboard()
-  // Lives as long as the dialog that shows it.
+  // Kept only while its dialog is open.
   const secret = useSignal<string | null>(null)
   return (
     <Card title="Signing secret">

@@ -1,4 +1,4 @@
-// A sample event that is sent at once, and ways to see it without an endpoint.
+// Sends a sample event at once, and shows ways to receive it without an endpoint.
 
 import { useSignal } from '@preact/signals'
 

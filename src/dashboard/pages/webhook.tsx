@@ -1,4 +1,4 @@
-// One webhook: its trouble, deliveries, settings, and a test.
+// One webhook: problems, deliveries, settings and test.
 
 import type { ComponentChildren } from 'preact'
 
@@ -36,7 +36,6 @@ type ViewProps = {
   readonly delivery: string | null
 }
 
-/** The webhook of the address. */
 export function WebhookPage() {
   const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
   return <WebhookView id={id} tab={tab} delivery={delivery} />
@@ -44,7 +43,7 @@ export function WebhookPage() {
 
 function WebhookView({ id, tab, delivery }: ViewProps) {
   const days = useWebhookDays()
-  // The figures stand above the deliveries, which would jump.
+  // The figures are above the deliveries, which would otherwise jump.
   const charts = useWebhookCharts(id)
   const isHeld = [days, charts].some(({ now }) => now.state === 'loading')
   return (
@@ -138,7 +137,7 @@ function WebhookFigures({ webhook }: Props) {
   )
 }
 
-/** The reason why events do not arrive; nothing while they do. */
+/** Why events don't arrive; nothing while they do. */
 function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
   if (webhook.disabled_reason === null && webhook.is_active) {

@@ -26,7 +26,7 @@ export function fileIcon(file: Pick<MessageAttachment, 'mime_type'>): IconName {
   return ICONS[kindOf(file)]
 }
 
-/** The reason why there is nothing to open; null for a file that is here. */
+/** Why a file can't be opened; null if it is available. */
 export function absenceWords({ state }: Pick<MessageAttachment, 'state'>): StateWords | null {
   return STATES[state]
 }
@@ -40,7 +40,7 @@ const STATES: Readonly<Record<MessageAttachment['state'], StateWords | null>> = 
   deleted: { text: 'Deleted', tone: 'plain', icon: 'trash' },
 }
 
-/** The fate of a part where it differs from that of its message. */
+/** The state of a part if it differs from its message's. */
 export function partWords({ sent }: MessageAttachment, { status }: Message): StateWords | null {
   if (sent === false) return { text: 'Not sent', tone: 'bad', icon: 'cross' }
   if (sent === true && status === 'failed') return { text: 'Sent', tone: 'plain', icon: 'check' }
@@ -49,25 +49,24 @@ export function partWords({ sent }: MessageAttachment, { status }: Message): Sta
   return { text: 'Unconfirmed', tone: 'warn', icon: 'question' }
 }
 
-/** Raster types that every browser shows by itself; SVG is a document with scripts, and not one of them. */
+/** Raster types that every browser shows. SVG isn't one: it is a document that may have scripts. */
 const SHOWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-/** Beyond this, a picture of few bytes could fill the memory of the page. */
+/** A picture with more pixels could fill the page's memory, even if it has few bytes. */
 const PIXELS_MAX = 50_000_000
 const BYTES_MAX = 30_000_000
 
 type Variant = Attachment['variants'][number]
 
-/** True where the relay may have a small picture of the file. */
+/** Whether the relay may have a thumbnail of the file. */
 export function mayHavePicture(file: MessageAttachment): boolean {
   return file.state === 'available' && ['picture', 'video'].includes(kindOf(file))
 }
 
-/** True for a type that a browser shows as a picture, and as nothing else. */
 export function isPicture(mimeType: string): boolean {
   return SHOWN.has(mimeType)
 }
 
-/** The form of a picture to open large; null for what is no picture that a browser can show. */
+/** The variant to open large; null if browsers can't show the file as a picture. */
 export function largeVariant(file: Attachment): Variant | null {
   if (kindOf(file) !== 'picture' || file.state !== 'available') return null
   if (isPicture(file.mime_type) && isLight(file)) return 'original'
@@ -80,10 +79,10 @@ function isLight({ width, height, size }: Attachment): boolean {
   return pixels > 0 && pixels <= PIXELS_MAX && (size ?? Infinity) <= BYTES_MAX
 }
 
-/** Without a tool for thumbnails, a picture of at most so many bytes is shown as it is. */
+/** A picture without a thumbnail is shown as it is up to this size. */
 const SHOWN_WHOLE_BYTES_MAX = 8_000_000
 
-/** The form of a picture to show in the conversation; null where there is none. */
+/** The variant to show in a conversation; null if there is none. */
 export function smallVariant(file: Attachment): Variant | null {
   if (hasThumbnail(file)) return 'thumbnail'
   const isSmall = file.size !== null && file.size <= SHOWN_WHOLE_BYTES_MAX
@@ -94,7 +93,7 @@ function hasThumbnail({ state, variants }: Attachment): boolean {
   return state === 'available' && variants.includes('thumbnail')
 }
 
-/** "Picture", "3 files": the files of a message without words. */
+/** "Picture", "3 files": for a message without text. */
 export function filesWords(files: readonly MessageAttachment[]): string {
   const kinds = new Set(files.map(kindOf))
   const [kind = 'file'] = kinds.size === 1 ? kinds : []
@@ -111,17 +110,17 @@ const NOUNS: Readonly<Record<Kind, readonly [one: string, several: string]>> = {
   file: ['File', 'files'],
 }
 
-/** The text of a message in a row of a list. */
+/** A message in a list row. */
 export function messageExcerpt(message: Message): string {
   if (message.unsent_at !== undefined) return 'Message unsent'
   if (message.text !== '') return message.text
   return message.attachments === undefined ? '' : filesWords(message.attachments)
 }
 
-/** Marks that turn the direction of a text: `photo[mark]gpj.exe` would read as a picture. */
+/** Unicode marks that change text direction: `photo[mark]gpj.exe` would look like a picture. */
 const TURNING = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 
-/** The name of a file, in the order of its characters. */
+/** A file name without marks that reorder its characters. */
 export function plainName(name: string): string {
   return name.replaceAll(TURNING, '')
 }

@@ -22,7 +22,7 @@ export function keyName({ name, key_hint }: Pick<Key, 'name' | 'key_hint'>): str
   return name === null || name.trim() === '' ? key_hint : name
 }
 
-/** The creator of a key; another key by its name, if it is still listed. */
+/** Who created a key; another key by its name, if it is still listed. */
 export function creatorWords({ created_by }: Key, keys: readonly Key[]): string {
   const creator = keys.find(({ id }) => id === created_by)
   return creator === undefined ? (CREATORS[created_by] ?? 'another key') : keyName(creator)
@@ -30,7 +30,7 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
 
 type Choice<T extends string = string> = { readonly value: T; readonly text: string }
 
-/** Choices of the form, the proposed one first. */
+/** The default choice comes first. */
 export const SCOPE_CHOICES: readonly (Choice & {
   readonly scopes: readonly (Scope | ScopeGroup)[] | null
 })[] = [
@@ -103,10 +103,7 @@ type FirstCall = {
   readonly recipient: string
 }
 
-/**
- * A command that sends a message as soon as it is pasted: via a simulated line where there is one. On a
- * real line the reader fills in a number first.
- */
+/** A command that sends a first message. Works as is with a simulated line; otherwise a number must be filled in. */
 export function firstCall(
   created: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
@@ -142,7 +139,7 @@ export function firstCall(
   }
 }
 
-/** A simulated line and its simulated reader, where there is one. */
+/** Prefers a simulated line; `reader` is its simulated contact. */
 function firstLine(lines: readonly PhoneLine[], kinds: Kinds) {
   const ready = lines.filter(isReady)
   const practice = ready.find((each) => practiceNumbers(each, kinds) !== null)

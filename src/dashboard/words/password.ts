@@ -1,14 +1,13 @@
-// What a new password must be.
+// The rules for a new password.
 
 import { grouped } from './common.ts'
 
-// Length is all that counts: rules about symbols and capitals make people choose what is easy to guess.
+// Only length counts: rules about symbols and capitals make people choose passwords that are easy to guess.
 const LENGTH_MIN = 12
 const LENGTH_MAX = 200
 const FAIR_FROM = 16
 const GOOD_FROM = 20
 
-/** The strength of a password, in a sentence; its length is counted as the relay does. */
 export function strengthWords(password: string): string {
   const length = lengthOf(password)
   if (length === 0)
@@ -19,13 +18,14 @@ export function strengthWords(password: string): string {
   return 'Very good.'
 }
 
-/** The error beside the field of a password that cannot be used; null where it can. */
+/** Why a password can't be used; null if it can. */
 export function passwordProblem(password: string): string | null {
   const length = lengthOf(password)
   if (length < LENGTH_MIN) return `Use at least ${grouped(LENGTH_MIN)} characters.`
   return length > LENGTH_MAX ? `Use at most ${grouped(LENGTH_MAX)} characters.` : null
 }
 
+/** Counts code points, as the relay does. */
 function lengthOf(password: string): number {
   return Array.from(password).length
 }
