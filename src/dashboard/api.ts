@@ -182,10 +182,7 @@ export function pageHeaders(): Readonly<Record<string, string>> {
   return key === null ? {} : { 'x-hookline-page-key': key }
 }
 
-type Head = {
-  readonly status: number
-  readonly headers: { readonly get: (name: string) => string | null }
-}
+type Head = Pick<Response, 'status'> & { readonly headers: Pick<Headers, 'get'> }
 
 export function failureIn(response: Head, body: unknown): Failure {
   // The answer of a proxy has none of these fields.

@@ -13,30 +13,21 @@ import {
   requestOf,
   UNREACHABLE,
   type Answer,
-  type Api,
   type CallOf,
   type OperationId,
   type SendFile,
   type UploadOptions,
 } from './api.ts'
-import { createClock, type Clock } from './clock.ts'
+import { createClock } from './clock.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
-import { createRouter, type Router } from './router.ts'
+import { createRouter } from './router.ts'
 import { SessionStore } from './session.ts'
 import { readOf, Store, type Read } from './store.ts'
 
-export type Dashboard = {
-  readonly api: Api
-  readonly clock: Clock
-  readonly live: Live
-  readonly notices: Notices
-  readonly router: Router
-  readonly session: SessionStore
-  readonly store: Store
-}
+export type Dashboard = Readonly<ReturnType<typeof createDashboard>>
 
-export function createDashboard(window: Window): Dashboard {
+export function createDashboard(window: Window) {
   const clock = createClock()
   const session = new SessionStore()
   const live = new Live({

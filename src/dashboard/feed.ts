@@ -13,8 +13,8 @@ export type FeedSource<T> = {
   entry(id: string, signal: AbortSignal): Promise<Answer<T>>
   /** The id of the changed entry; null if the change doesn't affect this list. */
   idIn(change: Change): string | null
-  /** Whether a changed entry moves to the head of the list. */
-  movesUp(fresh: T, old: T): boolean
+  /** Whether a changed entry moves to the head of the list; never if left out. */
+  movesUp?(fresh: T, old: T): boolean
   readonly countMax: number
   /** Most entries to read at once from the head, from 50 to 200; default 200. */
   headMax?(): number
@@ -116,7 +116,7 @@ export class Feed<T extends { readonly id: string }> {
     const place = now.entries.findIndex(({ id }) => id === entry.id)
     const old = now.entries[place]
     if (isSame(old, entry)) return
-    const isFirst = old === undefined || this.#source.movesUp(entry, old)
+    const isFirst = old === undefined || this.#source.movesUp?.(entry, old) === true
     const entries = isFirst
       ? [entry, ...now.entries.filter(({ id }) => id !== entry.id)]
       : now.entries.with(place, entry)

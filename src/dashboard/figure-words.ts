@@ -2,9 +2,7 @@
 
 import { formatter, once, regionLocale } from './time-words.ts'
 
-const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-
-const days = formatter(DAY)
+const days = formatter({ day: 'numeric', month: 'short', timeZone: 'UTC' })
 const hours = formatter({ hour: '2-digit', minute: '2-digit' })
 const shares = once(() => new Intl.NumberFormat(regionLocale(), { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))

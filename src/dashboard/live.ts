@@ -47,18 +47,14 @@ export class Live implements Updates {
 
   readonly isConnected: ReadonlySignal<boolean> = this.#isConnected
 
-  constructor({
-    clock,
-    document,
-    onBreak,
-  }: {
+  constructor(given: {
     readonly clock: Clock
     readonly document: Visible
     readonly onBreak: () => Promise<void>
   }) {
-    this.#clock = clock
-    this.#document = document
-    this.#onBreak = onBreak
+    this.#clock = given.clock
+    this.#document = given.document
+    this.#onBreak = given.onBreak
   }
 
   subscribe(listener: (update: Update) => void): () => void {

@@ -22,48 +22,38 @@ import { SHELL } from './words/shell.ts'
 
 const { names } = SHELL
 
-const CONVERSATIONS = lazyPage(names.conversations, async () => {
-  void loadNumbers()
-  return (await import('./pages/conversations.tsx')).ConversationsPage
-})
-const PEOPLE = lazyPage(names.people, async () => {
-  void loadNumbers()
-  return (await import('./pages/people.tsx')).PeoplePage
-})
-const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
-const BOXES = lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage)
-const MESSAGES = lazyPage(names.messages, async () => {
-  void loadNumbers()
-  return (await import('./pages/messages.tsx')).MessagesPage
-})
-const WEBHOOKS = lazyPage(
-  names.webhooks,
-  async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
-)
-const KEYS = lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage)
-const SETTINGS = lazyPage(
-  names.settings,
-  async () => (await import('./pages/settings.tsx')).SettingsPage,
-)
-const ACTIVITY = lazyPage(
-  names.activity,
-  async () => (await import('./pages/activity.tsx')).ActivityPage,
-)
-const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
-const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
-
 const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
   home: HomePage,
-  conversations: CONVERSATIONS.View,
-  people: PEOPLE.View,
-  lines: LINES.View,
-  boxes: BOXES.View,
-  messages: MESSAGES.View,
-  webhooks: WEBHOOKS.View,
-  keys: KEYS.View,
-  activity: ACTIVITY.View,
-  settings: SETTINGS.View,
+  conversations: lazyPage(names.conversations, async () => {
+    void loadNumbers()
+    return (await import('./pages/conversations.tsx')).ConversationsPage
+  }).View,
+  people: lazyPage(names.people, async () => {
+    void loadNumbers()
+    return (await import('./pages/people.tsx')).PeoplePage
+  }).View,
+  lines: lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage).View,
+  boxes: lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage).View,
+  messages: lazyPage(names.messages, async () => {
+    void loadNumbers()
+    return (await import('./pages/messages.tsx')).MessagesPage
+  }).View,
+  webhooks: lazyPage(
+    names.webhooks,
+    async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
+  ).View,
+  keys: lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage).View,
+  settings: lazyPage(
+    names.settings,
+    async () => (await import('./pages/settings.tsx')).SettingsPage,
+  ).View,
+  activity: lazyPage(
+    names.activity,
+    async () => (await import('./pages/activity.tsx')).ActivityPage,
+  ).View,
 }
+const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
+const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
 /** By then, the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
@@ -126,9 +116,10 @@ function SignedIn() {
   const { page } = router.route.value
   const shown = session.member ? pageOfMember(page) : page
   if (shown === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
+  const View = shown === null ? UnknownPage : PAGES[shown]
   return (
     <Shell page={shown}>
-      <Page page={shown} />
+      <View />
     </Shell>
   )
 }
@@ -191,11 +182,6 @@ function Unreachable() {
       Check that the relay is running. This page retries automatically.
     </Callout>
   )
-}
-
-function Page({ page }: { readonly page: ShownPage | null }) {
-  const View = page === null ? UnknownPage : PAGES[page]
-  return <View />
 }
 
 function UnknownPage() {

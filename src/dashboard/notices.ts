@@ -4,7 +4,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 
 import { later, type Clock } from './clock.ts'
 
-export type Notice = {
+type Notice = {
   readonly id: number
   readonly tone: 'ok' | 'bad'
   readonly text: string

@@ -10,7 +10,7 @@ import { isoTime } from './time-words.ts'
 import { messageExcerpt } from './words/attachments.ts'
 
 /** The sender's name only, or also the text; null for no notifications. */
-export type NotificationChoice = 'name' | 'text' | null
+type NotificationChoice = 'name' | 'text' | null
 
 const NAME = 'hookline-notifications'
 const SHOWN_MAX = 5

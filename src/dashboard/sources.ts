@@ -35,12 +35,10 @@ export const useWebhookDays = () => useRead('listWebhookDays', {}, 'delivery', '
 export const useDelivery = (id: string) => useRead('getSeenDelivery', { params: { id } }, id)
 export const useAttention = () => useRead('getAttention', {}, 'message')
 
-const MINUTE_MS = 60_000
-
 /** Charts change with every message, so they are read once a minute instead. */
 function useEachMinute<T>(read: Read<T>): Read<T> {
   const { clock } = useDashboard()
-  useEffect(read.refresh, [Math.floor(clock.now.value / MINUTE_MS)])
+  useEffect(read.refresh, [Math.floor(clock.now.value / 60_000)])
   return read
 }
 

@@ -24,12 +24,6 @@ export type Source<T> = {
   readonly on: readonly string[]
 }
 
-export type Subscription<T> = {
-  readonly now: ReadonlySignal<Loaded<T>>
-  readonly refresh: () => void
-  readonly release: () => void
-}
-
 export type Read<T> = {
   readonly now: Loaded<T>
   readonly value: T | null
@@ -42,19 +36,17 @@ const REST_MS = 400
 const RETRY_MS = 4_000
 
 export class Store {
-  readonly #live: Updates
-  readonly #clock: Clock
+  readonly #sources: EntrySources
   readonly #entries = new Map<string, Entry>()
 
-  constructor({ live, clock }: { readonly live: Updates; readonly clock: Clock }) {
-    this.#live = live
-    this.#clock = clock
+  constructor(sources: EntrySources) {
+    this.#sources = sources
   }
 
   /** Keeps the source fresh until `release`. */
-  use<T>(source: Source<T>): Subscription<T> {
+  use<T>(source: Source<T>) {
     const known = this.#entries.get(source.key)
-    const entry = known ?? new Entry(this.#live, this.#clock)
+    const entry = known ?? new Entry(this.#sources)
     this.#entries.delete(source.key)
     this.#entries.set(source.key, entry)
     this.#evictOldest()
@@ -79,6 +71,8 @@ export class Store {
   }
 }
 
+type EntrySources = { readonly live: Updates; readonly clock: Clock }
+
 class Entry {
   readonly #live: Updates
   readonly #clock: Clock
@@ -92,7 +86,7 @@ class Entry {
 
   readonly now: ReadonlySignal<Loaded<unknown>> = this.#now
 
-  constructor(live: Updates, clock: Clock) {
+  constructor({ live, clock }: EntrySources) {
     this.#live = live
     this.#clock = clock
   }

@@ -22,12 +22,8 @@ export const regionLocale = once(() => {
 export const formatter = (options: Intl.DateTimeFormatOptions) =>
   once(() => new Intl.DateTimeFormat(regionLocale(), options))
 
-const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
-const CLOCK = formatter({ timeStyle: 'short' })
 const LONG_DAY = formatter({ weekday: 'long', day: 'numeric', month: 'long' })
 const DAY = formatter({ day: 'numeric', month: 'short' })
-const MOMENT = formatter({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' })
-const DAY_OF_YEAR = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
 const RELATIVE = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }))
 
 /** "now", "5 min. ago", "in 2 hr.", "3 days ago", then the day. `now` is in milliseconds since 1970. */
@@ -47,18 +43,22 @@ export function relativeTime(iso: string, now: number): string {
 }
 
 /** "Saturday, November 21, 2026 at 10:00:00 AM". */
-export function absoluteTime(iso: string): string {
-  return WHOLE().format(new Date(iso))
-}
-
+export const absoluteTime = wordsOf({ dateStyle: 'full', timeStyle: 'medium' })
 /** "Nov 21, 10:00 AM". */
-export function momentWords(iso: string): string {
-  return MOMENT().format(new Date(iso))
-}
-
+export const momentWords = wordsOf({
+  day: 'numeric',
+  month: 'short',
+  hour: 'numeric',
+  minute: '2-digit',
+})
 /** "10:00 AM". */
-export function clockTime(iso: string): string {
-  return CLOCK().format(new Date(iso))
+export const clockTime = wordsOf({ timeStyle: 'short' })
+/** "Nov 21, 2026". */
+export const dateWords = wordsOf({ day: 'numeric', month: 'short', year: 'numeric' })
+
+function wordsOf(options: Intl.DateTimeFormatOptions): (iso: string) => string {
+  const format = formatter(options)
+  return (iso) => format().format(new Date(iso))
 }
 
 /** "10:00 AM" today, else the day: for a narrow column. */
@@ -72,11 +72,6 @@ export function dayWords(iso: string, now: number): string {
   if (days === 0 || days === 1) return capitalized(RELATIVE().format(-days, 'day'))
   const date = new Date(iso)
   return isOfYear(date, now) ? LONG_DAY().format(date) : shortDay(iso, now)
-}
-
-/** "Nov 21, 2026". */
-export function dateWords(iso: string): string {
-  return DAY_OF_YEAR().format(new Date(iso))
 }
 
 /** The API's format. */
@@ -115,7 +110,7 @@ function isOfYear(date: Date, now: number): boolean {
 /** "Nov 21", with the year if it is not this one. */
 function shortDay(iso: string, now: number): string {
   const date = new Date(iso)
-  return (isOfYear(date, now) ? DAY() : DAY_OF_YEAR()).format(date)
+  return isOfYear(date, now) ? DAY().format(date) : dateWords(iso)
 }
 
 function capitalized(words: string): string {

@@ -164,21 +164,23 @@ export function TextArea(props: Words & { readonly bind: Bound }) {
   )
 }
 
-type SelectProps = Words & {
-  readonly value: string
-  readonly options: readonly { readonly value: string; readonly text: string }[]
-  readonly onChange: (value: string) => void
-}
+export type Option<T extends string = string> = { readonly value: T; readonly text: string }
+
+export const optionsOf = (texts: Readonly<Record<string, string>>): readonly Option[] =>
+  Object.entries(texts).map(([value, text]) => ({ value, text }))
+
+type SelectProps = Words & { readonly bind: Bound; readonly options: readonly Option[] }
 
 export function SelectField(props: SelectProps) {
+  const { bind } = props
   return (
     <Field {...props}>
       {(box) => (
         <select
           {...box}
           class="input"
-          value={props.value}
-          onChange={(event) => props.onChange(event.currentTarget.value)}
+          value={bind.value}
+          onChange={(event) => (bind.value = event.currentTarget.value)}
         >
           {props.options.map(({ value, text }) => (
             <option key={value} value={value}>

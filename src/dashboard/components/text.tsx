@@ -2,12 +2,13 @@
 // anywhere.
 
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 
 import { useDashboard } from '../dashboard.ts'
 import { absoluteTime, relativeTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 
-export function PersonText({ children }: { readonly children: string }) {
+export function PersonText({ children }: { readonly children: ComponentChildren }) {
   return (
     <bdi class="person-text" dir="auto">
       {children}

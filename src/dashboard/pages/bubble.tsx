@@ -6,7 +6,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { SessionState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
-import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
@@ -20,6 +19,7 @@ import { grouped } from '../words/common.ts'
 import { reactionWords } from '../words/conversations.ts'
 import { serviceWords, statusWords, whyNot } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
+import { ResolveButtons } from './resolve-message.tsx'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
 const SEND_AGAIN = lazyPart(async () => (await import('./send-again.tsx')).SendAgain)
@@ -223,52 +223,38 @@ function isOpenTo(member: SessionState['member'], { status, sent_by }: Message):
   return status === 'queued' && member.id === sent_by?.id
 }
 
-function NextSteps({ message, onChanged }: Props) {
-  const { api, notices, session } = useDashboard()
+function NextSteps(props: Props) {
+  const { session } = useDashboard()
+  const { message } = props
+  if (!isOpenTo(session.member, message)) return null
+  const steps = {
+    uncertain: ResolveButtons,
+    queued: message.queued_reason === 'approval' ? APPROVAL_ACTIONS.View : CancelButton,
+    failed: SEND_AGAIN.View,
+    expired: SEND_AGAIN.View,
+  }
+  const Steps = steps[message.status as keyof typeof steps] // Undefined for any other status.
+  if (Steps === undefined) return null
+  return (
+    <div class="actions bubble-actions">
+      <Steps {...props} />
+    </div>
+  )
+}
+
+function CancelButton({ message, onChanged }: Props) {
+  const { api, notices } = useDashboard()
   const { isBusy, start } = useAction(
-    (call: () => Promise<Answer<Message>>) => call(),
+    () => api.call('cancelMessage', { params: { id: message.id } }),
     (changed) => {
       onChanged(changed)
       notices.done('Saved.')
     },
     (failure) => notices.failed(failure.message),
   )
-  const resolve = (status: 'sent' | 'failed') => () =>
-    start(() => api.call('resolveMessage', { params: { id: message.id }, body: { status } }))
-  if (!isOpenTo(session.member, message)) return null
-  if (message.status === 'uncertain') {
-    return (
-      <div class="actions bubble-actions">
-        <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
-          Mark as sent
-        </Button>
-        <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
-          Mark as failed
-        </Button>
-      </div>
-    )
-  }
-  if (message.status === 'queued') {
-    return (
-      <div class="actions bubble-actions">
-        {message.queued_reason === 'approval' ? (
-          <APPROVAL_ACTIONS.View message={message} onChanged={onChanged} />
-        ) : (
-          <Button
-            icon="cross"
-            isBusy={isBusy}
-            onClick={() => start(() => api.call('cancelMessage', { params: { id: message.id } }))}
-          >
-            Cancel sending
-          </Button>
-        )}
-      </div>
-    )
-  }
-  if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
-    <div class="actions bubble-actions">
-      <SEND_AGAIN.View message={message} onChanged={onChanged} />
-    </div>
+    <Button icon="cross" isBusy={isBusy} onClick={start}>
+      Cancel sending
+    </Button>
   )
 }

@@ -9,7 +9,7 @@ import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
 import { useHomeCharts, useLineCharts, useLines } from '../sources.ts'
-import { momentWords } from '../time-words.ts'
+import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
 
@@ -204,7 +204,7 @@ export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }
     return { ok: sum('ok'), failed: sum('failed') }
   })
   const points = cells.map(({ ok, failed }, place) => {
-    const from = momentWords(new Date(Date.parse(first.from) + place * HALF_HOUR_MS).toISOString())
+    const from = momentWords(isoTime(Date.parse(first.from) + place * HALF_HOUR_MS))
     const counts = [grouped(ok), grouped(failed)] as const
     const words = ok + failed === 0 ? NO_ATTEMPTS : `${counts[0]} delivered, ${counts[1]} failed`
     const share = ok + failed === 0 ? null : ok / (ok + failed)

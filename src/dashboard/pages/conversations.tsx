@@ -10,7 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { SelectField, useSettled } from '../components/form.tsx'
+import { SelectField, useSettled, optionsOf, bindTo } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { WindowList } from '../components/long-list.tsx'
@@ -34,10 +34,6 @@ import { lineNameIn, lineOption } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-
-const CONVERSATIONS_MAX = 20_000
-const ROW_HEIGHT = 76
-const ROW_TEXT_MAX = 160
 
 const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
 
@@ -127,8 +123,10 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const typed = useSignal(q)
   const filter = { line, type, state }
   const path = selected === null ? [] : [selected]
-  const choose = (changes: Partial<Filter>) =>
-    router.replace(href('conversations', path, { ...filter, ...changes }))
+  const bind = (name: keyof Filter) =>
+    bindTo(filter[name], (value) =>
+      router.replace(href('conversations', path, { ...filter, [name]: value })),
+    )
   return (
     <section class="conversation-pane" aria-label={CONVERSATIONS.all}>
       <div class="conversation-head">
@@ -149,7 +147,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <Filters {...{ filter, lines }} onChoose={choose} />
+        <Filters {...{ bind, lines }} />
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}
@@ -161,47 +159,40 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
 }
 
 /** A line's id, a type and a state to show; empty for all. */
-type Filter = { readonly line: string; readonly type: string; readonly state: string }
+type Filter = Readonly<Record<'line' | 'type' | 'state', string>>
 
 type FiltersProps = Pick<PaneProps, 'lines'> & {
-  readonly filter: Filter
-  readonly onChoose: (changes: Partial<Filter>) => void
+  readonly bind: (name: keyof Filter) => { value: string }
 }
 
-function Filters({ filter: { line, type, state }, lines, onChoose: choose }: FiltersProps) {
+function Filters({ bind, lines }: FiltersProps) {
   return (
     <>
       <SelectField
         label="Show"
         isLabelHidden
-        value={state}
+        bind={bind('state')}
         options={optionsOf({ '': 'All', unread: 'Unread', unanswered: 'Unanswered' })}
-        onChange={(chosen) => choose({ state: chosen })}
       />
       {lines.some(({ relay_groups }) => relay_groups) && (
         <SelectField
           label="Kind of conversation"
           isLabelHidden
-          value={type}
+          bind={bind('type')}
           options={optionsOf({ '': 'Everyone', direct: 'People', group: 'Groups' })}
-          onChange={(chosen) => choose({ type: chosen })}
         />
       )}
       {lines.length > 1 && (
         <SelectField
           label="Line"
           isLabelHidden
-          value={line}
+          bind={bind('line')}
           options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-          onChange={(chosen) => choose({ line: chosen })}
         />
       )}
     </>
   )
 }
-
-const optionsOf = (texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).map(([value, text]) => ({ value, text }))
 
 type ListProps = PaneProps & {
   readonly filter: Filter
@@ -231,7 +222,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
     <WindowList
       key={typed}
       label="Conversations"
-      rowHeight={ROW_HEIGHT}
+      rowHeight={76}
       rows={rows}
       count={now.nextCursor === null ? rows.length : -1}
       onNearEnd={() => {
@@ -273,7 +264,7 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
     idIn: ({ what, id, conversation_id = null }) =>
       what === 'conversation' ? id : conversation_id,
     movesUp: (fresh, old) => fresh.updated_at > old.updated_at,
-    countMax: CONVERSATIONS_MAX,
+    countMax: 20_000,
   }
 }
 
@@ -390,7 +381,7 @@ function LastText({ message }: { readonly message: Message }) {
           </>
         )}
         {message.attachments !== undefined && <Icon name="attach" />}
-        <PersonText>{messageExcerpt(message).slice(0, ROW_TEXT_MAX)}</PersonText>
+        <PersonText>{messageExcerpt(message).slice(0, 160)}</PersonText>
       </span>
     </>
   )

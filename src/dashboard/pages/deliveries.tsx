@@ -31,7 +31,7 @@ import {
   refusalWords,
   REPLAY,
 } from '../words/deliveries.ts'
-import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { EVENT_NAMES, EVENT_OPTIONS } from '../words/webhook-form.ts'
 import { PendingReplay } from './pending-replay.tsx'
 
 const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
@@ -54,9 +54,6 @@ const FILTERS = [
   'created_before',
 ] as const
 type Filter = Readonly<Record<(typeof FILTERS)[number], string>>
-
-/** Most deliveries in the list; filters find older ones. */
-const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
   const asking = useSignal<'retry' | 'past' | null>(null)
@@ -137,12 +134,8 @@ function MoreFilters({ webhook, filter }: FilterProps) {
       <div class="delivery-filter-fields" role="group" aria-label="Filter deliveries">
         <SelectField
           label={DELIVERIES.event}
-          value={filter.event}
-          options={[
-            { value: '', text: DELIVERIES.allEvents },
-            ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
-          ]}
-          onChange={(event) => change({ event })}
+          bind={bindTo(filter.event, (event) => change({ event }))}
+          options={EVENT_OPTIONS}
         />
         <SettledField
           label="Number or email"
@@ -245,8 +238,8 @@ function deliverySource(api: Api, webhookId: string, filter: Filter): FeedSource
       api.call('listSeenDeliveries', { params, query: { ...filter, cursor, limit }, signal }),
     entry: (id, signal) => api.call('getSeenDelivery', { params: { id }, signal }),
     idIn: ({ what, id }) => (what === 'delivery' ? id : null),
-    movesUp: () => false,
-    countMax: DELIVERIES_MAX,
+    // Filters find older ones.
+    countMax: 500,
   }
 }
 

@@ -98,12 +98,7 @@ function MoveLine({ line, boxes, onClose }: MoveProps) {
         The line stops sending and receiving here. Sign in with its number on the other machine, and
         it continues there with its conversations. Messages wait meanwhile, for up to 24 hours.
       </p>
-      <SelectField
-        label="Move to"
-        value={to.value}
-        options={places}
-        onChange={(value) => (to.value = value)}
-      />
+      <SelectField label="Move to" bind={to} options={places} />
     </ActionDialog>
   )
 }

@@ -49,7 +49,7 @@ export function Simulation({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const from = useSignal('+12025550140')
   const text = useSignal('Is my table ready?')
-  const chosen = useSignal<string>('Picture')
+  const chosen = useSignal('Picture')
   const { isBusy, failure, start } = useAction(
     () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
     () => notices.done('Simulated. What this line relays is in Conversations.'),
@@ -57,12 +57,7 @@ export function Simulation({ line }: { readonly line: PhoneLine }) {
   return (
     <Card title="Simulate">
       <Form onSubmit={start}>
-        <SelectField
-          label="Event"
-          value={chosen.value}
-          options={OPTIONS}
-          onChange={(name) => (chosen.value = name)}
-        />
+        <SelectField label="Event" bind={chosen} options={OPTIONS} />
         <TextField label="From" type="tel" bind={from} />
         <TextField label="Text" bind={text} />
         <FailureNote failure={failure} />

@@ -5,7 +5,6 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -15,9 +14,6 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { useKinds } from '../sources.ts'
 import { isReady, practiceNumbers, type TestOutcome, testOutcome } from '../words/line-states.ts'
 import { whyNot } from '../words/message-states.ts'
-
-/** Messages to search for the test text: a busy line receives others meanwhile. */
-const LATEST = 50
 
 type TestProps = { readonly line: PhoneLine; readonly onArrived?: (() => void) | undefined }
 
@@ -32,7 +28,8 @@ export function ReceiveTest({ line, onArrived }: TestProps) {
 type RunProps = TestProps & { readonly code: string; readonly onAgain: () => void }
 
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
-  const query = { phone_line_id: line.id, limit: LATEST }
+  // A busy line receives other messages meanwhile.
+  const query = { phone_line_id: line.id, limit: 50 }
   const latest = useRead('listMessages', { query }, 'message')
   const practice = practiceNumbers(line, useKinds())
   const arrived = useRef<TestOutcome | null>(null)
@@ -95,7 +92,9 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   useEffect(() => {
     const end = new AbortController()
     const show = async () => {
-      const drawn = await drawQr(api, text, end.signal)
+      const answer = await api.bytes('drawQrCode', { query: { text }, signal: end.signal })
+      // Without the code, the words beside it are enough.
+      const drawn = answer.ok ? await answer.value.text() : null
       if (!end.signal.aborted) svg.value = drawn
     }
     void show()
@@ -104,12 +103,6 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   const source =
     svg.value === null ? undefined : `data:image/svg+xml,${encodeURIComponent(svg.value)}`
   return <img class="qr-code" alt={label} src={source} />
-}
-
-/** Resolves to null if the relay draws none; the words beside it are enough. */
-async function drawQr(api: Api, text: string, signal: AbortSignal): Promise<string | null> {
-  const answer = await api.bytes('drawQrCode', { query: { text }, signal })
-  return answer.ok ? answer.value.text() : null
 }
 
 function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string }) {

@@ -122,7 +122,7 @@ function NoLines() {
 
 type Props = { readonly line: PhoneLine }
 
-export function LineView({ id }: { readonly id: string }) {
+function LineView({ id }: { readonly id: string }) {
   const lines = useLines()
   return (
     <DetailView

@@ -7,23 +7,24 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
-import { Field, SelectField } from '../components/form.tsx'
+import { Field, SelectField, optionsOf, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
 import { useLines, useTimeZone } from '../sources.ts'
+import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
+import { ResolveButtons } from './resolve-message.tsx'
 import { useSendAgain } from './send-again.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
@@ -42,9 +43,9 @@ const QUEUED_FOR = {
 const STATUS_OPTIONS = [
   { value: '', text: 'All statuses' },
   ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
-  ...Object.entries(QUEUED_FOR).map(([value, text]) => ({ value, text })),
+  ...optionsOf(QUEUED_FOR),
 ]
-const SERVICES = ['iMessage', 'SMS', 'RCS']
+const SERVICES = optionsOf({ '': 'All services', iMessage: 'iMessage', SMS: 'SMS', RCS: 'RCS' })
 
 type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
 
@@ -77,36 +78,24 @@ function FilterBar({ filters }: FilterProps) {
   const lines = useLines().value?.data ?? []
   const set = (change: Partial<Filters>) =>
     router.replace(href('messages', [], { ...filters, ...change }))
-  const named = (value: string) => ({ value, text: value })
+  const bind = (name: keyof Filters) => bindTo(filters[name], (value) => set({ [name]: value }))
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <div class="filters" role="group" aria-label="Filters">
-      <SelectField
-        label="Status"
-        value={filters.status}
-        options={STATUS_OPTIONS}
-        onChange={(status) => set({ status })}
-      />
+      <SelectField label="Status" bind={bind('status')} options={STATUS_OPTIONS} />
       <SelectField
         label="Line"
-        value={filters.line}
+        bind={bind('line')}
         options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-        onChange={(line) => set({ line })}
       />
-      <SelectField
-        label="Service"
-        value={filters.service}
-        options={[{ value: '', text: 'All services' }, ...SERVICES.map(named)]}
-        onChange={(service) => set({ service })}
-      />
+      <SelectField label="Service" bind={bind('service')} options={SERVICES} />
       <SelectField
         label="Period"
-        value={filters.days}
+        bind={bindTo(filters.days, (days) => set({ days, day: '' }))}
         options={[
           { value: '', text: 'Any time' },
           { value: '7', text: 'Last 7 days' },
         ]}
-        onChange={(days) => set({ days, day: '' })}
       />
       <Field label="Day">
         {(box) => (
@@ -180,14 +169,13 @@ type Period = {
 
 /** The API's bounds are exclusive. */
 function periodOf({ day, days }: Filters, timeZone: string, now: number): Period {
-  const iso = (time: number) => new Date(time).toISOString()
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) {
     return {
-      created_after: iso(startOfDay(day, timeZone) - 1),
-      created_before: iso(endOfDay(day, timeZone)),
+      created_after: isoTime(startOfDay(day, timeZone) - 1),
+      created_before: isoTime(endOfDay(day, timeZone)),
     }
   }
-  return Number(days) > 0 ? { created_after: iso(now - Number(days) * DAY_MS) } : {}
+  return Number(days) > 0 ? { created_after: isoTime(now - Number(days) * DAY_MS) } : {}
 }
 
 function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
@@ -207,7 +195,6 @@ function messageSource(api: Api, filters: Filters, period: Period): FeedSource<M
     entry: (id, signal) =>
       api.call('getMessage', { params: { id }, query: { contact_names: 'true' }, signal }),
     idIn: ({ what, id }) => (what === 'message' ? id : null),
-    movesUp: () => false,
     countMax: SHOWN_MAX,
   }
 }
@@ -245,26 +232,11 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
 
 /** Actions for a failed or uncertain message. */
 function Remedies({ message, onChanged }: MessageProps) {
-  const { api, notices } = useDashboard()
   const { words, ...again } = useSendAgain({ message, onChanged })
-  const { isBusy, start } = useAction(
-    (status: 'sent' | 'failed') =>
-      api.call('resolveMessage', { params: { id: message.id }, body: { status } }),
-    (changed) => {
-      onChanged(changed)
-      notices.done('Saved.')
-    },
-    (failure) => notices.failed(failure.message),
-  )
   if (message.status === 'uncertain') {
     return (
       <div class="actions remedies">
-        <Button icon="check" isBusy={isBusy} onClick={() => start('sent')}>
-          Mark as sent
-        </Button>
-        <Button icon="cross" isBusy={isBusy} onClick={() => start('failed')}>
-          Mark as failed
-        </Button>
+        <ResolveButtons message={message} onChanged={onChanged} />
       </div>
     )
   }

@@ -1,6 +1,6 @@
 // Passwords: choosing one by setup link or in Settings, and confirming the current one.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
 import { fieldError, OF_PASSWORD } from '../api.ts'
@@ -15,23 +15,16 @@ import { useDashboard } from '../dashboard.ts'
 import { useBrowsers } from '../sources.ts'
 import { passwordProblem, strengthWords } from '../words/password.ts'
 
-type NewPassword = {
-  readonly password: Signal<string>
-  readonly repeated: Signal<string>
-  /** Both texts of the latest attempt. Its errors are shown until a text changes. */
-  readonly tried: Signal<string | null>
-  /** Shows the errors, and returns whether there are none. */
-  isFit(): boolean
-}
-
-export function useNewPassword(): NewPassword {
+function useNewPassword() {
   const password = useSignal('')
   const repeated = useSignal('')
+  /** Both texts of the latest attempt. Its errors are shown until a text changes. */
   const tried = useSignal<string | null>(null)
   return {
     password,
     repeated,
     tried,
+    /** Shows the errors, and returns whether there are none. */
     isFit() {
       tried.value = password.value + repeated.value
       return passwordProblem(password.value) === null && password.value === repeated.value
@@ -40,11 +33,11 @@ export function useNewPassword(): NewPassword {
 }
 
 type FieldsProps = {
-  readonly chosen: NewPassword
+  readonly chosen: ReturnType<typeof useNewPassword>
   readonly refusal: string | null
 }
 
-export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
+function NewPasswordFields({ chosen, refusal }: FieldsProps) {
   const { password, repeated, tried } = chosen
   const isShown = useSignal(false)
   const words = { type: isShown.value ? 'text' : 'password', autoComplete: 'new-password' } as const

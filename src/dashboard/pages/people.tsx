@@ -27,8 +27,6 @@ import { PEOPLE } from '../words/people.ts'
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
 
-const PEOPLE_MAX = 2_000
-
 type Person = Contact & { readonly id: string }
 
 export function PeoplePage() {
@@ -96,8 +94,7 @@ function personSource(api: Api, q: string): FeedSource<Person> {
       return answer.ok ? { ok: true, value: withId(answer.value) } : answer
     },
     idIn: ({ what, id }) => (what === 'contact' ? id : null),
-    movesUp: () => false,
-    countMax: PEOPLE_MAX,
+    countMax: 2_000,
   }
 }
 

@@ -21,7 +21,7 @@ import {
   REPLAY,
 } from '../words/deliveries.ts'
 import { lineName } from '../words/line-states.ts'
-import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { EVENT_NAMES, EVENT_OPTIONS } from '../words/webhook-form.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
@@ -130,23 +130,14 @@ function ChoiceFields({ choice: { event, line } }: { readonly choice: Choice }) 
   const lines = useLines().value?.data ?? []
   return (
     <>
-      <SelectField
-        label={DELIVERIES.event}
-        value={event.value}
-        options={[
-          { value: '', text: DELIVERIES.allEvents },
-          ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
-        ]}
-        onChange={(name) => (event.value = name)}
-      />
+      <SelectField label={DELIVERIES.event} bind={event} options={EVENT_OPTIONS} />
       <SelectField
         label="Line"
-        value={line.value}
+        bind={line}
         options={[
           { value: '', text: 'All lines' },
           ...lines.map((each) => ({ value: each.id, text: lineName(each) })),
         ]}
-        onChange={(id) => (line.value = id)}
       />
     </>
   )

@@ -18,7 +18,6 @@ import { conversationName, counterpart } from '../people.ts'
 import { shortTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
 
-const LIMIT = 8
 const GROUPS = { people: 'People', conversations: 'Conversations', messages: 'Messages' }
 
 type Result = {
@@ -202,7 +201,7 @@ function Note({ wanted, found, count }: NoteProps) {
 function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const isSettled = wanted !== '' && settled === wanted
-  const found = useRead('search', isSettled ? { query: { q: wanted, limit: LIMIT } } : null)
+  const found = useRead('search', isSettled ? { query: { q: wanted, limit: 8 } } : null)
   const isOwner = useDashboard().session.member === undefined
   return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }
@@ -247,7 +246,11 @@ function marked(text: string, wanted: string) {
     return /^[+\d]+$/.test(word) ? characters.join('[\\s-]?') : characters.join('')
   })
   const parts = text.split(new RegExp(`(${words.join('|')})`, 'giu'))
-  return inDirection(parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part)))
+  return (
+    <PersonText>
+      {parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part))}
+    </PersonText>
+  )
 }
 
 /** Marks the found words in an excerpt. Ranges count code points. */
@@ -259,13 +262,5 @@ function excerptOf({ text, ranges }: SearchResult['messages'][number]['excerpt']
     part(ends[place - 1] ?? 0, offset),
     <mark>{part(offset, offset + length)}</mark>,
   ])
-  return inDirection([...parts, part(ends.at(-1) ?? 0)])
-}
-
-function inDirection(parts: ComponentChildren) {
-  return (
-    <bdi class="person-text" dir="auto">
-      {parts}
-    </bdi>
-  )
+  return <PersonText>{[...parts, part(ends.at(-1) ?? 0)]}</PersonText>
 }

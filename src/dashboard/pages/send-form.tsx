@@ -1,12 +1,12 @@
 // Forms that send a message: on Home, for a new conversation, and the composer of a thread.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 import type { Contact } from '../../api/contacts.ts'
 import type { Conversation, Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import { type Failure, fieldError } from '../api.ts'
+import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import {
@@ -26,31 +26,20 @@ import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
-import type { Uploads } from '../uploads.ts'
 import { lineOption } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
-type Composition = {
-  readonly text: Signal<string>
-  /** The value of a `datetime-local` input; null to send now. */
-  readonly later: Signal<string | null>
-  readonly uploads: Uploads
-  /** Set once the person at the page was warned that the recipient has opted out. */
-  readonly confirmed: Signal<Draft['headers']>
-  readonly isBusy: boolean
-  readonly failure: Failure | null
-  /** Whether there is something to send, and every file is uploaded. */
-  readonly isReady: boolean
-  readonly send: (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => void
-}
+type Composition = ReturnType<typeof useComposition>
 
-export function useComposition(onAccepted: (message: Message) => void): Composition {
+export function useComposition(onAccepted: (message: Message) => void) {
   const { api } = useDashboard()
   const outbox = useMemo(() => createOutbox(api), [api])
   const text = useSignal('')
+  /** The value of a `datetime-local` input; null to send now. */
   const later = useSignal<string | null>(null)
   const uploads = useUploads()
+  /** Set once the person at the page was warned that the recipient has opted out. */
   const confirmed = useSignal<Draft['headers']>(undefined)
   const { isBusy, failure, start } = useAction(outbox, (message) => {
     // Text typed and files attached meanwhile belong to the next message.
@@ -62,7 +51,7 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
   const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
   const time = later.value === null ? null : pickedTime(later.value)
   const isReady = hasContent && uploads.isComplete && (later.value === null || time !== null)
-  const send: Composition['send'] = (target) => {
+  const send = (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => {
     const { ids } = uploads
     const files = ids.length === 0 ? {} : { attachments: ids }
     const when = time === null ? {} : { sendAt: isoTime(time) }
@@ -122,9 +111,8 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
       {lines.length > 1 && (
         <SelectField
           label="Line"
-          value={lineId.value ?? ''}
+          bind={bindTo(lineId.value ?? '', (id) => (lineId.value = id === '' ? null : id))}
           options={[automatic, ...lines.map(lineOption)]}
-          onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
@@ -144,13 +132,12 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
 
 /** The error code that is shown beside the recipient field. */
 const NOBODY = 'invalid_recipient'
-const SUGGESTIONS_MAX = 8
 
 /** Contacts that match the typed name. */
 function useSuggestions(typed: string): readonly Contact[] {
   const q = useSettled(typed)
   const isName = q.length >= 2 && !isWhole(q)
-  const call = isName ? { query: { q, limit: SUGGESTIONS_MAX } } : null
+  const call = isName ? { query: { q, limit: 8 } } : null
   return useRead('listContacts', call).value?.data ?? []
 }
 

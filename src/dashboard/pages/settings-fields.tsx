@@ -9,7 +9,7 @@ import type { Setting } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { bindTo, Form, SelectField, Switch, TextField } from '../components/form.tsx'
+import { bindTo, Form, SelectField, Switch, TextField, type Option } from '../components/form.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
@@ -46,14 +46,7 @@ export function Section({ name, words: [title, about], children }: SectionProps)
   )
 }
 
-type Saver = {
-  readonly setting: Setting | null
-  readonly error: string | null
-  /** Resolves to whether the value was saved. */
-  readonly save: (value: string) => Promise<boolean>
-}
-
-export function useSetting(name: Setting['name']): Saver {
+export function useSetting(name: Setting['name']) {
   const { api, notices } = useDashboard()
   const settings = useSettings()
   const read = settings.value?.data
@@ -64,6 +57,7 @@ export function useSetting(name: Setting['name']): Saver {
   const isNewer = answered.value !== null && answered.value.over === read
   const setting = isNewer ? answered.value?.setting : read?.find((each) => each.name === name)
 
+  /** Resolves to whether the value was saved. */
   async function save(value: string): Promise<boolean> {
     if (isBusy.value) return false
     isBusy.value = true
@@ -141,8 +135,6 @@ export function SwitchSetting(props: FieldProps) {
   )
 }
 
-type Option = { readonly value: string; readonly text: string }
-
 export function ChoiceSetting(props: FieldProps & { readonly options: readonly Option[] }) {
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
@@ -154,8 +146,7 @@ export function ChoiceSetting(props: FieldProps & { readonly options: readonly O
         {...props}
         {...fieldWords(props)}
         error={error}
-        value={value}
-        onChange={(wanted) => void save(wanted)}
+        bind={bindTo(value, (wanted) => void save(wanted))}
       />
     </SettingFrame>
   )
@@ -261,7 +252,7 @@ export function TextSetting(props: TextProps) {
 
 type FrameProps = {
   readonly name: Field
-  readonly saver: Saver
+  readonly saver: ReturnType<typeof useSetting>
   /** The value of a locked setting, in words. */
   readonly shown: string
   readonly children: ComponentChildren

@@ -242,8 +242,6 @@ function SecuritySection({ browsers, about }: SecurityProps) {
   )
 }
 
-const PASSWORD_VARIABLE = 'HOOKLINE_ADMIN_PASSWORD'
-
 function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
   const isOpen = useSignal(false)
   if (isLocked) {
@@ -251,7 +249,7 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
       <div class="stack-tight">
         <h3>{COMMON.password}</h3>
         <p class="field-hint">
-          Set by <code>{PASSWORD_VARIABLE}</code> or its file. Change it there, and restart the
+          Set by <code>HOOKLINE_ADMIN_PASSWORD</code> or its file. Change it there, and restart the
           relay.
         </p>
       </div>

@@ -9,7 +9,7 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { SelectField } from '../components/form.tsx'
+import { SelectField, bindTo } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { AloneHead, Card, useNewView } from '../components/page.tsx'
@@ -256,9 +256,8 @@ function FirstText({ lines, onArrived }: TextProps) {
       {usable.length > 1 && (
         <SelectField
           label="Line"
-          value={line.id}
+          bind={bindTo(line.id, (id) => (chosen.value = id))}
           options={usable.map(lineOption)}
-          onChange={(id) => (chosen.value = id)}
         />
       )}
       <RECEIVE_TEST.View line={line} onArrived={onArrived} />

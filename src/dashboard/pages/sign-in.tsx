@@ -10,9 +10,6 @@ import { AloneHead, Card } from '../components/page.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 
-const COMMAND = 'hookline setup-link'
-const SECOND_MS = 1_000
-
 export function SignInPage() {
   const { session } = useDashboard()
   return (
@@ -27,8 +24,8 @@ export function SignInPage() {
         <SignInForm />
       </Card>
       <p class="small quiet">
-        Forgot your password? Run <code>{COMMAND}</code> on the computer that runs Hookline, and
-        open the link it prints.
+        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
+        Hookline, and open the link it prints.
       </p>
     </>
   )
@@ -72,7 +69,7 @@ function useCountdown() {
   const seconds = left.value
   useEffect(() => {
     if (seconds === 0) return
-    return later(clock, SECOND_MS, () => (left.value = seconds - 1))
+    return later(clock, 1_000, () => (left.value = seconds - 1))
   }, [seconds])
   return { seconds, start: (from: number) => (left.value = from) }
 }

@@ -164,7 +164,6 @@ function messageSource(
     },
     entry: (id, signal) => api.call('getMessage', { params: { id }, signal }),
     idIn: ({ id, conversation_id }) => (conversation_id === conversationId ? id : null),
-    movesUp: () => false,
     countMax: MESSAGES_MAX,
   }
 }

@@ -30,18 +30,8 @@ const SETTINGS = lazyPage(
 const TEST = lazyPage(null, async () => (await import('./webhook-test.tsx')).WebhookTest)
 const INBOX = lazyPage(null, async () => (await import('./webhook-inbox.tsx')).InboxView)
 
-type ViewProps = {
-  readonly id: string
-  readonly tab: string
-  readonly delivery: string | null
-}
-
 export function WebhookPage() {
   const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
-  return <WebhookView id={id} tab={tab} delivery={delivery} />
-}
-
-function WebhookView({ id, tab, delivery }: ViewProps) {
   const days = useWebhookDays()
   // The figures are above the deliveries, which would otherwise jump.
   const charts = useWebhookCharts(id)
@@ -81,7 +71,7 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
   )
 }
 
-function Tabs({ id, tab }: Pick<ViewProps, 'id' | 'tab'>) {
+function Tabs({ id, tab }: { readonly id: string; readonly tab: string }) {
   const hasInbox = useWebhookDay(id)?.is_test_inbox === true
   return (
     <nav class="tabs" aria-label="Webhook sections">
@@ -107,7 +97,9 @@ function shownTab(tab: string): string {
 }
 
 type Props = { readonly webhook: Webhook }
-function Tab({ webhook, tab, delivery }: Props & Omit<ViewProps, 'id'>): ComponentChildren {
+type TabProps = Props & { readonly tab: string; readonly delivery: string | null }
+
+function Tab({ webhook, tab, delivery }: TabProps): ComponentChildren {
   const shown = shownTab(tab)
   if (shown === 'settings') return <SETTINGS.View webhook={webhook} />
   if (shown === 'test') return <TEST.View webhook={webhook} />

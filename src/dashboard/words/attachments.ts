@@ -7,23 +7,14 @@ import { grouped } from './common.ts'
 
 type Kind = 'picture' | 'video' | 'audio' | 'document' | 'file'
 
-const ICONS: Readonly<Record<Kind, IconName>> = {
-  picture: 'picture',
-  video: 'video',
-  audio: 'audio',
-  document: 'document',
-  file: 'file',
-}
+/** The icon of each kind has the same name. */
+export const fileIcon: (file: Pick<MessageAttachment, 'mime_type'>) => IconName = kindOf
 
 function kindOf({ mime_type }: Pick<MessageAttachment, 'mime_type'>): Kind {
   const [family] = mime_type.split('/')
   if (family === 'image') return 'picture'
   if (family === 'video' || family === 'audio') return family
   return family === 'text' || mime_type === 'application/pdf' ? 'document' : 'file'
-}
-
-export function fileIcon(file: Pick<MessageAttachment, 'mime_type'>): IconName {
-  return ICONS[kindOf(file)]
 }
 
 /** Why a file can't be opened; null if it is available. */
@@ -43,8 +34,8 @@ const STATES: Readonly<Record<MessageAttachment['state'], StateWords | null>> = 
 /** The state of a part if it differs from its message's. */
 export function partWords({ sent }: MessageAttachment, { status }: Message): StateWords | null {
   if (sent === false) return { text: 'Not sent', tone: 'bad', icon: 'cross' }
-  if (sent === true && status === 'failed') return { text: 'Sent', tone: 'plain', icon: 'check' }
-  if (sent === true && status === 'uncertain') return { text: 'Sent', tone: 'plain', icon: 'check' }
+  if (sent === true && (status === 'failed' || status === 'uncertain'))
+    return { text: 'Sent', tone: 'plain', icon: 'check' }
   if (sent !== null || status !== 'uncertain') return null
   return { text: 'Unconfirmed', tone: 'warn', icon: 'question' }
 }

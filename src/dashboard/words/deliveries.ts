@@ -9,7 +9,6 @@ import { relativeTime } from '../time-words.ts'
 
 export const DELIVERIES = {
   event: 'Event',
-  allEvents: 'All events',
   sendingAgain: 'Sending again.',
   accepted: (status: number | null) => `Accepted (${status})`,
   notKept: 'This event is no longer kept.',

@@ -97,18 +97,12 @@ function lineWords(ids: readonly string[], lines: readonly PhoneLine[]): string 
   return LIST.format(names.map((line, place) => (line ? lineName(line) : (ids[place] ?? ''))))
 }
 
-type FirstCall = {
-  readonly title: string
-  readonly curl: string
-  readonly recipient: string
-}
-
 /** A command that sends a first message. Works as is with a simulated line; otherwise a number must be filled in. */
 export function firstCall(
   created: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
-): FirstCall {
+) {
   const { id: keyId, key, secret, scopes, phone_line_ids: ids } = created
   const lines = all.filter(({ id }) => ids?.includes(id) !== false)
   const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`

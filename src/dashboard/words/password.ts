@@ -5,16 +5,14 @@ import { grouped } from './common.ts'
 // Only length counts: rules about symbols and capitals make people choose passwords that are easy to guess.
 const LENGTH_MIN = 12
 const LENGTH_MAX = 200
-const FAIR_FROM = 16
-const GOOD_FROM = 20
 
 export function strengthWords(password: string): string {
   const length = lengthOf(password)
   if (length === 0)
     return `At least ${grouped(LENGTH_MIN)} characters. A few words in a row work well.`
   if (length < LENGTH_MIN) return `Too short: ${grouped(LENGTH_MIN - length)} more needed.`
-  if (length < FAIR_FROM) return 'Fair. Longer is harder to guess.'
-  if (length < GOOD_FROM) return 'Good.'
+  if (length < 16) return 'Fair. Longer is harder to guess.'
+  if (length < 20) return 'Good.'
   return 'Very good.'
 }
 

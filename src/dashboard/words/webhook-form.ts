@@ -42,6 +42,11 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
 
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[] // The record has every name.
 
+export const EVENT_OPTIONS = [
+  { value: '', text: 'All events' },
+  ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
+]
+
 export const EVENT_GROUPS: ReadonlyMap<EventGroup, readonly EventName[]> = Map.groupBy(
   EVENT_NAMES,
   (name) => EVENTS[name][0],
