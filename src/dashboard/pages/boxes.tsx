@@ -68,9 +68,7 @@ const STATES = {
   invited: { text: 'Invited', tone: 'wait', icon: 'clock' },
 } as const
 
-type CardProps = { readonly box: Box; readonly onInvite: () => void }
-
-function BoxCard({ box, onInvite }: CardProps) {
+function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () => void }) {
   const { api, notices } = useDashboard()
   const { name, status, version, platform, upgrade, free_bytes: free, last_heard_at: heard } = box
   const isRenaming = useSignal(false)
@@ -157,9 +155,7 @@ const BOX_NAME = {
   maxLength: 40,
 }
 
-type NameProps = { readonly box: Box; readonly onClose: () => void }
-
-function RenameBox({ box, onClose }: NameProps) {
+function RenameBox({ box, onClose }: { readonly box: Box; readonly onClose: () => void }) {
   const { api, notices } = useDashboard()
   const name = useSignal(box.name)
   const action = useAction(
@@ -178,10 +174,8 @@ function RenameBox({ box, onClose }: NameProps) {
   )
 }
 
-type AddProps = { readonly named: string; readonly onClose: () => void }
-
 /** Asks for a name, then shows the command to run on the new machine. */
-function AddBox({ named, onClose }: AddProps) {
+function AddBox({ named, onClose }: { readonly named: string; readonly onClose: () => void }) {
   const { api } = useDashboard()
   const name = useSignal(named)
   const invited = useSignal<InvitedBox | null>(null)
