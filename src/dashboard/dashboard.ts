@@ -2,6 +2,7 @@
 //
 //   const { api, notices, router } = useDashboard()
 
+import { useSignal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
@@ -17,6 +18,8 @@ import {
   type OperationId,
   type SendFile,
   type UploadOptions,
+  isDeclined,
+  type Failure,
 } from './api.ts'
 import { createClock } from './clock.ts'
 import { Live } from './live.ts'
@@ -78,6 +81,47 @@ export function useRead<Id extends OperationId>(
 }
 
 const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
+
+export type Action<Wanted extends readonly unknown[]> = {
+  readonly isBusy: boolean
+  /** Null unless the action failed; also null if the owner dismissed the password dialog. */
+  readonly failure: Failure | null
+  readonly start: (...wanted: Wanted) => void
+}
+
+/**
+ * Runs an action of the relay for a button or form, one at a time:
+ *
+ *   const remove = useAction(
+ *     () => api.call('deleteWebhook', { params: { id } }),
+ *     () => notices.done('Deleted.'),
+ *   )
+ *   <Button isBusy={remove.isBusy} onClick={remove.start}>…  <FailureNote failure={remove.failure} />
+ *
+ * `onFailed` is for callers that don't show `failure`.
+ */
+export function useAction<T, Wanted extends readonly unknown[] = []>(
+  call: (...wanted: Wanted) => Promise<Answer<T>>,
+  onDone: (value: T) => void = () => {},
+  onFailed: (failure: Failure) => void = () => {},
+): Action<Wanted> {
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  async function run(wanted: Wanted) {
+    if (isBusy.value) return
+    isBusy.value = true
+    const answer = await call(...wanted)
+    isBusy.value = false
+    failure.value = answer.ok || isDeclined(answer.failure) ? null : answer.failure
+    if (answer.ok) onDone(answer.value)
+    else if (failure.value !== null) onFailed(failure.value)
+  }
+  return {
+    isBusy: isBusy.value,
+    failure: failure.value,
+    start: (...wanted) => void run(wanted),
+  }
+}
 
 /** Uses XMLHttpRequest because `fetch` does not report upload progress. */
 const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {

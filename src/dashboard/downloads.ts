@@ -2,8 +2,7 @@
 
 import type { CallOf, OperationId } from './api.ts'
 import { later } from './clock.ts'
-import { useAction, type Action } from './components/use-action.ts'
-import { useDashboard } from './dashboard.ts'
+import { useDashboard, useAction, type Action } from './dashboard.ts'
 import { plainName } from './words/attachments.ts'
 
 /** Enough time for the browser to start saving. */

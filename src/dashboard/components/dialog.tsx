@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
 import { fieldError, type Answer } from '../api.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction, type Action } from '../dashboard.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
@@ -13,7 +13,6 @@ import type { IconName } from './drawings.ts'
 import { TextField } from './form.tsx'
 import { Dialog } from './modal.tsx'
 import { Card } from './page.tsx'
-import { useAction, type Action } from './use-action.ts'
 
 export { Dialog } from './modal.tsx'
 

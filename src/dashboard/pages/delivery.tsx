@@ -10,9 +10,8 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Facts } from '../components/page.tsx'
 import { Ago, LongText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/deliveries.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }

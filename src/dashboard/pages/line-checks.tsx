@@ -2,9 +2,8 @@ import type { Check } from '../../api/dashboard.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useChecks } from '../sources.ts'
 
 const SIGNS = {

@@ -8,8 +8,7 @@ import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 
 /** Builds the body of an event. `targetGuid` is the latest message with the person, if any. */

@@ -1,7 +1,6 @@
 import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 

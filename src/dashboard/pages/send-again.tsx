@@ -2,8 +2,7 @@
 
 import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'

@@ -19,8 +19,7 @@ import {
   useSettled,
 } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'

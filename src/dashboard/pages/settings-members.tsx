@@ -8,9 +8,8 @@ import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { Section } from './settings-fields.tsx'
 
 /** The member whose link is shown. Nothing else in the page ever holds the link. */

@@ -7,8 +7,7 @@ import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { AccountName, Form, PasswordField, TextField } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 
 export function SignInPage() {
   const { session } = useDashboard()

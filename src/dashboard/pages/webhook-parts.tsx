@@ -3,9 +3,8 @@
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useRelayState, useWebhookDays } from '../sources.ts'
 
 /** Creates a URL of the relay's test inbox. */

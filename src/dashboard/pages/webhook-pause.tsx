@@ -5,8 +5,7 @@ import { useSignal } from '@preact/signals'
 import type { Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 

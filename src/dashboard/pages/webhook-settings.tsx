@@ -9,8 +9,7 @@ import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
 import { Form } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
 
 type Props = { readonly webhook: Webhook }
