@@ -214,9 +214,7 @@ export function fieldError(failure: Failure | null, ...names: readonly string[])
   if (failure === null) return null
   if (names.includes(failure.code)) return failure.message
   const issues = failure.details['issues']
-  const known = Array.isArray(issues) ? (issues as Issue[]) : [] // As `invalid_request` is documented.
+  const known = Array.isArray(issues) ? (issues as { path: string; message: string }[]) : [] // As `invalid_request` is documented.
   const found = known.find(({ path }) => names.includes(path))
   return found === undefined ? null : `It ${found.message}.`
 }
-
-type Issue = { readonly path: string; readonly message: string }

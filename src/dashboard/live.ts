@@ -163,11 +163,7 @@ export class Live implements Updates {
   }
 }
 
-type ServerSentEvent = {
-  readonly name: string
-  readonly id: string
-  readonly data: string
-}
+type ServerSentEvent = NonNullable<ReturnType<typeof eventIn>>
 
 /** Parses the body of a `fetch`: an EventSource can't send headers. Also calls `onBytes` for heartbeats. */
 async function* serverSentEvents(
@@ -194,7 +190,7 @@ async function* serverSentEvents(
 }
 
 /** Returns null for a comment and for the retry time. */
-function eventIn(block: string): ServerSentEvent | null {
+function eventIn(block: string) {
   const lines = block.split('\n')
   const field = (name: string) =>
     lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)

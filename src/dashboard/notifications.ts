@@ -26,11 +26,6 @@ export function chooseNotifications(choice: NotificationChoice): void {
   store(NAME, choice)
 }
 
-function isWanted(): boolean {
-  const isAllowed = 'Notification' in window && Notification.permission === 'granted'
-  return notificationChoice() !== null && isAllowed
-}
-
 /** New messages waiting for an approval, newest first; none on the first check. */
 async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
   if (since === null) return []
@@ -50,7 +45,8 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
     isLooking = true
     while (isChanged && !end.aborted) {
       isChanged = false
-      if (isWanted()) await showNew()
+      const isAllowed = 'Notification' in window && Notification.permission === 'granted'
+      if (isAllowed && notificationChoice() !== null) await showNew()
       else seen = null
       await clock.sleep(REST_MS, end)
     }

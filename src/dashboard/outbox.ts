@@ -20,9 +20,6 @@ export type Draft = {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Of 32 bits each. */
-const KEY_NUMBERS = 4
-
 /**
  * Returns a function that sends drafts. Until a send succeeds, the same draft again has the same idempotency key, so
  * the relay sends it once; after a success it is a new message.
@@ -32,7 +29,7 @@ export function createOutbox(api: Pick<Api, 'call'>): (draft: Draft) => Promise<
   let key = ''
   return async (draft) => {
     const content = JSON.stringify(draft)
-    if (content !== last) key = randomKey()
+    if (content !== last) key = `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
     last = content
     const answer = await sendOnce(api, draft, key)
     if (answer.ok) last = ''
@@ -95,10 +92,6 @@ export async function sendAgain(
   if (!answer.ok) return answer
   const now = await api.call('getMessage', { params: { id: answer.value.id } })
   return now.ok ? now : answer
-}
-
-function randomKey(): string {
-  return `dashboard-${crypto.getRandomValues(new Uint32Array(KEY_NUMBERS)).join('-')}`
 }
 
 const E164 = /^\+[1-9][0-9]{6,14}$/

@@ -95,9 +95,7 @@ function daysSince(iso: string, now: number): number {
   return dayNumber(now) - dayNumber(Date.parse(iso))
 }
 
-function dayNumber(time: number): number {
-  return Math.floor((time - zoneMs(time)) / DAY_MS)
-}
+const dayNumber = (time: number) => Math.floor((time - zoneMs(time)) / DAY_MS)
 
 function zoneMs(time: number): number {
   return new Date(time).getTimezoneOffset() * MINUTE_MS

@@ -48,9 +48,7 @@ export function ShareStrip(props: ChartProps<{ readonly share: number | null }>)
   )
 }
 
-type Day = { readonly up: number; readonly down: number; readonly failed: number }
-
-type BarsProps = ChartProps<Day> & {
+type BarsProps = ChartProps<Readonly<Record<'up' | 'down' | 'failed', number>>> & {
   /** Drawn as a horizontal line. */
   readonly limit?: number | undefined
 }

@@ -103,7 +103,10 @@ function lazy<Props extends object>(
   }
   async function open() {
     const isThere = await fetch()
-    if (!isThere && isReloaded && (await isUpgraded())) return reload()
+    if (!isThere && isReloaded && (await isUpgraded())) {
+      history.replaceState(RELOADED, '')
+      return location.reload()
+    }
     isMissing.value = !isThere
     if (isThere && history.state === RELOADED) history.replaceState(null, '')
   }
@@ -123,13 +126,7 @@ function lazy<Props extends object>(
  * is unreachable, a reload would lose the page.
  */
 async function isUpgraded(): Promise<boolean> {
-  if (history.state === RELOADED) return false
-  return (await request('getSession')).ok
-}
-
-function reload(): void {
-  history.replaceState(RELOADED, '')
-  location.reload()
+  return history.state !== RELOADED && (await request('getSession')).ok
 }
 
 /** Moves the focus from the placeholder's heading to the page's. */

@@ -62,7 +62,6 @@ type WindowListProps<T> = {
   readonly selected: string | null
   /** `tabIndex` is for the link of the row. */
   readonly render: (row: T, tabIndex: number) => VNode
-  readonly end?: VNode | undefined
 }
 
 /** Extra rows on either side of the view, so that scrolling never shows a gap. */
@@ -75,7 +74,7 @@ const NEAR_END = 25
  * between rows, which are links; Tab stops at one row and then leaves the list.
  */
 export function WindowList<T extends { readonly id: string }>(props: WindowListProps<T>) {
-  const { label, rowHeight, rows, count, onNearEnd, selected, render, end } = props
+  const { label, rowHeight, rows, count, onNearEnd, selected, render } = props
   const scroller = useRef<HTMLDivElement>(null)
   const space = useRef<HTMLUListElement>(null)
   const first = useSignal(0)
@@ -126,7 +125,6 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
           </li>
         ))}
       </ul>
-      {end}
     </div>
   )
 }

@@ -3,10 +3,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-import type { RelayState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { DayStats } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
 import { Form } from '../components/form.tsx'
@@ -59,7 +57,14 @@ export function HomePage() {
     >
       {({ state, lines, recent }) => (
         <>
-          <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
+          <div class={`home-state tone-${state.tone}`}>
+            <span class="home-state-sign">
+              <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
+            </span>
+            <PageHead title={state.title}>
+              {stateSentence(state, days.value?.data.at(-1) ?? null)}
+            </PageHead>
+          </div>
           <ISSUES.View lines={lines.data} recent={recent.data} />
           <div class="home">
             <Card
@@ -96,20 +101,6 @@ function Opening() {
         <Skeleton kind="card" count={3} />
       </div>
     </>
-  )
-}
-
-/** `today` is null until it is loaded. */
-type StateProps = { readonly state: RelayState; readonly today: DayStats | null }
-
-function StateHead({ state, today }: StateProps) {
-  return (
-    <div class={`home-state tone-${state.tone}`}>
-      <span class="home-state-sign">
-        <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
-      </span>
-      <PageHead title={state.title}>{stateSentence(state, today)}</PageHead>
-    </div>
   )
 }
 

@@ -155,8 +155,6 @@ function NextStep({ name }: { readonly name: string }) {
   return <>{`Next: ${step.title}, step ${steps.indexOf(step) + 1} of ${steps.length}.`}</>
 }
 
-const COUNTED_MAX = 1_000
-
 const ATTENTION = {
   approval: 'to approve',
   failed: 'failed',
@@ -178,11 +176,12 @@ function AttentionCard() {
       <ul class="attention">
         {names.map((name) => {
           const count = counts?.[name] ?? 0
-          const most = grouped(count)
           return (
             <li key={name} class={count === 0 ? 'quiet' : undefined}>
               <a href={linkTo(name)}>
-                <strong class="figures">{count === COUNTED_MAX ? `${most}+` : most}</strong>{' '}
+                <strong class="figures">
+                  {count === 1_000 ? `${grouped(count)}+` : grouped(count)}
+                </strong>{' '}
                 {ATTENTION[name]}
               </a>
             </li>

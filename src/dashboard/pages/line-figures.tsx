@@ -21,9 +21,6 @@ import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
-/** A longer queue is shown as "50+". */
-const QUEUED_MAX = 50
-
 export function LineSubtitle({ line }: Props) {
   return (
     <>
@@ -54,7 +51,7 @@ export function LineTraffic({ line }: Props) {
   const traffic = combine({
     received: useLatest({ direction: 'inbound' }, 1),
     sent: useLatest({ direction: 'outbound' }, 1),
-    queued: useLatest({ status: 'queued' }, QUEUED_MAX),
+    queued: useLatest({ status: 'queued' }, 50),
   })
   const { now, value } = traffic
   if (now.state === 'failed') return <ReadFailure of={traffic} />

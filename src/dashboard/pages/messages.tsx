@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
-import type { Api } from '../api.ts'
+import type { Api, CallOf } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { Field, SelectField, optionsOf, bindTo } from '../components/form.tsx'
@@ -121,10 +121,9 @@ function FilterBar({ filters }: FilterProps) {
 
 function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }) {
   const { api, clock } = useDashboard()
-  const period = periodOf(filters, timeZone, clock.time())
   const shown = useSignal(ROWS)
   const feed = useFeed('messages', {
-    ...messageSource(api, filters, period),
+    ...messageSource(api, { ...queryOf(filters), ...periodOf(filters, timeZone, clock.time()) }),
     // Until the reader scrolls, many new messages cost no more than the first page.
     headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
   })
@@ -162,13 +161,8 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
   )
 }
 
-type Period = {
-  readonly created_after?: string | undefined
-  readonly created_before?: string | undefined
-}
-
 /** The API's bounds are exclusive. */
-function periodOf({ day, days }: Filters, timeZone: string, now: number): Period {
+function periodOf({ day, days }: Filters, timeZone: string, now: number) {
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) {
     return {
       created_after: isoTime(startOfDay(day, timeZone) - 1),
@@ -178,20 +172,15 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number): Period
   return Number(days) > 0 ? { created_after: isoTime(now - Number(days) * DAY_MS) } : {}
 }
 
-function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
-  const { status: chosen, line: phone_line_id, service } = filters
-  const status = chosen in QUEUED_FOR ? { queued_reason: chosen } : { status: chosen }
-  const wanted = {
-    ...status,
-    phone_line_id,
-    service,
-    type: 'all',
-    contact_names: 'true',
-    ...period,
-  }
+function queryOf({ status, line: phone_line_id, service }: Filters) {
+  const state = status in QUEUED_FOR ? { queued_reason: status } : { status }
+  return { ...state, phone_line_id, service, type: 'all', contact_names: 'true' }
+}
+
+function messageSource(api: Api, query: CallOf<'listMessages'>['query']): FeedSource<Message> {
   return {
     page: (cursor, limit, signal) =>
-      api.call('listMessages', { query: { ...wanted, cursor, limit }, signal }),
+      api.call('listMessages', { query: { ...query, cursor, limit }, signal }),
     entry: (id, signal) =>
       api.call('getMessage', { params: { id }, query: { contact_names: 'true' }, signal }),
     idIn: ({ what, id }) => (what === 'message' ? id : null),

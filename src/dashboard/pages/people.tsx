@@ -17,7 +17,7 @@ import { PersonText } from '../components/text.tsx'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import type { Feed, FeedSource } from '../feed.ts'
+import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON, countWords, grouped } from '../words/common.ts'
@@ -66,7 +66,15 @@ export function PeoplePage() {
         value={typed.value}
         onInput={(event) => (typed.value = event.currentTarget.value)}
       />
-      <PersonList feed={feed} isSearch={q !== ''} />
+      <Card kind="list">
+        <FeedList
+          feed={feed}
+          label="Contacts"
+          class="rows people"
+          empty={q === '' ? NO_CONTACTS : NOBODY_FOUND}
+          row={(person) => <PersonRow key={person.handle} person={person} />}
+        />
+      </Card>
       {(isAdding.value || handle !== null) && (
         <CONTACT.View
           key={handle}
@@ -95,22 +103,6 @@ function personSource(api: Api, q: string): FeedSource<Person> {
     idIn: ({ what, id }) => (what === 'contact' ? id : null),
     countMax: 2_000,
   }
-}
-
-type ListProps = { readonly feed: Feed<Person>; readonly isSearch: boolean }
-
-function PersonList({ feed, isSearch }: ListProps) {
-  return (
-    <Card kind="list">
-      <FeedList
-        feed={feed}
-        label="Contacts"
-        class="rows people"
-        empty={isSearch ? NOBODY_FOUND : NO_CONTACTS}
-        row={(person) => <PersonRow key={person.handle} person={person} />}
-      />
-    </Card>
-  )
 }
 
 const NOBODY_FOUND = (

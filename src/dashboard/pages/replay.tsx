@@ -1,6 +1,6 @@
 // Sends many deliveries again, failed ones or past events, after counting them.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import type { Webhook } from '../../api/webhooks.ts'
@@ -112,11 +112,8 @@ export function SendMissed({ webhook, onClose }: Props) {
 }
 
 /** An event's name and a line's id; empty for all. */
-type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
-
-function useChoice(): Choice {
-  return { event: useSignal(''), line: useSignal('') }
-}
+const useChoice = () => ({ event: useSignal(''), line: useSignal('') })
+type Choice = ReturnType<typeof useChoice>
 
 function bodyOf({ event, line }: Choice) {
   return {

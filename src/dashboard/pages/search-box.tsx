@@ -1,7 +1,6 @@
 // Search for people, conversations and messages; usable by keyboard alone.
 
 import { useSignal, type Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 
 import type { SearchResult } from '../../api/contacts.ts'
@@ -18,16 +17,9 @@ import { conversationName, counterpart } from '../people.ts'
 import { shortTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
 
-const GROUPS = { people: 'People', conversations: 'Conversations', messages: 'Messages' }
+const GROUPS = { conversations: 'Conversations', people: 'People', messages: 'Messages' }
 
-type Result = {
-  readonly key: string
-  readonly href: string
-  readonly group: keyof typeof GROUPS
-  readonly title: ComponentChildren
-  readonly text: ComponentChildren
-  readonly time: string | null
-}
+type Result = ReturnType<typeof resultsIn>[number]
 
 export function SearchBox({ onClose }: { readonly onClose: () => void }) {
   const { router } = useDashboard()
@@ -59,10 +51,10 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
         {found.value === null ? '' : countWords(results.length, 'result')}
       </p>
       <div class="search-results" id={listId} role="listbox" aria-label="Results">
-        {(['conversations', 'people', 'messages'] as const).map((group) => (
+        {Object.entries(GROUPS).map(([group, title]) => (
           <Group
             key={group}
-            title={GROUPS[group]}
+            title={title}
             results={results.filter((each) => each.group === group)}
             isChosen={(result) => results[chosen.value] === result}
             idOf={idOf}
@@ -210,7 +202,7 @@ function resultsIn(
   { people, conversations, messages }: SearchResult,
   wanted: string,
   isOwner: boolean,
-): readonly Result[] {
+) {
   const persons = people.map(({ handle, name }) => ({
     key: `p ${handle}`,
     // Members have no People page.

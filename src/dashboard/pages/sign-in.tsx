@@ -10,27 +10,6 @@ import { AloneHead, Card } from '../components/page.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 
 export function SignInPage() {
-  const { session } = useDashboard()
-  return (
-    <>
-      <AloneHead title="Sign in" />
-      {session.member && (
-        <Callout tone="warn" role="alert">
-          You're signed out. If your password no longer works, ask the owner.
-        </Callout>
-      )}
-      <Card>
-        <SignInForm />
-      </Card>
-      <p class="small quiet">
-        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
-        Hookline, and open the link it prints.
-      </p>
-    </>
-  )
-}
-
-function SignInForm() {
   const { session, notices } = useDashboard()
   const name = useSignal('')
   const password = useSignal('')
@@ -46,18 +25,40 @@ function SignInForm() {
   // After the wait, the error is no longer true.
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
-    <Form isFirst onSubmit={() => password.value !== '' && start()}>
-      {session.now.value?.has_members === true ? (
-        <TextField label="Name" hint="Empty for the owner." autoComplete="username" bind={name} />
-      ) : (
-        <AccountName />
+    <>
+      <AloneHead title="Sign in" />
+      {session.member && (
+        <Callout tone="warn" role="alert">
+          You're signed out. If your password no longer works, ask the owner.
+        </Callout>
       )}
-      <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
-      <FailureNote failure={failure} but={OF_PASSWORD} />
-      <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
-        {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
-      </Button>
-    </Form>
+      <Card>
+        <Form isFirst onSubmit={() => password.value !== '' && start()}>
+          {session.now.value?.has_members === true ? (
+            <TextField
+              label="Name"
+              hint="Empty for the owner."
+              autoComplete="username"
+              bind={name}
+            />
+          ) : (
+            <AccountName />
+          )}
+          <PasswordField
+            bind={password}
+            error={isOver ? null : fieldError(failure, ...OF_PASSWORD)}
+          />
+          <FailureNote failure={failure} but={OF_PASSWORD} />
+          <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
+            {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
+          </Button>
+        </Form>
+      </Card>
+      <p class="small quiet">
+        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
+        Hookline, and open the link it prints.
+      </p>
+    </>
   )
 }
 

@@ -42,9 +42,6 @@ export function partWords({ sent }: MessageAttachment, { status }: Message): Sta
 
 /** Raster types that every browser shows. SVG isn't one: it is a document that may have scripts. */
 const SHOWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-/** A picture with more pixels could fill the page's memory, even if it has few bytes. */
-const PIXELS_MAX = 50_000_000
-const BYTES_MAX = 30_000_000
 
 type Variant = Attachment['variants'][number]
 
@@ -65,18 +62,16 @@ export function largeVariant(file: Attachment): Variant | null {
   return hasThumbnail(file) ? 'thumbnail' : null
 }
 
+/** A picture with more pixels could fill the page's memory, even if it has few bytes. */
 function isLight({ width, height, size }: Attachment): boolean {
   const pixels = (width ?? 0) * (height ?? 0)
-  return pixels > 0 && pixels <= PIXELS_MAX && (size ?? Infinity) <= BYTES_MAX
+  return pixels > 0 && pixels <= 50_000_000 && (size ?? Infinity) <= 30_000_000
 }
-
-/** A picture without a thumbnail is shown as it is up to this size. */
-const SHOWN_WHOLE_BYTES_MAX = 8_000_000
 
 /** The variant to show in a conversation; null if there is none. */
 export function smallVariant(file: Attachment): Variant | null {
   if (hasThumbnail(file)) return 'thumbnail'
-  const isSmall = file.size !== null && file.size <= SHOWN_WHOLE_BYTES_MAX
+  const isSmall = file.size !== null && file.size <= 8_000_000
   return isSmall && largeVariant(file) === 'original' ? 'original' : null
 }
 

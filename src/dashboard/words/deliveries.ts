@@ -65,12 +65,9 @@ export function hostAndPathOf(url: string): string {
   return pathname === '/' ? host : host + pathname
 }
 
-/** To send this many events, their number must be typed. */
-const CONFIRMED_FROM = 1_000
-
 /** The number to type before sending `count` events; null if none is needed. */
 export function confirmation(count: number): string | null {
-  return count < CONFIRMED_FROM ? null : String(count)
+  return count < 1_000 ? null : String(count)
 }
 
 export function isConfirmed(typed: string, count: number): boolean {

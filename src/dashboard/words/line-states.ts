@@ -23,13 +23,10 @@ export function lineState(line: PhoneLine): StateWords {
   if (line.status !== 'online') return { text: 'Offline', tone: 'bad', icon: 'cross' }
   if (!line.is_enabled) return { text: 'Paused', tone: 'warn', icon: 'pause' }
   if (!line.imessage_active) return { text: 'No iMessage', tone: 'bad', icon: 'warning' }
-  if (isAtLimit(line)) return { text: 'Online, limit reached', tone: 'warn', icon: 'warning' }
+  // A limit of 0 is intended, and no warning.
+  if (line.daily_contact_limit > 0 && line.new_contacts_today >= line.daily_contact_limit)
+    return { text: 'Online, limit reached', tone: 'warn', icon: 'warning' }
   return { text: 'Online', tone: 'ok', icon: 'check' }
-}
-
-/** Whether no new contact is left for today. A limit of 0 is intended and doesn't count. */
-function isAtLimit({ new_contacts_today, daily_contact_limit }: PhoneLine): boolean {
-  return daily_contact_limit > 0 && new_contacts_today >= daily_contact_limit
 }
 
 /** A line in a menu: name, number, and state unless it is online. */

@@ -13,13 +13,10 @@ export type StepName = SetupStep['name']
 export type Steps = readonly [SetupStep, ...SetupStep[]]
 
 /** The steps that apply to this relay's kinds of line. */
-export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
+export function stepsFor({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): Steps {
   const [, ...others] = SETUP_STEPS
-  return needsPermissions(about) ? SETUP_STEPS : others
-}
-
-function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
-  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
+  const isAsked = kinds.some((kind) => kind.needs_permissions && drivers.includes(kind.name))
+  return isAsked ? SETUP_STEPS : others
 }
 
 /** The step with this name, or the first if it doesn't apply. */
