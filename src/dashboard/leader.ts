@@ -25,13 +25,13 @@ export function lead(end: AbortSignal, onLead: () => void): void {
 /** Lets other pages see whether this one is visible, until `end`. */
 export function showPresence(end: AbortSignal): void {
   let hidden = new AbortController()
-  const look = () => {
+  const update = () => {
     hidden.abort()
     hidden = new AbortController()
     if (!document.hidden) hold(VISIBLE, 'shared', AbortSignal.any([end, hidden.signal]))
   }
-  document.addEventListener('visibilitychange', look, { signal: end })
-  look()
+  document.addEventListener('visibilitychange', update, { signal: end })
+  update()
 }
 
 export async function isAnyVisible(): Promise<boolean> {

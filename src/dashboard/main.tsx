@@ -186,7 +186,7 @@ function Unreachable() {
 
 function UnknownPage() {
   const home = (
-    <LinkButton look="main" href={href('home')}>
+    <LinkButton variant="main" href={href('home')}>
       Go to Home
     </LinkButton>
   )
@@ -211,7 +211,7 @@ function NoticeList() {
         <div key={id} class={`notice tone-${tone}`}>
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <p>{text}</p>
-          <Button look="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
+          <Button variant="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
             Dismiss
           </Button>
         </div>

@@ -36,13 +36,13 @@ async function newlyHeld(api: Dashboard['api'], since: string | null, end: Abort
 
 export function notify({ api, clock, live, router, session }: Dashboard, end: AbortSignal): void {
   let isChanged = false
-  let isLooking = false
+  let isChecking = false
   /** The time of the latest message that needs no notification; null before the first check. */
   let seen: string | null = null
   let seenHeld: string | null = null
 
-  async function look() {
-    isLooking = true
+  async function check() {
+    isChecking = true
     while (isChanged && !end.aborted) {
       isChanged = false
       const isAllowed = 'Notification' in window && Notification.permission === 'granted'
@@ -50,7 +50,7 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
       else seen = null
       await clock.sleep(REST_MS, end)
     }
-    isLooking = false
+    isChecking = false
   }
   async function showNew() {
     const query = { type: 'all', unread: 'true', limit: SHOWN_MAX }
@@ -87,7 +87,7 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
   }
   function wake() {
     isChanged = true
-    if (!isLooking) void look()
+    if (!isChecking) void check()
   }
   const stop = live.subscribe((update) => {
     if (update === 'reset' || update.what === 'conversation') wake()

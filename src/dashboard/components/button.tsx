@@ -4,10 +4,10 @@ import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 
 /** `main` at most once in a view, `quiet` without a frame, `danger` for actions that can't be undone. */
-type Look = 'main' | 'plain' | 'quiet' | 'danger'
+type Variant = 'main' | 'plain' | 'quiet' | 'danger'
 
 type Face = {
-  readonly look?: Look | undefined
+  readonly variant?: Variant | undefined
   readonly icon?: IconName | undefined
   /** Shows the words only to screen readers and in the tooltip. */
   readonly isIconOnly?: boolean | undefined
@@ -59,8 +59,8 @@ function FaceOf({ icon, isIconOnly = false, children }: Face) {
   )
 }
 
-function classOf({ look = 'plain', isIconOnly = false }: Face): string {
-  return `button button-${look}${isIconOnly ? ' button-icon' : ''}`
+function classOf({ variant = 'plain', isIconOnly = false }: Face): string {
+  return `button button-${variant}${isIconOnly ? ' button-icon' : ''}`
 }
 
 function tooltipOf({ isIconOnly, children }: Face): string | undefined {

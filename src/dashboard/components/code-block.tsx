@@ -24,7 +24,7 @@ function CopyButton({ text, what }: Props) {
   }
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       icon={isCopied.value ? 'check' : 'copy'}
       isIconOnly
       onClick={() => void copy()}

@@ -19,7 +19,7 @@ export { Dialog } from './modal.tsx'
 type ActionProps = {
   readonly title: string
   readonly confirm: string
-  readonly look?: 'main' | 'danger' | undefined
+  readonly variant?: 'main' | 'danger' | undefined
   readonly action: Action<[]>
   /** The text of the Cancel button. */
   readonly cancel?: string | undefined
@@ -34,7 +34,14 @@ type ActionProps = {
 
 /** A dialog for an action of the relay, with its failure at the end. */
 export function ActionDialog(props: ActionProps) {
-  const { confirm, look = 'main', action, isReady = true, onClose, onSubmit = action.start } = props
+  const {
+    confirm,
+    variant = 'main',
+    action,
+    isReady = true,
+    onClose,
+    onSubmit = action.start,
+  } = props
   return (
     <Dialog
       title={props.title}
@@ -43,7 +50,7 @@ export function ActionDialog(props: ActionProps) {
       actions={
         <>
           <Button onClick={onClose}>{props.cancel ?? COMMON.cancel}</Button>
-          <Button type="submit" look={look} isBusy={action.isBusy} isDisabled={!isReady}>
+          <Button type="submit" variant={variant} isBusy={action.isBusy} isDisabled={!isReady}>
             {confirm}
           </Button>
         </>
@@ -76,7 +83,7 @@ type ConfirmProps<T> = {
   readonly icon?: IconName | undefined
   readonly title: string
   readonly confirm: string
-  readonly look: 'main' | 'danger'
+  readonly variant?: 'main' | undefined
   readonly call: () => Promise<Answer<T>>
   readonly onDone: (value: T) => void
   readonly children: ComponentChildren
@@ -95,7 +102,7 @@ export function ConfirmButton<T>(props: ConfirmProps<T>) {
         {props.text}
       </Button>
       {isOpen.value && (
-        <ActionDialog {...props} action={action} onClose={close}>
+        <ActionDialog variant="danger" {...props} action={action} onClose={close}>
           <p>{props.children}</p>
         </ActionDialog>
       )}
@@ -123,7 +130,6 @@ export function DeleteCard({ page, noun, id, consequence, children }: DeleteProp
           text={`Delete ${noun}…`}
           title={`Delete this ${noun}?`}
           confirm={COMMON.delete}
-          look="danger"
           call={() => api.call(operation, { params: { id } })}
           onDone={() => {
             notices.done(COMMON.deleted)
@@ -151,7 +157,7 @@ export function ShownOnce({ title, onDone, children }: OnceProps) {
       canClose={false}
       onClose={onDone}
       actions={
-        <Button look="main" onClick={onDone}>
+        <Button variant="main" onClick={onDone}>
           {COMMON.done}
         </Button>
       }

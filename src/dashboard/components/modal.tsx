@@ -49,7 +49,7 @@ export function Dialog(props: DialogProps) {
         <div class="dialog-head">
           <h2 id={id}>{title}</h2>
           {canClose && (
-            <Button look="quiet" icon="cross" isIconOnly onClick={onClose}>
+            <Button variant="quiet" icon="cross" isIconOnly onClick={onClose}>
               {COMMON.close}
             </Button>
           )}

@@ -67,7 +67,6 @@ function TakeOver({ missing, present }: Pair) {
           text="Merge lines…"
           title="Merge these lines?"
           confirm="Merge"
-          look="danger"
           call={call}
           onDone={onDone}
         >

@@ -18,7 +18,7 @@ export function ApprovalActions(props: Props) {
   const { isBusy, start } = useDecision(props, 'approve')
   return (
     <>
-      <Button look="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
+      <Button variant="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
         Approve
       </Button>
       <WithText {...props} action="approve" field="text" value={props.message.text} />
@@ -77,7 +77,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
         <ActionDialog
           title={words.title}
           confirm={words.confirm}
-          look={action === 'deny' ? 'danger' : 'main'}
+          variant={action === 'deny' ? 'danger' : 'main'}
           action={{ ...state, start: () => start(body()) }}
           onClose={close}
         >

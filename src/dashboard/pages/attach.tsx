@@ -70,7 +70,7 @@ export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconO
         }}
       />
       <Button
-        look={isIconOnly === true ? 'quiet' : 'plain'}
+        variant={isIconOnly === true ? 'quiet' : 'plain'}
         icon="attach"
         isIconOnly={isIconOnly}
         onClick={() => input.current?.click()}
@@ -126,11 +126,11 @@ function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) 
         )}
       </div>
       {failure !== null && failure.status !== 413 && (
-        <Button look="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
+        <Button variant="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
           {COMMON.tryAgain}
         </Button>
       )}
-      <Button look="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
+      <Button variant="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
         {`Remove ${name}`}
       </Button>
     </div>

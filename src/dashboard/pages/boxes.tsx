@@ -8,14 +8,14 @@ import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ConfirmButton, Dialog, NameDialog } from '../components/dialog.tsx'
+import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { BackLink, Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { useBoxes, useLines, useRelayState } from '../sources.ts'
-import { COMMON, sizeWords } from '../words/common.ts'
+import { sizeWords } from '../words/common.ts'
 import { lineName, lineState } from '../words/line-states.ts'
 import { SHELL } from '../words/shell.ts'
 
@@ -24,7 +24,7 @@ export function BoxesPage() {
   /** The name in the open Add dialog: of a box to invite again, or empty for a new one. */
   const asked = useSignal<string | null>(null)
   const add = (
-    <Button look="main" icon="plus" onClick={() => (asked.value = '')}>
+    <Button variant="main" icon="plus" onClick={() => (asked.value = '')}>
       Add a box
     </Button>
   )
@@ -92,7 +92,6 @@ function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () =
           text="Remove…"
           title="Remove this box?"
           confirm="Remove"
-          look="danger"
           call={() => api.call('deleteBox', { params: { id: box.id } })}
           onDone={() => notices.done('Removed.')}
         >
@@ -198,16 +197,7 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
   const box = useBoxes().value?.data.find((one) => one.id === id)
   const hasJoined = box?.status === 'online'
   return (
-    <Dialog
-      title={`Run this on ${name}`}
-      canClose={false}
-      onClose={onClose}
-      actions={
-        <Button look="main" onClick={onClose}>
-          {COMMON.done}
-        </Button>
-      }
-    >
+    <ShownOnce title={`Run this on ${name}`} onDone={onClose}>
       <p>Install Hookline on that machine first. The command is good once, for 30 minutes.</p>
       {needs_user && (
         <Callout tone="warn">
@@ -218,6 +208,6 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
       <Callout tone={hasJoined ? 'ok' : 'wait'} role="status">
         {hasJoined ? `${name} has joined.` : `Waiting for ${name}…`}
       </Callout>
-    </Dialog>
+    </ShownOnce>
   )
 }

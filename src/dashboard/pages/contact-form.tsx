@@ -119,7 +119,6 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
         text="Delete contact…"
         title="Delete this contact?"
         confirm={COMMON.delete}
-        look="danger"
         call={() => api.call('deleteContact', { params: { handle } })}
         onDone={onDone}
       >

@@ -134,7 +134,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           Conversations
         </p>
         <NotifyButton />
-        <Button look="main" icon="plus" isIconOnly onClick={() => onWrite()}>
+        <Button variant="main" icon="plus" isIconOnly onClick={() => onWrite()}>
           New conversation
         </Button>
       </div>

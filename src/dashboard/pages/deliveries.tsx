@@ -323,7 +323,7 @@ function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
     (failure) => notices.failed(refusalWords(failure)),
   )
   return (
-    <Button look="quiet" icon="again" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="again" isBusy={isBusy} onClick={start}>
       Retry now
     </Button>
   )

@@ -135,7 +135,7 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
       title="Finish setting up"
       actions={
         <>
-          <Button look="quiet" isBusy={isBusy} onClick={start}>
+          <Button variant="quiet" isBusy={isBusy} onClick={start}>
             Dismiss
           </Button>
           <LinkButton href={href('setup')}>Continue setup</LinkButton>

@@ -26,7 +26,7 @@ export function KeysPage() {
   const isEmpty = keys.value !== null && all.every(isRevoked)
   const close = () => (asked.value = null)
   const create = (
-    <Button look="main" icon="plus" onClick={() => (asked.value = 'new')}>
+    <Button variant="main" icon="plus" onClick={() => (asked.value = 'new')}>
       {WORDS.newKey}
     </Button>
   )
@@ -182,7 +182,7 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
     <ActionDialog
       title="Revoke this key?"
       confirm="Revoke"
-      look="danger"
+      variant="danger"
       action={action}
       // A name may be impossible to type; the start of the key never is.
       isReady={[name.trim(), revoked.key_hint].includes(typed.value.trim())}
@@ -225,7 +225,7 @@ function StillThere({ made, keys, onClose }: StillThereProps) {
       actions={
         <>
           {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
-          <Button look="main" onClick={onClose}>
+          <Button variant="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>

@@ -354,7 +354,7 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
             Save
           </Button>
           {storedFrom !== '' && (
-            <Button look="quiet" isBusy={isBusy} onClick={turnOff}>
+            <Button variant="quiet" isBusy={isBusy} onClick={turnOff}>
               Turn off
             </Button>
           )}

@@ -138,7 +138,7 @@ function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | u
         </p>
       </div>
       {facts !== undefined && variant !== null && (
-        <Button look="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
+        <Button variant="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
           Open
         </Button>
       )}
@@ -159,7 +159,7 @@ function Download({ file, isIconOnly }: DownloadProps) {
   const call = { params: { id: file.id } }
   const { isBusy, start } = useDownload('downloadAttachment', call, file.filename)
   return (
-    <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
       Download
     </Button>
   )

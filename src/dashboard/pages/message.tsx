@@ -41,7 +41,7 @@ export function MessageView({ id, onClose }: ViewProps) {
               Open conversation
             </LinkButton>
           )}
-          <Button look="main" onClick={onClose}>
+          <Button variant="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>

@@ -109,7 +109,7 @@ function FilterBar({ filters }: FilterProps) {
         )}
       </Field>
       <Button
-        look="quiet"
+        variant="quiet"
         isDisabled={!isFiltered}
         onClick={() => router.replace(href('messages'))}
       >
@@ -237,7 +237,7 @@ function Remedies({ message, onChanged }: MessageProps) {
         text={`${words.act}…`}
         title={words.title}
         confirm={words.act}
-        look="main"
+        variant="main"
         {...again}
       >
         It will be sent as a new message, to the same recipient from the same line.

@@ -99,7 +99,7 @@ export function SetPassword({ token }: { readonly token: string }) {
           <AccountName name={name} />
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
-          <Button type="submit" look="main" isBusy={isBusy}>
+          <Button type="submit" variant="main" isBusy={isBusy}>
             Set password
           </Button>
         </Form>
@@ -189,7 +189,7 @@ export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={start}
       actions={
-        <Button type="submit" look="main" isBusy={isBusy}>
+        <Button type="submit" variant="main" isBusy={isBusy}>
           Continue
         </Button>
       }

@@ -12,7 +12,7 @@ export function NotifyButton() {
   const isOpen = useSignal(false)
   return (
     <>
-      <Button look="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
+      <Button variant="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
         Notifications
       </Button>
       {isOpen.value && <NotifyDialog onClose={() => (isOpen.value = false)} />}

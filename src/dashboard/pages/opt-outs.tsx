@@ -94,7 +94,6 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
         text="Remove…"
         title="Remove this opt-out?"
         confirm="Remove"
-        look="danger"
         call={() => api.call('deleteOptOut', { params: { handle }, query: { phone_line_id } })}
         onDone={onEnded}
       >

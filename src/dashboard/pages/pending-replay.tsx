@@ -25,7 +25,6 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
       text="Stop…"
       title="Stop sending these?"
       confirm="Stop"
-      look="danger"
       call={() => api.call('stopReplay', call)}
       onDone={({ stopped }) => {
         notices.done(`Stopped ${countWords(stopped, 'event')}.`)

@@ -48,7 +48,7 @@ export function PeoplePage() {
             <ImportButton onDone={() => feed.refresh()} />
             <ExportButton />
             <OptOutsButton />
-            <Button look="main" icon="plus" onClick={() => (isAdding.value = true)}>
+            <Button variant="main" icon="plus" onClick={() => (isAdding.value = true)}>
               {PEOPLE.add}
             </Button>
           </>
@@ -141,7 +141,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
         </span>
       ))}
       <LinkButton
-        look="quiet"
+        variant="quiet"
         icon="conversations"
         isIconOnly
         href={href('conversations', [], { q: handle })}

@@ -191,7 +191,7 @@ type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefi
 
 export function SendButton({ isLater, ...props }: ButtonProps) {
   return (
-    <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
+    <Button type="submit" variant="main" icon={isLater ? 'clock' : 'send'} {...props}>
       {isLater ? 'Schedule' : 'Send'}
     </Button>
   )
@@ -254,7 +254,7 @@ function LaterButton({ later, isIconOnly }: LaterProps) {
   const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
   return (
     <Button
-      look={isIconOnly === true ? 'quiet' : 'plain'}
+      variant={isIconOnly === true ? 'quiet' : 'plain'}
       icon={isLater ? 'cross' : 'clock'}
       isIconOnly={isIconOnly}
       onClick={toggle}

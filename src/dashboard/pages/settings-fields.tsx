@@ -237,7 +237,7 @@ export function TextSetting(props: TextProps) {
           actions={
             <>
               <Button onClick={drop}>{COMMON.cancel}</Button>
-              <Button look="danger" onClick={() => void store()}>
+              <Button variant="danger" onClick={() => void store()}>
                 {asked.value.confirm}
               </Button>
             </>

@@ -92,7 +92,6 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
           text="Remove…"
           title="Remove this person?"
           confirm="Remove"
-          look="danger"
           call={() => api.call('deleteMember', { params: { id } })}
           onDone={() => notices.done('Removed.')}
         >

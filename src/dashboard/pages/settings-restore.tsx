@@ -21,7 +21,7 @@ const POLL_MS = 1_000
 
 type Step =
   | { readonly at: 'upload'; readonly share: number; readonly end: AbortController }
-  | { readonly at: 'look'; readonly found: UploadedBackup }
+  | { readonly at: 'review'; readonly found: UploadedBackup }
   | { readonly at: 'restart' }
 
 export function MoveSection() {
@@ -42,7 +42,7 @@ export function MoveSection() {
     const call = { query: { filename: file.name } }
     const options = { signal: end.signal, onProgress }
     const answer = await api.upload('uploadBackup', call, file, options)
-    step.value = answer.ok ? { at: 'look', found: answer.value } : null
+    step.value = answer.ok ? { at: 'review', found: answer.value } : null
     if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
   }
   return (
@@ -86,7 +86,7 @@ function StepDialog({ step, onFailed }: StepProps) {
   return (
     <>
       {step.value?.at === 'upload' && <Uploading {...step.value} />}
-      {step.value?.at === 'look' && (
+      {step.value?.at === 'review' && (
         <Found
           found={step.value.found}
           onClose={close}
@@ -143,7 +143,7 @@ function Found({ found, onClose, onStart, onFailed }: FoundProps) {
     <ActionDialog
       title="Restore this backup?"
       confirm="Restore"
-      look="danger"
+      variant="danger"
       action={action}
       onClose={onClose}
     >

@@ -137,14 +137,14 @@ function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | '
       <FailureNote failure={failure} />
       <div class="setup-foot">
         {before !== null && (
-          <Button look="quiet" icon="back" onClick={() => start(before)}>
+          <Button variant="quiet" icon="back" onClick={() => start(before)}>
             Back
           </Button>
         )}
         <a class="setup-later" href={href('home')}>
           Finish later
         </a>
-        <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
+        <Button variant={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
           {isDone ? 'Continue' : 'Skip'}
         </Button>
       </div>
@@ -278,7 +278,7 @@ function KeyStep({ steps }: StepsProps) {
               <p>You'll get a key, its secret, and a command that sends a first message.</p>
               <div class="actions">
                 <Button
-                  look={active.length > 0 ? 'plain' : 'main'}
+                  variant={active.length > 0 ? 'plain' : 'main'}
                   icon="plus"
                   onClick={() => (isAsking.value = true)}
                 >
@@ -349,7 +349,7 @@ function SetupDone() {
           </li>
         </ul>
         <div class="actions">
-          <LinkButton look="main" href={href('home')}>
+          <LinkButton variant="main" href={href('home')}>
             Open dashboard
           </LinkButton>
         </div>

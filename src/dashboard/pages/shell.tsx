@@ -69,7 +69,7 @@ export function Shell({ page, children }: Props) {
         {session.member ? (
           // Members have no Settings page to sign out from.
           <Button
-            look="quiet"
+            variant="quiet"
             icon="sign-out"
             isIconOnly
             onClick={() => void session.signOut('here')}
@@ -78,12 +78,12 @@ export function Shell({ page, children }: Props) {
           </Button>
         ) : (
           AT_TOP.map((each) => (
-            <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+            <LinkButton key={each} variant="quiet" icon={each} isIconOnly href={href(each)}>
               {names[each]}
             </LinkButton>
           ))
         )}
-        <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
+        <Button variant="quiet" icon="search" isIconOnly onClick={search.open}>
           Search
         </Button>
       </header>

@@ -49,7 +49,7 @@ export function SignInPage() {
             error={isOver ? null : fieldError(failure, ...OF_PASSWORD)}
           />
           <FailureNote failure={failure} but={OF_PASSWORD} />
-          <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
+          <Button type="submit" variant="main" isBusy={isBusy} isDisabled={seconds > 0}>
             {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
           </Button>
         </Form>

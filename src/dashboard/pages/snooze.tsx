@@ -49,7 +49,7 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
       : clock.time() + Number(days.value) * DAY_MS
   return (
     <>
-      <Button look="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
+      <Button variant="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
         Snooze…
       </Button>
       {isOpen.value && (

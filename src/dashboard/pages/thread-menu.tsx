@@ -90,7 +90,7 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         {/* In Safari a click doesn't focus buttons, so the menu takes the focus. */}
         <div class="menu-items" tabIndex={-1}>
           {isOwner && !isGroup(conversation) && (
-            <Button look="quiet" icon="person" onClick={name}>
+            <Button variant="quiet" icon="person" onClick={name}>
               {isKnown ? PEOPLE.edit : PEOPLE.add}
             </Button>
           )}
@@ -121,7 +121,7 @@ function ExportButton({ conversation, format }: ExportProps) {
   const name = `${conversationName(conversation)}.${format}`
   const { isBusy, start } = useDownload('exportConversation', call, name)
   return (
-    <Button look="quiet" icon="download" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="download" isBusy={isBusy} onClick={start}>
       {format === 'csv' ? 'Export as table (CSV)' : 'Export as JSON'}
     </Button>
   )
@@ -139,7 +139,7 @@ function PrintButton({ conversation }: Pick<Props, 'conversation'>) {
     (failure) => notices.failed(failure.message),
   )
   return (
-    <Button look="quiet" icon="document" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="document" isBusy={isBusy} onClick={start}>
       {isBusy ? 'Getting all messages…' : 'Print conversation'}
     </Button>
   )

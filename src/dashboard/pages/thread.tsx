@@ -141,9 +141,9 @@ function useIsWatched(): boolean {
   const isWatched = useSignal(document.hasFocus())
   useEffect(() => {
     const end = new AbortController()
-    const look = () => (isWatched.value = !document.hidden && document.hasFocus())
+    const update = () => (isWatched.value = !document.hidden && document.hasFocus())
     for (const name of ['focus', 'blur', 'visibilitychange']) {
-      window.addEventListener(name, look, { signal: end.signal })
+      window.addEventListener(name, update, { signal: end.signal })
     }
     return () => end.abort()
   }, [])
@@ -193,7 +193,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
   return (
     <header class="thread-head">
       <span class="thread-back">
-        <LinkButton look="quiet" icon="back" isIconOnly href={back}>
+        <LinkButton variant="quiet" icon="back" isIconOnly href={back}>
           {CONVERSATIONS.all}
         </LinkButton>
       </span>

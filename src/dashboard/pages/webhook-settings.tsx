@@ -77,7 +77,7 @@ function Secret({ webhook }: Props) {
           text="New secret…"
           title="Create a new secret?"
           confirm="Create secret"
-          look="main"
+          variant="main"
           call={() => api.call('rotateWebhookSecret', { params: { id: webhook.id } })}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >

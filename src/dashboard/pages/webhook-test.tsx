@@ -30,7 +30,7 @@ export function WebhookTest({ webhook }: Props) {
           +12025550100, and its ID starts with evt_test_.
         </p>
         <div class="row">
-          <Button look="main" icon="send" isBusy={isBusy} onClick={start}>
+          <Button variant="main" icon="send" isBusy={isBusy} onClick={start}>
             {WEBHOOK_TEST.send}
           </Button>
           <Refusal failure={failure} />

@@ -37,7 +37,7 @@ function WebhookList() {
   /** The initial URL in the dialog; null while it is closed. */
   const adding = useSignal<string | null>(null)
   const add = (
-    <Button look="main" icon="plus" onClick={() => (adding.value = '')}>
+    <Button variant="main" icon="plus" onClick={() => (adding.value = '')}>
       {WEBHOOKS.add}
     </Button>
   )
@@ -115,7 +115,7 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         placeholder={WEBHOOKS.urlExample}
         bind={url}
       />
-      <Button type="submit" look="main">
+      <Button type="submit" variant="main">
         Continue
       </Button>
     </Form>
