@@ -198,7 +198,7 @@ export function failureIn(response: Head, body: unknown): Failure {
   }
 }
 
-/** Whether the owner dismissed the password dialog, which needs no message. */
+/** Returns whether the owner dismissed the password dialog, which needs no message. */
 export function isDeclined(failure: Failure): boolean {
   return failure.code === 'password_needed'
 }

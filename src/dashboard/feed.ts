@@ -13,7 +13,7 @@ export type FeedSource<T> = {
   entry(id: string, signal: AbortSignal): Promise<Answer<T>>
   /** The id of the changed entry; null if the change doesn't affect this list. */
   idIn(change: Change): string | null
-  /** Whether a changed entry moves to the head of the list; never if left out. */
+  /** Returns whether a changed entry moves to the head of the list; never if left out. */
   movesUp?(fresh: T, old: T): boolean
   readonly countMax: number
   /** Most entries to read at once from the head, from 50 to 200; default 200. */
@@ -49,11 +49,11 @@ export class Feed<T extends { readonly id: string }> {
   readonly #now = signal<FeedNow<T>>({ state: 'loading' })
   readonly #changed = new Set<string>()
   readonly #stopListening: () => void
-  /** Whether every entry may be out of date. */
+  /** True if every entry may be out of date. */
   #isStale = true
   #isCatchingUp = false
   #isReadingMore = false
-  /** Whether the latest read of the head had no entry in common with the list. */
+  /** True if the latest read of the head had no entry in common with the list. */
   #isRush = false
   /** The number of entries that the reader has scrolled to. */
   #scrolledTo = 0

@@ -22,6 +22,11 @@ export function notificationChoice(): NotificationChoice {
   return stored === 'name' || stored === 'text' ? stored : null
 }
 
+function isWanted(): boolean {
+  const isAllowed = 'Notification' in window && Notification.permission === 'granted'
+  return notificationChoice() !== null && isAllowed
+}
+
 export function chooseNotifications(choice: NotificationChoice): void {
   store(NAME, choice)
 }
@@ -45,8 +50,7 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
     isChecking = true
     while (isChanged && !end.aborted) {
       isChanged = false
-      const isAllowed = 'Notification' in window && Notification.permission === 'granted'
-      if (isAllowed && notificationChoice() !== null) await showNew()
+      if (isWanted()) await showNew()
       else seen = null
       await clock.sleep(REST_MS, end)
     }

@@ -107,7 +107,7 @@ export function tidyHandle(typed: string): string {
   return text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '+')
 }
 
-/** Whether a tidy handle is complete enough to ask the relay about. */
+/** Returns whether a tidy handle is complete enough to ask the relay about. */
 export function isWhole(handle: string): boolean {
   return E164.test(handle) || EMAIL.test(handle)
 }

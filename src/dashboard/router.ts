@@ -75,7 +75,7 @@ export function createRouter(window: Window): Router {
 /** Keeps one history entry for each open dialog. */
 function createDialogEntries(history: History) {
   const open = new Set<() => void>()
-  /** Whether `history.go` was called and its event has not arrived yet. */
+  /** True from a call of `history.go` until its event arrives. */
   let isLeaving = false
   /** The number of dialogs that the current history entry stands for. */
   const depth = () => Number(history.state?.dialogs ?? 0)

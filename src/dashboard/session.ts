@@ -26,7 +26,7 @@ export class SessionStore {
   readonly now: ReadonlySignal<SessionState | null> = this.#now
   /** False if the very first call failed, until one succeeds. */
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
-  /** Whether the relay was upgraded after the page was loaded. */
+  /** True if the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
 

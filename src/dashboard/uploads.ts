@@ -32,7 +32,7 @@ export class Uploads {
   #lastKey = 0
 
   readonly now: ReadonlySignal<readonly Upload[]> = this.#now
-  /** Why some files were not accepted. */
+  /** The reason why some files were not accepted. */
   readonly refusal: ReadonlySignal<string | null> = this.#refusal
 
   constructor(api: Pick<Api, 'upload'>) {

@@ -9,7 +9,7 @@ type Point = {
   readonly words: string
   /** The point's row in the table. */
   readonly row: readonly string[]
-  /** Where a click leads. */
+  /** The target of a click. */
   readonly href?: string | undefined
 }
 

@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 
 type Props = {
   readonly text: string
-  /** What the text is, capitalized: "Command". */
+  /** A noun for the text, capitalized: "Command". */
   readonly what: string
 }
 

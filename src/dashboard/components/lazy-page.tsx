@@ -75,7 +75,7 @@ type Placeholders<Props> = {
   /** The placeholder calls `onLeave` before the loaded view replaces it. */
   readonly waiting: (onLeave: () => void) => VNode | null
   readonly missing: (props: Props) => VNode
-  /** Whether to reload the page, once, if an upgrade removed the script. */
+  /** Reloads the page, once, if an upgrade removed the script. */
   readonly isReloaded: boolean
 }
 
@@ -122,7 +122,7 @@ function lazy<Props extends object>(
 }
 
 /**
- * Whether an upgrade removed the script: the relay answers, and the page was not reloaded for this yet. If the relay
+ * Returns whether an upgrade removed the script: the relay answers, and the page was not reloaded for this yet. If the relay
  * is unreachable, a reload would lose the page.
  */
 async function isUpgraded(): Promise<boolean> {

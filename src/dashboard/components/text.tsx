@@ -50,7 +50,7 @@ function shortened(text: string): string {
 type AgoProps = {
   /** ISO 8601. */
   readonly time: string
-  /** Whether it is inside a link or button, which has the focus itself. */
+  /** True inside a link or button, which has the focus itself. */
   readonly isInside?: boolean | undefined
 }
 

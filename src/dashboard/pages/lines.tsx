@@ -184,7 +184,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
   )
 }
 
-/** Whether the relay allows deleting the line, because it is no longer in use. */
+/** The relay allows deleting only lines that are no longer in use. */
 function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
   const { id, status_reason: reason, phone_number } = line
   const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)

@@ -184,7 +184,7 @@ type TextProps = FieldProps & {
   readonly placeholder?: string | undefined
   /** The value saved for an empty field. */
   readonly emptyValue?: string | undefined
-  /** Whether the field never shows the saved value, which may be secret. */
+  /** Never shows the saved value, which may be secret. */
   readonly isHidden?: boolean | undefined
   /** Returns the dialog to confirm before a value is saved; null if it is harmless. */
   readonly warning?: ((value: string) => Warning | null) | undefined

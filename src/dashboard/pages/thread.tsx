@@ -88,7 +88,7 @@ function useMove(id: string, movedTo: string | undefined): void {
 
 type PartsProps = HeadProps & {
   readonly feed: Feed<Message>
-  /** Whether the list includes the latest messages. */
+  /** False if the list doesn't include the latest messages. */
   readonly isLatest: boolean
   readonly showLatest: () => void
   readonly onSent: (message: Message) => void
@@ -136,7 +136,7 @@ function useReadMark(
   }, [isWatched, isUnread, newest?.id])
 }
 
-/** Whether the page is visible and has the focus. */
+/** Returns whether the page is visible and has the focus. */
 function useIsWatched(): boolean {
   const isWatched = useSignal(document.hasFocus())
   useEffect(() => {

@@ -129,7 +129,7 @@ function WebhookFigures({ webhook }: Props) {
   )
 }
 
-/** Why events don't arrive; nothing while they do. */
+/** The reason why events don't arrive; nothing while they do. */
 function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
   if (webhook.disabled_reason === null && webhook.is_active) {

@@ -17,7 +17,7 @@ function kindOf({ mime_type }: Pick<MessageAttachment, 'mime_type'>): Kind {
   return family === 'text' || mime_type === 'application/pdf' ? 'document' : 'file'
 }
 
-/** Why a file can't be opened; null if it is available. */
+/** The reason why a file can't be opened; null if it is available. */
 export function absenceWords({ state }: Pick<MessageAttachment, 'state'>): StateWords | null {
   return STATES[state]
 }
@@ -45,7 +45,7 @@ const SHOWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 type Variant = Attachment['variants'][number]
 
-/** Whether the relay may have a thumbnail of the file. */
+/** Returns whether the relay may have a thumbnail of the file. */
 export function mayHavePicture(file: MessageAttachment): boolean {
   return file.state === 'available' && ['picture', 'video'].includes(kindOf(file))
 }

@@ -52,7 +52,7 @@ export function nextTryWords(
   return words === 'now' ? 'Next attempt within a minute' : `Next attempt ${words}`
 }
 
-/** Why a test, redelivery or replay was refused. */
+/** The reason why a test, redelivery or replay was refused. */
 export function refusalWords({ code, message }: Failure): string {
   if (code !== 'webhook_inactive') return message
   return "This webhook isn't active. Resume it first."

@@ -22,7 +22,7 @@ export function keyName({ name, key_hint }: Pick<Key, 'name' | 'key_hint'>): str
   return name === null || name.trim() === '' ? key_hint : name
 }
 
-/** Who created a key; another key by its name, if it is still listed. */
+/** The creator of a key; another key by its name, if it is still listed. */
 export function creatorWords({ created_by }: Key, keys: readonly Key[]): string {
   const creator = keys.find(({ id }) => id === created_by)
   return creator === undefined ? (CREATORS[created_by] ?? 'another key') : keyName(creator)

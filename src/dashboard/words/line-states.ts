@@ -14,7 +14,7 @@ export function lineNameIn(lines: readonly PhoneLine[], of: Conversation): strin
   return line === undefined ? numberWords(of.phone_number) : lineName(line)
 }
 
-/** Whether a message without a line could be sent by this one. */
+/** Returns whether this line could send a message that names no line. */
 export function isReady({ status, is_enabled, imessage_active }: PhoneLine): boolean {
   return status === 'online' && is_enabled && imessage_active
 }
@@ -48,7 +48,7 @@ export function kindName(line: PhoneLine, kinds: Kinds): string {
   return kindOf(line, kinds)?.title ?? line.driver
 }
 
-/** Whether messages stay on this machine, and incoming ones can be simulated. */
+/** Messages of a simulated line stay on this machine, and incoming ones can be simulated. */
 export function isSimulated(line: PhoneLine, kinds: Kinds): boolean {
   return kindOf(line, kinds)?.is_real === false
 }
@@ -81,7 +81,7 @@ export function testOutcome(
   return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
 }
 
-/** Whether the text was typed on the device itself, or on another device of the same account. */
+/** Returns whether the text was typed on the device, or on another device of the same account. */
 function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
   if (direction === 'inbound') return handle === phone_number
   return source === 'device'

@@ -38,17 +38,17 @@ export function statusWords(status: string): StateWords {
   return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
 }
 
-/** Whether only a report from the device could still change the status. */
+/** Only a report from the device could still change a settled status. */
 export function isSettled({ status }: Message): boolean {
   return status !== 'queued' && status !== 'sending'
 }
 
-/** Whether the device sent it. */
+/** Returns whether the device sent the message. */
 export function hasLeft({ direction, status }: Message): boolean {
   return direction === 'outbound' && ['sent', 'delivered', 'read'].includes(status)
 }
 
-/** Why a message isn't sent or is uncertain; null if there is nothing to explain. */
+/** The reason why a message isn't sent or is uncertain; null if there is nothing to explain. */
 export function whyNot({ status, queued_reason, send_at, error }: Message): string | null {
   if (queued_reason === 'scheduled') return `Scheduled for ${momentWords(send_at ?? '')}.`
   if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
@@ -66,7 +66,7 @@ export function againWords(message: Message): { readonly isBad: boolean; readonl
   return { isBad, text: why === null ? `${state}.` : `${state}: ${why}` }
 }
 
-/** Whether the recipient isn't on iMessage and the line can send it as SMS. */
+/** Returns whether the recipient isn't on iMessage and the line can send SMS. */
 export function goesAsSms({ error, handle }: Message, line: PhoneLine | undefined): boolean {
   const canSms = line?.capabilities.choose_service === true && handle.startsWith('+')
   return canSms && error?.code === 'not_on_imessage'
@@ -79,7 +79,7 @@ export function serviceWords({ service_requested, downgraded_at }: Message): str
   return service_requested === 'auto' ? 'Service: automatic' : `Requested as ${service_requested}`
 }
 
-/** Why nothing can be sent to a group; null if it can, and for a person. */
+/** The reason why nothing can be sent to a group; null if it can, and for a person. */
 export function groupRefusal(conversation: Conversation, line: PhoneLine | null): string | null {
   if (!isGroup(conversation)) return null
   if (conversation.state === 'left') return 'This line is no longer in the group.'

@@ -16,7 +16,7 @@ export function strengthWords(password: string): string {
   return 'Very good.'
 }
 
-/** Why a password can't be used; null if it can. */
+/** The reason why a password can't be used; null if it can. */
 export function passwordProblem(password: string): string | null {
   const length = lengthOf(password)
   if (length < LENGTH_MIN) return `Use at least ${grouped(LENGTH_MIN)} characters.`
