@@ -89,17 +89,11 @@ export function bindTo(value: string, set: (text: string) => void): Bound {
   }
 }
 
+type InputType = 'text' | 'password' | 'tel' | 'url' | 'number' | 'time' | 'datetime-local'
+
 type TextProps = Words & {
   readonly bind: Bound
-  readonly type?:
-    | 'text'
-    | 'password'
-    | 'tel'
-    | 'url'
-    | 'number'
-    | 'time'
-    | 'datetime-local'
-    | undefined
+  readonly type?: InputType | undefined
   readonly placeholder?: string | undefined
   readonly autoComplete?: string | undefined
   /** Focuses the field when its dialog opens. */

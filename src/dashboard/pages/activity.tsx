@@ -105,11 +105,7 @@ function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf:
           No change fits these filters.
         </EmptyState>
       }
-      row={(entry) => (
-        <li key={entry.id}>
-          <Entry entry={entry} nameOf={nameOf} />
-        </li>
-      )}
+      row={(entry) => <Entry key={entry.id} entry={entry} nameOf={nameOf} />}
     />
   )
 }
@@ -129,7 +125,7 @@ function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEn
 function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf: NameOf }) {
   const { address } = entry
   return (
-    <>
+    <li>
       <p>
         <PersonText>{actionWords(entry, nameOf)}</PersonText>
       </p>
@@ -142,7 +138,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
           <PersonText>{words}</PersonText>
         </p>
       ))}
-    </>
+    </li>
   )
 }
 

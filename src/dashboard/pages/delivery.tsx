@@ -84,9 +84,7 @@ function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }
       <h3>Attempts</h3>
       <ol class="attempts">
         {attempts.toReversed().map((attempt, index) => (
-          <li key={attempt.number}>
-            <AttemptItem attempt={attempt} isNewest={index === 0} />
-          </li>
+          <AttemptItem key={attempt.number} attempt={attempt} isNewest={index === 0} />
         ))}
       </ol>
     </div>
@@ -98,7 +96,7 @@ type ItemProps = { readonly attempt: SeenAttempt; readonly isNewest: boolean }
 function AttemptItem({ attempt, isNewest }: ItemProps) {
   const { number, hint, duration, cause, started_at, status_code, response_excerpt } = attempt
   return (
-    <>
+    <li>
       <p class={`attempt tone-${hint === null ? 'ok' : 'bad'}`}>
         <Icon name={hint === null ? 'check' : 'cross'} />
         <span class="grow">
@@ -119,7 +117,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
           </div>
         </details>
       )}
-    </>
+    </li>
   )
 }
 

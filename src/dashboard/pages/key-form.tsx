@@ -8,7 +8,7 @@ import type { PhoneLine } from '../../api/phone-lines.ts'
 import { fieldError } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
-import { TextArea, TextField, bindTo } from '../components/form.tsx'
+import { TextArea, TextField, bindTo, type Option } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 import { useKinds, useLines } from '../sources.ts'
@@ -216,8 +216,6 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
 function Clause({ children }: { readonly children: ComponentChildren }) {
   return <span class="key-clause">{children}</span>
 }
-
-type Option<T extends string = string> = { readonly value: T; readonly text: string }
 
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []

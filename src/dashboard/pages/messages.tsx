@@ -146,11 +146,7 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
             Change or clear the filters.
           </EmptyState>
         }
-        row={(message) => (
-          <li key={message.id}>
-            <Row message={message} filters={filters} onChanged={add} />
-          </li>
-        )}
+        row={(message) => <Row key={message.id} {...{ message, filters }} onChanged={add} />}
       />
       {now.state === 'ready' && now.entries.length >= SHOWN_MAX && (
         <p class="list-end small quiet">
@@ -194,7 +190,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
   const isInbound = message.direction === 'inbound'
   const why = whyNot(message)
   return (
-    <>
+    <li>
       <a class="recent-row" href={href('messages', [message.id], filters)}>
         <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
           <Icon name={isInbound ? 'arrow-in' : 'send'} />
@@ -215,7 +211,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
         </span>
       </a>
       <Remedies message={message} onChanged={onChanged} />
-    </>
+    </li>
   )
 }
 

@@ -243,24 +243,22 @@ function SecuritySection({ browsers, about }: SecurityProps) {
 
 function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
   const isOpen = useSignal(false)
-  if (isLocked) {
-    return (
-      <div class="stack-tight">
-        <h3>{COMMON.password}</h3>
+  return (
+    <div class="stack-tight">
+      <h3>{COMMON.password}</h3>
+      {isLocked ? (
         <p class="field-hint">
           Set by <code>HOOKLINE_ADMIN_PASSWORD</code> or its file. Change it there, and restart the
           relay.
         </p>
-      </div>
-    )
-  }
-  return (
-    <div class="stack-tight">
-      <h3>{COMMON.password}</h3>
-      <p class="field-hint">Changing your password signs out all other browsers.</p>
-      <div class="actions">
-        <Button onClick={() => (isOpen.value = true)}>Change password</Button>
-      </div>
+      ) : (
+        <>
+          <p class="field-hint">Changing your password signs out all other browsers.</p>
+          <div class="actions">
+            <Button onClick={() => (isOpen.value = true)}>Change password</Button>
+          </div>
+        </>
+      )}
       {isOpen.value && (
         <CHANGE_PASSWORD.View title="Change password" onClose={() => (isOpen.value = false)} />
       )}

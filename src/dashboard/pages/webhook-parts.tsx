@@ -62,13 +62,8 @@ export function Receiver() {
   )
 }
 
-type ReachProps = {
-  /** Null for all webhooks. */
-  readonly webhookId: string | null
-}
-
-/** The finding that the relay itself can't reach the network, which no attempt shows; or a failed read. */
-export function OutOfReach({ webhookId }: ReachProps) {
+/** The finding that the relay itself can't reach the network, which no attempt shows; or a failed read. `webhookId` is null for all webhooks. */
+export function OutOfReach({ webhookId }: { readonly webhookId: string | null }) {
   const days = useWebhookDays()
   const found = useRelayState().value?.findings.find(
     ({ cause: { code, about } }) =>

@@ -132,15 +132,14 @@ function WebhookFigures({ webhook }: Props) {
 /** The reason why events don't arrive; nothing while they do. */
 function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
-  if (webhook.disabled_reason === null && webhook.is_active) {
+  if (webhook.disabled_reason !== null) {
     return (
-      <>
-        <OutOfReach webhookId={webhook.id} />
-        <Failing day={day} />
-      </>
+      <Callout tone="bad" title="The relay stopped delivering events">
+        {day?.stopped}
+      </Callout>
     )
   }
-  if (webhook.disabled_reason === null) {
+  if (!webhook.is_active) {
     return (
       <Callout tone="plain" title="This webhook is paused">
         Nothing is delivered to it. When you resume it, you are asked whether to send the events
@@ -149,9 +148,10 @@ function Trouble({ webhook }: Props) {
     )
   }
   return (
-    <Callout tone="bad" title="The relay stopped delivering events">
-      {day?.stopped}
-    </Callout>
+    <>
+      <OutOfReach webhookId={webhook.id} />
+      <Failing day={day} />
+    </>
   )
 }
 
