@@ -45,7 +45,7 @@ export type AnyCall = {
 }
 
 export type Api = {
-  /** Lists: reads on until the page is as long as `limit`, even if the relay returns shorter pages. */
+  /** The relay may return a shorter page of a list than `limit`; then this reads on until the page is full. */
   call<Id extends OperationId>(
     id: Id,
     ...call: ArgumentsOf<CallOf<Id>>
@@ -214,7 +214,8 @@ export function fieldError(failure: Failure | null, ...names: readonly string[])
   if (failure === null) return null
   if (names.includes(failure.code)) return failure.message
   const issues = failure.details['issues']
-  const known = Array.isArray(issues) ? (issues as { path: string; message: string }[]) : [] // As `invalid_request` is documented.
+  // As `invalid_request` is documented.
+  const known = Array.isArray(issues) ? (issues as { path: string; message: string }[]) : []
   const found = known.find(({ path }) => names.includes(path))
   return found === undefined ? null : `It ${found.message}.`
 }

@@ -122,8 +122,8 @@ function lazy<Props extends object>(
 }
 
 /**
- * Returns whether an upgrade removed the script: the relay answers, and the page was not reloaded for this yet. If the relay
- * is unreachable, a reload would lose the page.
+ * Returns whether an upgrade removed the script: the relay answers, and the page was not reloaded for this yet. If
+ * the relay is unreachable, a reload would lose the page.
  */
 async function isUpgraded(): Promise<boolean> {
   return history.state !== RELOADED && (await request('getSession')).ok

@@ -90,23 +90,21 @@ export function ConversationsPage() {
   )
 }
 
-type NewProps = {
+function NewConversation(props: {
   readonly to: string
   readonly lines: readonly PhoneLine[]
   readonly onSent: (message: Message) => void
   readonly onClose: () => void
-}
-
-function NewConversation({ to, lines, onSent, onClose }: NewProps) {
-  const form = useSendForm(onSent, to)
+}) {
+  const form = useSendForm(props.onSent, props.to)
   return (
     <Dialog
       title="New conversation"
-      onClose={onClose}
+      onClose={props.onClose}
       onSubmit={form.submit}
       actions={<SendButton {...form.button} />}
     >
-      <SendFields form={form} lines={lines} isFirst />
+      <SendFields form={form} lines={props.lines} isFirst />
     </Dialog>
   )
 }
@@ -306,16 +304,14 @@ function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
   )
 }
 
-type RowProps = {
+function ConversationRow(props: {
   readonly conversation: Conversation
   /** The name of its line, if there are several lines. */
   readonly line: string | null
   readonly href: string
   readonly isSelected: boolean
   readonly tabIndex: number
-}
-
-function ConversationRow(props: RowProps) {
+}) {
   const { conversation, line, href: address, isSelected, tabIndex } = props
   const { clock } = useDashboard()
   const { last_message: last, updated_at, unread_count = 0 } = conversation

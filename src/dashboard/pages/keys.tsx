@@ -205,13 +205,11 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   )
 }
 
-type StillThereProps = {
-  readonly made: Made
-  readonly keys: readonly Key[]
-  readonly onClose: () => void
-}
-
-function StillThere({ made, keys, onClose }: StillThereProps) {
+function StillThere({
+  made,
+  keys,
+  onClose,
+}: Omit<RevokeProps, 'revoked'> & { readonly made: Made }) {
   const webhooks = useWebhooks().value?.data ?? []
   const keyNames = made.keys.map((id) => {
     const key = keys.find((each) => each.id === id)

@@ -74,12 +74,11 @@ export function LineTraffic({ line }: Props) {
   )
 }
 
-type LatestProps = {
+function LatestMessage(props: {
   readonly message: Message | undefined
   readonly children?: ComponentChildren
-}
-
-function LatestMessage({ message, children }: LatestProps) {
+}) {
+  const { message, children } = props
   if (message === undefined) return <>Never</>
   return (
     <a href={href('conversations', [message.conversation_id])}>

@@ -103,12 +103,11 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
   )
 }
 
-type AddProps = {
+function AddMember(props: {
   readonly onAdded: (added: InvitedMember) => void
   readonly onClose: () => void
-}
-
-function AddMember({ onAdded, onClose }: AddProps) {
+}) {
+  const { onAdded, onClose } = props
   const { api } = useDashboard()
   const name = useSignal('')
   const action = useAction(

@@ -62,7 +62,7 @@ export function Receiver() {
   )
 }
 
-/** The finding that the relay itself can't reach the network, which no attempt shows; or a failed read. `webhookId` is null for all webhooks. */
+/** The finding that the relay can't reach the network, or a failed read. `webhookId` is null for all webhooks. */
 export function OutOfReach({ webhookId }: { readonly webhookId: string | null }) {
   const days = useWebhookDays()
   const found = useRelayState().value?.findings.find(
