@@ -1,5 +1,4 @@
-// Addresses within the page: `#/conversations/conv_…?line=line_…`. The part before `?` names a page and
-// a thing on it; filters are behind.
+// Addresses within the page: `#/conversations/conv_…?line=line_…` is a page, an item on it, and its filters.
 
 const PAGE_NAMES = [
   'home',
@@ -49,7 +48,7 @@ export function withQuery(path: string, values: Values): string {
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** The part itself where a hand-written address has a stray percent sign. */
+/** Returns the part unchanged if it has a stray percent sign. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

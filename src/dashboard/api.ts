@@ -1,5 +1,5 @@
-// Calls of operations from the page, typed by their rows: `api.call('createKey', { body: { name } })`. The API is
-// below `/dashboard/api/` for a session of the dashboard.
+// Typed calls of the relay's operations: `api.call('createKey', { body: { name } })`. A signed-in browser reaches
+// them below `/dashboard/api/`.
 
 import { dashboardRoutes } from '../api/operation-routes.macro.ts' with { type: 'macro' }
 import type { ArgumentsOf, Call, IdFor, Answer as ValueOf } from '../api/operations.ts'
@@ -15,13 +15,13 @@ const ROUTES = dashboardRoutes()
 export type OperationId = IdFor<'keys' | 'owner' | 'browsers'>
 
 export type Failure = {
-  /** The API's error code; `unreachable` where no answer came. */
+  /** The API's error code; `unreachable` if no answer came. */
   readonly code: string
   readonly message: string
-  /** The HTTP status, 0 where no answer came. */
+  /** HTTP status; 0 if no answer came. */
   readonly status: number
   readonly details: Readonly<Record<string, unknown>>
-  /** Seconds after which the same call may succeed, where the relay says so. */
+  /** Seconds until the same call may succeed, if the relay says so. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -31,12 +31,11 @@ export type Answer<T> =
 
 type Value = string | number | null | undefined
 
-/** What a call of an operation takes; empty values of a query are left out. */
+/** Empty values of a query are left out. */
 export type CallOf<Id extends OperationId> = Call<Id, Value> & {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A call of whatever operation. */
 export type AnyCall = {
   readonly params?: Readonly<Record<string, string>> | undefined
   readonly query?: Readonly<Record<string, Value>> | undefined
@@ -46,33 +45,31 @@ export type AnyCall = {
 }
 
 export type Api = {
-  /** A page of a list has as many entries as it may have. */
+  /** The relay may return a shorter page of a list than `limit`; then this reads on until the page is full. */
   call<Id extends OperationId>(
     id: Id,
     ...call: ArgumentsOf<CallOf<Id>>
   ): Promise<Answer<ValueOf<Id>>>
-  /** The bytes of a file, for the page to show or to save. */
   bytes<Id extends OperationId>(id: Id, ...call: ArgumentsOf<CallOf<Id>>): Promise<Answer<Blob>>
-  /** Sends the bytes of a file. */
   upload<Id extends OperationId>(
     id: Id,
     call: CallOf<Id>,
     file: Blob,
     options: UploadOptions,
   ): Promise<Answer<ValueOf<Id>>>
-  /** An action of a kind of line, which is no operation of every relay. */
+  /** Calls a route that only this kind of line has. */
   actOnLine(line: PhoneLine, action: string, body: unknown): Promise<Answer<unknown>>
 }
 
 export type UploadOptions = {
   readonly signal: AbortSignal
-  /** Called with the share of the bytes that has left, from 0 to 1. */
+  /** Called with the share of the bytes sent, from 0 to 1. */
   readonly onProgress: (share: number) => void
 }
 
 export type SendFile = <T>(path: string, file: Blob, options: UploadOptions) => Promise<Answer<T>>
 
-/** The calls of a session: its end leads to sign-in, and a call that needs the password asks for it. */
+/** If the session has ended, calls `onSignedOut`. If a call needs the password, asks for it and repeats the call. */
 export function createApi({
   onSignedOut,
   askPassword,
@@ -121,7 +118,6 @@ export function createApi({
   }
 }
 
-/** Method and URL of a call. */
 export function requestOf(id: OperationId, { params = {}, query = {} }: AnyCall) {
   const [route = '', method = 'GET'] = (ROUTES[id] ?? '').split(' ').toReversed()
   const path = `/dashboard${route.startsWith('/') ? '' : '/api/'}${route}`
@@ -130,7 +126,7 @@ export function requestOf(id: OperationId, { params = {}, query = {} }: AnyCall)
 
 /** Longer than the relay's longest wait for a line, 60 seconds. */
 const TIMEOUT_MS = 75_000
-/** A file of 100 MB by a slow connection. */
+/** Enough for 100 MB over a slow connection. */
 const BYTES_TIMEOUT_MS = 1_800_000
 
 export const UNREACHABLE: Failure = {
@@ -141,7 +137,7 @@ export const UNREACHABLE: Failure = {
   retryAfterSeconds: null,
 }
 
-/** One call. Never rejects. */
+/** A call without the session handling of `createApi`. Never rejects. */
 export function request<Id extends OperationId>(id: Id, ...[call]: ArgumentsOf<CallOf<Id>>) {
   return requested<Id>(id, call ?? {})
 }
@@ -186,13 +182,10 @@ export function pageHeaders(): Readonly<Record<string, string>> {
   return key === null ? {} : { 'x-hookline-page-key': key }
 }
 
-type Head = {
-  readonly status: number
-  readonly headers: { readonly get: (name: string) => string | null }
-}
+type Head = Pick<Response, 'status'> & { readonly headers: Pick<Headers, 'get'> }
 
 export function failureIn(response: Head, body: unknown): Failure {
-  // An answer from elsewhere, a proxy for instance, has none of these fields.
+  // The answer of a proxy has none of these fields.
   const { error } = (body ?? {}) as { readonly error?: Partial<Failure> }
   const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
   return {
@@ -205,7 +198,7 @@ export function failureIn(response: Head, body: unknown): Failure {
   }
 }
 
-/** True where the owner dismissed the password dialog, which needs no message. */
+/** Returns whether the owner dismissed the password dialog, which needs no message. */
 export function isDeclined(failure: Failure): boolean {
   return failure.code === 'password_needed'
 }
@@ -214,16 +207,15 @@ export function isDeclined(failure: Failure): boolean {
 export const OF_PASSWORD = ['wrong_password', 'rate_limit_exceeded'] as const
 
 /**
- * The error of a field, as a sentence beside it; null where the failure is not about that field. `names`
- * are its path in the API, and the error codes that are about this field only.
+ * The sentence to show beside a field; null if the failure is not about it. `names` are its path in the API, and
+ * the error codes that concern only this field.
  */
 export function fieldError(failure: Failure | null, ...names: readonly string[]): string | null {
   if (failure === null) return null
   if (names.includes(failure.code)) return failure.message
   const issues = failure.details['issues']
-  const known = Array.isArray(issues) ? (issues as Issue[]) : [] // As `invalid_request` is documented.
+  // As `invalid_request` is documented.
+  const known = Array.isArray(issues) ? (issues as { path: string; message: string }[]) : []
   const found = known.find(({ path }) => names.includes(path))
   return found === undefined ? null : `It ${found.message}.`
 }
-
-type Issue = { readonly path: string; readonly message: string }

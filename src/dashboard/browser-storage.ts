@@ -1,6 +1,6 @@
-// The browser's storage for pages of this port, and for no others. Access may be blocked, and then throws.
+// The browser's storage for pages of this port only. If the browser blocks it, access throws.
 
-/** False in some private windows, and where a browser setting forbids storage. */
+/** False in some private windows, and if a browser setting forbids storage. */
 export function isStorageAvailable(): boolean {
   const name = 'hookline-probe'
   return store(name, 'x') && store(name, null)
@@ -14,7 +14,7 @@ export function readStored(name: string): string | null {
   }
 }
 
-/** Null removes the value. False where the browser stores nothing. */
+/** Null removes the value. Returns false if the browser stores nothing. */
 export function store(name: string, value: string | null): boolean {
   try {
     if (value === null) localStorage.removeItem(name)
@@ -27,12 +27,12 @@ export function store(name: string, value: string | null): boolean {
 
 const PAGE_KEY = 'hookline-page-key'
 
-/** The page key where the browser stores nothing: only this tab is signed in, until it is reloaded. */
+/** The page key if the browser stores nothing: only this tab is signed in, until it is reloaded. */
 let tabPageKey: string | null = null
 
 /**
- * The page key; null while nobody is signed in. The session's cookie goes to every port of the host, so
- * the relay accepts it only together with this key, which the browser stores for pages of one port.
+ * Null while nobody is signed in. Browsers send the session cookie to every port of the host, so the relay accepts
+ * it only with this key, which is stored for one port.
  */
 export function pageKey(): string | null {
   return readStored(PAGE_KEY) ?? tabPageKey

@@ -5,7 +5,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 export type Clock = {
   /** Milliseconds since 1970. */
   time(): number
-  /** The same as a signal that advances every 20 seconds, for words like "5 min ago". */
+  /** `time()` as a signal that advances every 20 seconds, for words like "5 min ago". */
   readonly now: ReadonlySignal<number>
   /** Resolves after `ms`, or as soon as `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -33,7 +33,7 @@ export function createClock(): Clock {
   }
 }
 
-/** Calls `act` after `ms`, unless the returned function is called before. */
+/** Calls `act` after `ms`, unless the returned function is called first. */
 export function later(clock: Pick<Clock, 'sleep'>, ms: number, act: () => void): () => void {
   const end = new AbortController()
   const wait = async () => {

@@ -1,7 +1,8 @@
-// The services that all parts of the page share, made once in `main.tsx`:
+// The services that all parts of the page share, created once in `main.tsx`:
 //
 //   const { api, notices, router } = useDashboard()
 
+import { useSignal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
@@ -13,30 +14,23 @@ import {
   requestOf,
   UNREACHABLE,
   type Answer,
-  type Api,
   type CallOf,
   type OperationId,
   type SendFile,
   type UploadOptions,
+  isDeclined,
+  type Failure,
 } from './api.ts'
-import { createClock, type Clock } from './clock.ts'
+import { createClock } from './clock.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
-import { createRouter, type Router } from './router.ts'
+import { createRouter } from './router.ts'
 import { SessionStore } from './session.ts'
 import { readOf, Store, type Read } from './store.ts'
 
-export type Dashboard = {
-  readonly api: Api
-  readonly clock: Clock
-  readonly live: Live
-  readonly notices: Notices
-  readonly router: Router
-  readonly session: SessionStore
-  readonly store: Store
-}
+export type Dashboard = Readonly<ReturnType<typeof createDashboard>>
 
-export function createDashboard(window: Window): Dashboard {
+export function createDashboard(window: Window) {
   const clock = createClock()
   const session = new SessionStore()
   const live = new Live({
@@ -68,8 +62,8 @@ export function useDashboard(): Dashboard {
 }
 
 /**
- * The answer of an operation, kept fresh while the component lives; stale after changes of these kinds, or of the
- * things with these ids. Loading as long as `call` is null.
+ * Reads an operation's answer, and again after each change whose kind or id is in `on`, while the component is
+ * mounted. Stays `loading` while `call` is null.
  */
 export function useRead<Id extends OperationId>(
   id: Id,
@@ -88,7 +82,48 @@ export function useRead<Id extends OperationId>(
 
 const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
 
-/** By XMLHttpRequest: `fetch` does not say how much of a body has left. */
+export type Action<Wanted extends readonly unknown[]> = {
+  readonly isBusy: boolean
+  /** Null unless the action failed; also null if the owner dismissed the password dialog. */
+  readonly failure: Failure | null
+  readonly start: (...wanted: Wanted) => void
+}
+
+/**
+ * Runs an action of the relay for a button or form, one at a time:
+ *
+ *   const remove = useAction(
+ *     () => api.call('deleteWebhook', { params: { id } }),
+ *     () => notices.done('Deleted.'),
+ *   )
+ *   <Button isBusy={remove.isBusy} onClick={remove.start}>…  <FailureNote failure={remove.failure} />
+ *
+ * `onFailed` is for callers that don't show `failure`.
+ */
+export function useAction<T, Wanted extends readonly unknown[] = []>(
+  call: (...wanted: Wanted) => Promise<Answer<T>>,
+  onDone: (value: T) => void = () => {},
+  onFailed: (failure: Failure) => void = () => {},
+): Action<Wanted> {
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  async function run(wanted: Wanted) {
+    if (isBusy.value) return
+    isBusy.value = true
+    const answer = await call(...wanted)
+    isBusy.value = false
+    failure.value = answer.ok || isDeclined(answer.failure) ? null : answer.failure
+    if (answer.ok) onDone(answer.value)
+    else if (failure.value !== null) onFailed(failure.value)
+  }
+  return {
+    isBusy: isBusy.value,
+    failure: failure.value,
+    start: (...wanted) => void run(wanted),
+  }
+}
+
+/** Uses XMLHttpRequest because `fetch` does not report upload progress. */
 const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {
   const { signal, onProgress } = options
   const { promise, resolve } = Promise.withResolvers<Answer<T>>()
@@ -110,11 +145,11 @@ const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions)
 function answerIn<T>(sent: XMLHttpRequest): Answer<T> {
   const headers = { get: (name: string) => sent.getResponseHeader(name) }
   const body = parsed(sent.responseText)
-  if (sent.status < 300) return { ok: true, value: body as T } // The relay answers what its schemas say.
+  if (sent.status < 300) return { ok: true, value: body as T } // The relay checks answers against its schemas.
   return { ok: false, failure: failureIn({ status: sent.status, headers }, body) }
 }
 
-/** Null for a page of a proxy, which is no JSON. */
+/** Returns null if a proxy answered with something other than JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,15 +1,13 @@
-// Files that the browser saves. They are read with the page key, which a link could not send.
+// Files that the browser saves. `fetch` reads them, because a plain link can't send the page key.
 
 import type { CallOf, OperationId } from './api.ts'
 import { later } from './clock.ts'
-import { useAction, type Action } from './components/use-action.ts'
-import { useDashboard } from './dashboard.ts'
+import { useDashboard, useAction, type Action } from './dashboard.ts'
 import { plainName } from './words/attachments.ts'
 
-/** Long enough for a browser to begin with it. */
+/** Enough time for the browser to start saving. */
 const SAVING_MS = 60_000
 
-/** Saves the file that an operation answers with, under a name. */
 export function useDownload<Id extends OperationId>(
   id: Id,
   call: CallOf<Id>,
@@ -19,7 +17,7 @@ export function useDownload<Id extends OperationId>(
   return useAction(
     () => api.bytes(id, call),
     (bytes) => {
-      // Of no type: a browser saves it, and has nothing to show it with.
+      // With this type, browsers save the file instead of showing it.
       const blob = new Blob([bytes], { type: 'application/octet-stream' })
       const link = document.createElement('a')
       link.href = URL.createObjectURL(blob)

@@ -11,12 +11,12 @@ import { isSame } from './store.ts'
 export type FeedSource<T> = {
   page(cursor: string | null, limit: number, signal: AbortSignal): Promise<Answer<Page<T>>>
   entry(id: string, signal: AbortSignal): Promise<Answer<T>>
-  /** Id of the entry a change is about; null where it is about none of this list. */
+  /** The id of the changed entry; null if the change doesn't affect this list. */
   idIn(change: Change): string | null
-  /** True where a changed entry moves to the head of the list. */
-  movesUp(fresh: T, old: T): boolean
+  /** Returns whether a changed entry moves to the head of the list; never if left out. */
+  movesUp?(fresh: T, old: T): boolean
   readonly countMax: number
-  /** The most entries of the head that are read at once, from 50 to 200; 200 where left out. */
+  /** Most entries to read at once from the head, from 50 to 200; default 200. */
   headMax?(): number
 }
 
@@ -33,12 +33,12 @@ type FeedReady<T> = {
 }
 
 const PAGE = 50
-/** The most entries of the head that are read again at once, and that are kept beyond those scrolled to. */
+/** Most entries read at once from the head, and kept beyond those the reader scrolled to. */
 export const HEAD_MAX = 200
-/** More changed entries are cheaper to read as a page. */
+/** If more entries changed, one page is cheaper than single reads. */
 const SINGLES_MAX = 3
 const REST_MS = 250
-/** The same where every entry was new: nobody reads along any more, and drawing all of them is work. */
+/** The rest if every entry was new: nobody can read that fast, and drawing them all is work. */
 const RUSH_REST_MS = 1_000
 const RETRY_MS = 4_000
 
@@ -49,13 +49,13 @@ export class Feed<T extends { readonly id: string }> {
   readonly #now = signal<FeedNow<T>>({ state: 'loading' })
   readonly #changed = new Set<string>()
   readonly #stopListening: () => void
-  /** True while every entry may be out of date. */
+  /** True if every entry may be out of date. */
   #isStale = true
   #isCatchingUp = false
   #isReadingMore = false
-  /** True while the latest read of the head had no entry in common with the list. */
+  /** True if the latest read of the head had no entry in common with the list. */
   #isRush = false
-  /** Number of entries that the reader has scrolled to. */
+  /** The number of entries that the reader has scrolled to. */
   #scrolledTo = 0
 
   readonly now: ReadonlySignal<FeedNow<T>> = this.#now
@@ -93,16 +93,16 @@ export class Feed<T extends { readonly id: string }> {
     if (this.#isReadingMore || now.state !== 'ready' || now.nextCursor === null) return
     this.#isReadingMore = true
     const answer = await this.#source.page(now.nextCursor, PAGE, this.#end.signal)
-    // Until then, scrolling does not ask again for a page that failed.
+    // After a failure, scrolling must not repeat the request at once.
     if (!answer.ok) await this.#clock.sleep(RETRY_MS, this.#end.signal)
     this.#isReadingMore = false
-    // The reader is still at the end of the list, and does not scroll there again.
+    // The reader is still at the end of the list, so no scroll event would ask again.
     if (answer.ok && !this.#append(answer.value, now.nextCursor)) await this.readMore()
   }
 
   /**
-   * Shows a new entry before its change arrives, and reads it again: the answer to a repeated action is
-   * the first answer, which may be out of date.
+   * Shows a new entry before its change event arrives, then reads it again: a repeated action returns its first
+   * answer, which may be out of date.
    */
   add(entry: T): void {
     const now = this.#now.value
@@ -116,14 +116,14 @@ export class Feed<T extends { readonly id: string }> {
     const place = now.entries.findIndex(({ id }) => id === entry.id)
     const old = now.entries[place]
     if (isSame(old, entry)) return
-    const isFirst = old === undefined || this.#source.movesUp(entry, old)
+    const isFirst = old === undefined || this.#source.movesUp?.(entry, old) === true
     const entries = isFirst
       ? [entry, ...now.entries.filter(({ id }) => id !== entry.id)]
       : now.entries.with(place, entry)
     this.#now.value = { ...now, entries }
   }
 
-  /** False where the list was replaced meanwhile, so that the page no longer fits its end. */
+  /** Returns false if the list was replaced meanwhile, so that the page no longer continues it. */
   #append({ data, next_cursor }: Page<T>, cursor: string): boolean {
     const now = this.#now.value
     if (now.state !== 'ready' || now.nextCursor !== cursor) return false
@@ -149,7 +149,7 @@ export class Feed<T extends { readonly id: string }> {
     this.#isCatchingUp = false
   }
 
-  /** False where reading failed, and is to be repeated. */
+  /** Returns false if reading failed and must be repeated. */
   async #readChanged(signal: AbortSignal): Promise<boolean> {
     const now = this.#now.value
     const ids = [...this.#changed]
@@ -161,7 +161,7 @@ export class Feed<T extends { readonly id: string }> {
     if (!this.#isStale && newCount === 0 && ids.length <= SINGLES_MAX) {
       return this.#readSingles(ids, signal)
     }
-    // All that changed, and an entry more to join it to the rest.
+    // Everything that changed, and one known entry to join it to the rest.
     const isRead = await this.#readHead(
       this.#isStale ? entries.length : known + newCount + 1,
       signal,
@@ -176,7 +176,7 @@ export class Feed<T extends { readonly id: string }> {
       const now = this.#now.value
       if (answer.ok && now.state === 'ready') this.#put(now, answer.value)
     }
-    // An entry that is gone stays gone; after another failure all may be out of date.
+    // A deleted entry (404) stays gone; after any other failure, everything may be out of date.
     const isRead = answers.every((answer) => answer.ok || answer.failure.status === 404)
     if (!isRead) this.#isStale = true
     return isRead
@@ -198,15 +198,15 @@ export class Feed<T extends { readonly id: string }> {
     return false
   }
 
-  /** The new head, followed by the known older entries unless they are out of date or too many. */
+  /** Keeps the known older entries behind the new head, unless they are out of date or too many. */
   #takeHead({ data, next_cursor }: Page<T>, isStale: boolean): void {
     const now = this.#now.value
     const known = now.state === 'ready' ? now.entries : []
-    // The row of an entry that is the same object is not drawn again.
+    // Preact does not redraw the row of the same object.
     const old = new Map(known.map((entry) => [JSON.stringify(entry), entry]))
     const head = data.map((entry) => old.get(JSON.stringify(entry)) ?? entry)
     const older = without(known, head)
-    // With no entry in common, there may be a gap between the two.
+    // If none is in both, entries between them may be missing.
     const hasGap = older.length === known.length
     this.#isRush = hasGap && known.length > 0
     const isFull = head.length + older.length > this.#scrolledTo + HEAD_MAX

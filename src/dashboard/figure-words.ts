@@ -1,17 +1,14 @@
-// Days, durations, shares and numbers of the figures. Each formatter is made once: that takes longer than its
-// use.
+// Days, durations and percentages in words. Each formatter is created once, which is slow.
 
 import { formatter, once, regionLocale } from './time-words.ts'
 
-const DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
-
-const days = formatter(DAY)
+const days = formatter({ day: 'numeric', month: 'short', timeZone: 'UTC' })
 const hours = formatter({ hour: '2-digit', minute: '2-digit' })
 const shares = once(() => new Intl.NumberFormat(regionLocale(), { style: 'percent', ...ONE_DIGIT }))
 const units = once(() => new Map(UNITS.map(([unit]) => [unit, unitFormat(unit)])))
 
 const ONE_DIGIT = { maximumFractionDigits: 1 } as const
-/** Each up to its milliseconds. */
+/** Unit, its milliseconds, and the duration from which the next unit is used. */
 const UNITS = [
   ['millisecond', 1, 1_000],
   ['second', 1_000, 60_000],
@@ -25,7 +22,7 @@ export const dayName = (day: string) => days().format(Date.parse(day))
 /** "10:00". */
 export const hourWords = (iso: string) => hours().format(Date.parse(iso))
 
-/** "99.8%"; rounded down, so that only all is 100%. */
+/** "99.8%", rounded down so that "100%" means all. */
 export function shareWords(share: number): string {
   return shares().format(Math.floor(share * 1_000) / 1_000)
 }
@@ -54,15 +51,15 @@ export function dayAt(time: number, timeZone: string): string {
   return new Date(time + offsetMs(time, timeZone)).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
-/** The start of a day in a time zone, in milliseconds since 1970. */
+/** Midnight in a time zone, in milliseconds since 1970. */
 export function startOfDay(day: string, timeZone: string): number {
   const midnight = Date.parse(`${day}T00:00Z`)
   const guess = midnight - offsetMs(midnight, timeZone)
-  // Where summer time begins or ends at midnight, one of the two is in the day before.
+  // If daylight saving time changes at midnight, one of the two is in the day before.
   return Math.max(guess, midnight - offsetMs(guess, timeZone))
 }
 
-/** Its 24, 23 or 25 hours later. */
+/** 23, 24 or 25 hours after `startOfDay`. */
 export function endOfDay(day: string, timeZone: string): number {
   const next = new Date(Date.parse(day) + 86_400_000).toISOString()
   return startOfDay(next.slice(0, day.length), timeZone)

@@ -1,4 +1,4 @@
-// The focus stays near where it was: an element that vanishes passes it on to its neighbor.
+// Moves the focus to a neighbor if its element is removed.
 
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -6,13 +6,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 const STOPS =
   'a[href], button, input:not([hidden]), select, textarea, summary, h1, :is(article, div)[tabindex]'
 
-/** Watches the page for the removal of the element that has the focus. */
 export function keepFocus(page: Document): void {
   let last: HTMLElement | null = null
   page.addEventListener('focusin', ({ target }) => {
     last = target instanceof HTMLElement ? target : null
   })
-  // A click beside everything drops the focus on purpose.
+  // A click on empty space drops the focus on purpose.
   page.addEventListener('pointerdown', ({ target }) => {
     if (target instanceof Node && last?.contains(target) !== true) last = null
   })
@@ -22,9 +21,9 @@ export function keepFocus(page: Document): void {
       [...removedNodes].some((node) => node.contains(last)),
     )
     if (removal === undefined) return
-    // A row that only moved was taken out for a moment.
+    // Moving a row removes it for a moment.
     const next = last.isConnected ? last : neighborOf(removal)
-    // A row that is scrolled out of a long list must not scroll it back.
+    // If the row was scrolled out of view, the list must not jump back.
     next?.focus({ preventScroll: true })
   })
   watch.observe(page.body, { childList: true, subtree: true })
@@ -49,7 +48,7 @@ function firstStop(place: Element): HTMLElement | undefined {
   return stops.find((each) => each.checkVisibility())
 }
 
-/** Restores the focus where `change` removed the element that had it: on a phone one pane hides the other. */
+/** Moves a lost focus to `target` after `change`: on a phone, one pane hides the other. */
 export function useFocusRescue(target: RefObject<HTMLElement | null>, change: unknown): void {
   const before = useRef(change)
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
-// Pages of one browser, by the browser's locks. A page that came by plain HTTP from another machine has
-// none: it leads nobody, and rests while it is hidden.
+// Uses the browser's Web Locks to choose one page that leads. Pages opened over plain HTTP from another machine have
+// no locks: they never lead.
 
 const LEADER = 'hookline-leader'
 const VISIBLE = 'hookline-visible'
@@ -13,28 +13,27 @@ function hold(name: string, mode: LockMode, end: AbortSignal, onHeld: () => void
       end.addEventListener('abort', () => resolve(), { once: true })
     })
   }
-  // It rejects where `end` aborts before the lock is free.
+  // Rejects if `end` aborts before the lock is free.
   navigator.locks.request(name, { mode, signal: end }, untilEnd).catch(() => {})
 }
 
-/** Calls `onLead` once no other page leads; this one then does so until `end`. */
+/** Calls `onLead` once no other page leads. This page then leads until `end`. */
 export function lead(end: AbortSignal, onLead: () => void): void {
   hold(LEADER, 'exclusive', end, onLead)
 }
 
-/** Lets the other pages know when this one is visible, until `end`. */
+/** Lets other pages see whether this one is visible, until `end`. */
 export function showPresence(end: AbortSignal): void {
   let hidden = new AbortController()
-  const look = () => {
+  const update = () => {
     hidden.abort()
     hidden = new AbortController()
     if (!document.hidden) hold(VISIBLE, 'shared', AbortSignal.any([end, hidden.signal]))
   }
-  document.addEventListener('visibilitychange', look, { signal: end })
-  look()
+  document.addEventListener('visibilitychange', update, { signal: end })
+  update()
 }
 
-/** True while some page of this browser is visible. */
 export async function isAnyVisible(): Promise<boolean> {
   const { held = [] } = await navigator.locks.query()
   return held.some(({ name }) => name === VISIBLE)

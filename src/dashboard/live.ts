@@ -1,5 +1,5 @@
-// Changes in the relay as they happen, from one stream of server-sent events for the whole page. A change
-// names the thing and its id, and never carries its content: views read it again from the API.
+// One stream of server-sent events per page reports changes in the relay. A change has only a kind and an id: views
+// read the content again from the API.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts'
 export type Change = {
   readonly what: string
   readonly id: string
-  /** Set where the thing is a message. */
+  /** Set if `what` is a message. */
   readonly conversation_id?: string | undefined
 }
 
@@ -21,7 +21,6 @@ export type Updates = {
   subscribe(listener: (update: Update) => void): () => void
 }
 
-/** The part of the document that knows if the page is visible. */
 type Visible = {
   readonly hidden: boolean
   addEventListener(
@@ -38,29 +37,24 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
 export class Live implements Updates {
   readonly #clock: Clock
   readonly #document: Visible
-  /** Called when the stream is lost and when it is back: session and version may have changed. */
+  /** Called after the stream is lost and after it is back: session and version may have changed. */
   readonly #onBreak: () => Promise<void>
   readonly #listeners = new Set<(update: Update) => void>()
   readonly #isConnected = signal(true)
   #lastId: string | null = null
-  /** Aborted once this page follows changes for all pages of its browser. */
+  /** Aborted once this page leads: it follows changes for all pages of its browser. */
   #led = new AbortController()
 
-  /** False once the stream is lost, until it is back. */
   readonly isConnected: ReadonlySignal<boolean> = this.#isConnected
 
-  constructor({
-    clock,
-    document,
-    onBreak,
-  }: {
+  constructor(given: {
     readonly clock: Clock
     readonly document: Visible
     readonly onBreak: () => Promise<void>
   }) {
-    this.#clock = clock
-    this.#document = document
-    this.#onBreak = onBreak
+    this.#clock = given.clock
+    this.#document = given.document
+    this.#onBreak = given.onBreak
   }
 
   subscribe(listener: (update: Update) => void): () => void {
@@ -68,19 +62,18 @@ export class Live implements Updates {
     return () => this.#listeners.delete(listener)
   }
 
-  /** True once this page follows changes for all pages of its browser. */
   get isLeading(): boolean {
     return this.#led.signal.aborted
   }
 
-  /** Goes on while the page is hidden, until the end of this run. */
+  /** Keeps the stream open while the page is hidden, until this run ends. */
   lead(): void {
     this.#led.abort()
   }
 
   /**
-   * Keeps a stream open while the page is visible or leads: browsers open six connections to one host, for
-   * all tabs. Resolves once `end` aborts.
+   * Keeps a stream open while the page is visible or leads: browsers open only six connections per host for all
+   * tabs. Resolves once `end` aborts.
    */
   async run(end: AbortSignal): Promise<void> {
     this.#led = new AbortController()
@@ -101,7 +94,7 @@ export class Live implements Updates {
     }
   }
 
-  /** One stream, until it breaks, falls silent or `end` aborts. True if it ever opened. */
+  /** Reads one stream until it breaks, is silent too long, or `end` aborts. Returns whether it opened. */
   async #follow(end: AbortSignal): Promise<boolean> {
     const over = new AbortController()
     const signal = AbortSignal.any([end, over.signal])
@@ -117,13 +110,13 @@ export class Live implements Updates {
         body === null ? [] : serverSentEvents(body, () => (activeAt = this.#clock.time()))
       for await (const event of events) this.#publish(event)
     } catch {
-      // The connection is lost, or `signal` aborted: the caller checks which.
+      // The connection broke, or `signal` aborted; the caller checks which.
     }
     over.abort()
     return hasOpened
   }
 
-  /** Null where the relay refuses. */
+  /** Returns null if the relay refuses. */
   async #open(signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const { path } = requestOf('watchChanges', { query: { after: this.#lastId } })
     const response = await fetch(path, {
@@ -135,7 +128,7 @@ export class Live implements Updates {
     return response.ok ? response.body : null
   }
 
-  /** Resolves once the stream has been silent for so long that it must be dead, or `end` aborts. */
+  /** Resolves once the stream has been silent too long, or `end` aborts. */
   async #silence(activeAt: () => number, end: AbortSignal): Promise<void> {
     while (!end.aborted && this.#clock.time() - activeAt() < SILENCE_MS) {
       await this.#clock.sleep(SILENCE_MS, end)
@@ -163,23 +156,16 @@ export class Live implements Updates {
   }
 
   #publish({ name, id, data }: ServerSentEvent): void {
-    // The start of a first stream counts as a reset: data read before it may be out of date.
-    const update = name === 'change' ? (JSON.parse(data) as Change) : 'reset' // As the relay writes it.
+    // The first stream starts with a reset: data read before it may be out of date.
+    const update = name === 'change' ? (JSON.parse(data) as Change) : 'reset' // The relay wrote it.
     this.#lastId = id
     for (const listener of this.#listeners) listener(update)
   }
 }
 
-type ServerSentEvent = {
-  readonly name: string
-  readonly id: string
-  readonly data: string
-}
+type ServerSentEvent = NonNullable<ReturnType<typeof eventIn>>
 
-/**
- * The events in the body of a `fetch`, because an EventSource cannot send a header. `onBytes` is called
- * for heartbeats, too.
- */
+/** Parses the body of a `fetch`: an EventSource can't send headers. Also calls `onBytes` for heartbeats. */
 async function* serverSentEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
@@ -198,13 +184,13 @@ async function* serverSentEvents(
       yield* blocks.map(eventIn).filter((event) => event !== null)
     }
   } finally {
-    // A broken body has nothing left to cancel.
+    // Rejects if the body is broken, which leaves nothing to cancel.
     await reader.cancel().catch(() => {})
   }
 }
 
-/** Null for a comment, and for the retry time. */
-function eventIn(block: string): ServerSentEvent | null {
+/** Returns null for a comment and for the retry time. */
+function eventIn(block: string) {
   const lines = block.split('\n')
   const field = (name: string) =>
     lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)

@@ -1,4 +1,4 @@
-// The page as a whole: setup, sign-in, or the shell with a page in it.
+// The root component: setup, sign-in, or the shell with a page in it.
 
 import { render, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -22,53 +22,43 @@ import { SHELL } from './words/shell.ts'
 
 const { names } = SHELL
 
-const CONVERSATIONS = lazyPage(names.conversations, async () => {
-  void loadNumbers()
-  return (await import('./pages/conversations.tsx')).ConversationsPage
-})
-const PEOPLE = lazyPage(names.people, async () => {
-  void loadNumbers()
-  return (await import('./pages/people.tsx')).PeoplePage
-})
-const LINES = lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage)
-const BOXES = lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage)
-const MESSAGES = lazyPage(names.messages, async () => {
-  void loadNumbers()
-  return (await import('./pages/messages.tsx')).MessagesPage
-})
-const WEBHOOKS = lazyPage(
-  names.webhooks,
-  async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
-)
-const KEYS = lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage)
-const SETTINGS = lazyPage(
-  names.settings,
-  async () => (await import('./pages/settings.tsx')).SettingsPage,
-)
-const ACTIVITY = lazyPage(
-  names.activity,
-  async () => (await import('./pages/activity.tsx')).ActivityPage,
-)
+const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
+  home: HomePage,
+  conversations: lazyPage(names.conversations, async () => {
+    void loadNumbers()
+    return (await import('./pages/conversations.tsx')).ConversationsPage
+  }).View,
+  people: lazyPage(names.people, async () => {
+    void loadNumbers()
+    return (await import('./pages/people.tsx')).PeoplePage
+  }).View,
+  lines: lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage).View,
+  boxes: lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage).View,
+  messages: lazyPage(names.messages, async () => {
+    void loadNumbers()
+    return (await import('./pages/messages.tsx')).MessagesPage
+  }).View,
+  webhooks: lazyPage(
+    names.webhooks,
+    async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
+  ).View,
+  keys: lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage).View,
+  settings: lazyPage(
+    names.settings,
+    async () => (await import('./pages/settings.tsx')).SettingsPage,
+  ).View,
+  activity: lazyPage(
+    names.activity,
+    async () => (await import('./pages/activity.tsx')).ActivityPage,
+  ).View,
+}
 const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)
 
-const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
-  home: HomePage,
-  conversations: CONVERSATIONS.View,
-  people: PEOPLE.View,
-  lines: LINES.View,
-  boxes: BOXES.View,
-  messages: MESSAGES.View,
-  webhooks: WEBHOOKS.View,
-  keys: KEYS.View,
-  activity: ACTIVITY.View,
-  settings: SETTINGS.View,
-}
-
-/** By then the first page has its data. */
+/** By then, the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
 
-/** The longest wait for a browser that is never idle. */
+/** Longest wait for an idle browser. */
 const IDLE_MS = 2_000
 
 showTheme()
@@ -77,7 +67,7 @@ keepFocus(document)
 const root = document.querySelector('#app')
 if (root !== null) {
   const dashboard = createDashboard(window)
-  // First of all requests: browsers make six at a time.
+  // The first request of all: browsers make six at a time.
   void dashboard.session.open(dashboard.clock)
   render(
     <DashboardContext.Provider value={dashboard}>
@@ -126,14 +116,15 @@ function SignedIn() {
   const { page } = router.route.value
   const shown = session.member ? pageOfMember(page) : page
   if (shown === 'setup') return session.now.value && <Alone view={<SETUP.View />} />
+  const View = shown === null ? UnknownPage : PAGES[shown]
   return (
     <Shell page={shown}>
-      <Page page={shown} />
+      <View />
     </Shell>
   )
 }
 
-/** Members read and answer. */
+/** Members only read and answer conversations. */
 function pageOfMember(page: PageName | null): ShownPage | null {
   return page === 'home' || page === 'conversations' ? 'conversations' : null
 }
@@ -156,7 +147,7 @@ function useStream(isSignedIn: boolean): void {
   }, [isSignedIn, dashboard])
 }
 
-/** Loads the other pages, which then open at once, even without the relay. */
+/** Loads the scripts of the other pages, which then open at once, even without the relay. */
 async function loadTheRest(dashboard: Dashboard, end: AbortSignal): Promise<void> {
   await dashboard.clock.sleep(FETCH_AHEAD_AFTER_MS, end)
   const { notify } = await import('./notifications.ts').catch(() => ({ notify: null }))
@@ -170,14 +161,13 @@ async function loadTheRest(dashboard: Dashboard, end: AbortSignal): Promise<void
 /** Resolves once the browser is idle, or as soon as `end` aborts. */
 function whenIdle(end: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    // Safari has it only behind a developer setting.
+    // Safari has `requestIdleCallback` only behind a developer setting.
     if (end.aborted || !('requestIdleCallback' in window)) return resolve()
     end.addEventListener('abort', () => resolve(), { once: true })
     requestIdleCallback(() => resolve(), { timeout: IDLE_MS })
   })
 }
 
-/** A page without the shell. */
 function Alone({ view }: { readonly view: preact.VNode }) {
   return (
     <main id="main" class="alone">
@@ -194,14 +184,9 @@ function Unreachable() {
   )
 }
 
-function Page({ page }: { readonly page: ShownPage | null }) {
-  const View = page === null ? UnknownPage : PAGES[page]
-  return <View />
-}
-
 function UnknownPage() {
   const home = (
-    <LinkButton look="main" href={href('home')}>
+    <LinkButton variant="main" href={href('home')}>
       Go to Home
     </LinkButton>
   )
@@ -226,7 +211,7 @@ function NoticeList() {
         <div key={id} class={`notice tone-${tone}`}>
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <p>{text}</p>
-          <Button look="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
+          <Button variant="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
             Dismiss
           </Button>
         </div>

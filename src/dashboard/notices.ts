@@ -1,10 +1,10 @@
-// Short sentences about the latest action: shown for a few seconds, and read aloud.
+// Short sentences about the latest action, shown for a few seconds and read aloud.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
 import { later, type Clock } from './clock.ts'
 
-export type Notice = {
+type Notice = {
   readonly id: number
   readonly tone: 'ok' | 'bad'
   readonly text: string
@@ -20,7 +20,7 @@ export class Notices {
   #lastId = 0
 
   readonly shown: ReadonlySignal<readonly Notice[]> = this.#shown
-  /** Sentences for screen readers only: "3 new messages". */
+  /** A sentence for screen readers only: "3 new messages". */
   readonly announced: ReadonlySignal<string> = this.#announced
 
   constructor(clock: Clock) {
@@ -38,7 +38,7 @@ export class Notices {
 
   /** Reads aloud what the page shows anyway. */
   announce(text: string): void {
-    // Screen readers repeat a text only where it differs.
+    // Screen readers repeat a text only if it differs.
     this.#announced.value = text === this.#announced.value ? `${text}\u00A0` : text
   }
 

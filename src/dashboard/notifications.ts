@@ -1,4 +1,4 @@
-// Notifications of the browser about new messages, shown by the leading page while no page is visible.
+// Browser notifications about new messages. The leading page shows them while no page is visible.
 
 import type { Conversation } from '../api/messages.ts'
 import { href } from './address.ts'
@@ -9,11 +9,10 @@ import { conversationName } from './people.ts'
 import { isoTime } from './time-words.ts'
 import { messageExcerpt } from './words/attachments.ts'
 
-/** Name only, or with the text; null for none. */
-export type NotificationChoice = 'name' | 'text' | null
+/** The sender's name only, or also the text; null for no notifications. */
+type NotificationChoice = 'name' | 'text' | null
 
 const NAME = 'hookline-notifications'
-/** More people than these at once are in the list. */
 const SHOWN_MAX = 5
 const TEXT_MAX = 200
 const REST_MS = 1_000
@@ -23,16 +22,16 @@ export function notificationChoice(): NotificationChoice {
   return stored === 'name' || stored === 'text' ? stored : null
 }
 
-export function chooseNotifications(choice: NotificationChoice): void {
-  store(NAME, choice)
-}
-
 function isWanted(): boolean {
   const isAllowed = 'Notification' in window && Notification.permission === 'granted'
   return notificationChoice() !== null && isAllowed
 }
 
-/** Messages that wait for an approval since the last look, newest first; none at the first one. */
+export function chooseNotifications(choice: NotificationChoice): void {
+  store(NAME, choice)
+}
+
+/** New messages waiting for an approval, newest first; none on the first check. */
 async function newlyHeld(api: Dashboard['api'], since: string | null, end: AbortSignal) {
   if (since === null) return []
   const query = { type: 'all', queued_reason: 'approval', created_after: since, limit: SHOWN_MAX }
@@ -40,23 +39,22 @@ async function newlyHeld(api: Dashboard['api'], since: string | null, end: Abort
   return answer.ok ? answer.value.data : []
 }
 
-/** Shows notifications until `end`. */
 export function notify({ api, clock, live, router, session }: Dashboard, end: AbortSignal): void {
   let isChanged = false
-  let isLooking = false
-  /** Time of the latest message that needs no notification any more; null before the first look. */
+  let isChecking = false
+  /** The time of the latest message that needs no notification; null before the first check. */
   let seen: string | null = null
   let seenHeld: string | null = null
 
-  async function look() {
-    isLooking = true
+  async function check() {
+    isChecking = true
     while (isChanged && !end.aborted) {
       isChanged = false
       if (isWanted()) await showNew()
       else seen = null
       await clock.sleep(REST_MS, end)
     }
-    isLooking = false
+    isChecking = false
   }
   async function showNew() {
     const query = { type: 'all', unread: 'true', limit: SHOWN_MAX }
@@ -65,10 +63,10 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
     const timeOf = ({ last_message }: Conversation) => last_message?.created_at ?? ''
     const fresh = answer.value.data.filter((each) => seen !== null && timeOf(each) > seen)
     seen = [seen ?? '', ...answer.value.data.map(timeOf)].reduce((a, b) => (a > b ? a : b))
-    // Members decide on no approvals.
+    // Members can't approve messages.
     const held = session.member ? [] : await newlyHeld(api, seenHeld, end)
     seenHeld = held[0]?.created_at ?? seenHeld ?? isoTime(clock.time())
-    // A page that was hidden a moment ago may still look, beside the one that leads.
+    // A page that was just hidden may still check at the same time as the leading page.
     if (!live.isLeading || !document.hidden || (await isAnyVisible())) return
     for (const conversation of fresh) show(conversation)
     for (const message of held) {
@@ -80,7 +78,7 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
     if (last_message === null || last_message.direction === 'outbound') return
     const text = messageExcerpt(last_message).slice(0, TEXT_MAX)
     const body = notificationChoice() === 'text' ? text : 'New message'
-    // One for each conversation: a later one takes the place of the one before.
+    // With the id as the tag, a later notification replaces the earlier one of its conversation.
     showOne(id, conversationName(conversation), body, id)
   }
   function showOne(id: string, title: string, body: string, tag: string) {
@@ -93,7 +91,7 @@ export function notify({ api, clock, live, router, session }: Dashboard, end: Ab
   }
   function wake() {
     isChanged = true
-    if (!isLooking) void look()
+    if (!isChecking) void check()
   }
   const stop = live.subscribe((update) => {
     if (update === 'reset' || update.what === 'conversation') wake()

@@ -1,5 +1,5 @@
-// Phone numbers as their countries write them. The library has the rules of all countries and is larger
-// than the page: it is loaded behind the first view, and until then numbers are shown as they are.
+// Phone numbers in national format. The library is larger than the page, so it loads after the first view; until
+// then, numbers are shown in E.164.
 
 import { signal } from '@preact/signals'
 
@@ -9,7 +9,7 @@ import { tidyHandle } from './outbox.ts'
 
 const library = signal<typeof Library | null>(null)
 
-/** Loads the library, once; false where that failed. */
+/** Returns false if the library couldn't be loaded. */
 export async function loadNumbers(): Promise<boolean> {
   library.value ??= await import('../domain/handle.ts').catch(() => null)
   return library.value !== null
@@ -20,7 +20,7 @@ export function numberWords(handle: string): string {
   return library.value?.groupedNumber(handle) ?? handle
 }
 
-/** The handle that was typed; a national number is one of the country that the lines have in common. */
+/** Parses a typed handle. A national number is read in the country that all `lines` share. */
 export function typedHandle(
   typed: string,
   lines: readonly Pick<PhoneLine, 'phone_number'>[],

@@ -1,5 +1,5 @@
-// Sending what was composed exactly once, however often the button is pressed and whether or not the
-// answer to an earlier attempt arrived.
+// Sends a composed message exactly once, however often the button is pressed and even if an earlier answer was
+// lost.
 
 import type { Message } from '../api/messages.ts'
 import type { Answer, Api } from './api.ts'
@@ -11,29 +11,25 @@ export type Draft = {
   readonly lineId: string | null
   /** Ids of uploads, in the order in which they are sent, before the text. */
   readonly attachments?: readonly string[] | undefined
-  /** Set for a group, which has no recipient to name. */
+  /** The conversation id of a group, which has no single recipient. */
   readonly groupId?: string | undefined
-  /** Null or left out for now. */
+  /** ISO 8601; null or left out to send now. */
   readonly sendAt?: string | null | undefined
-  /** The service to send by; the device chooses where it is left out. */
+  /** If left out, the device chooses. */
   readonly service?: Message['service_requested']
-  /** Further ones of the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Of 32 bits each. */
-const KEY_NUMBERS = 4
-
 /**
- * A function that hands drafts to the relay. The same draft again, before there is an answer or after a
- * failure, is the same send for the relay; after a success it is a new one.
+ * Returns a function that sends drafts. Until a send succeeds, the same draft again has the same idempotency key, so
+ * the relay sends it once; after a success it is a new message.
  */
 export function createOutbox(api: Pick<Api, 'call'>): (draft: Draft) => Promise<Answer<Message>> {
   let last = ''
   let key = ''
   return async (draft) => {
     const content = JSON.stringify(draft)
-    if (content !== last) key = randomKey()
+    if (content !== last) key = `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
     last = content
     const answer = await sendOnce(api, draft, key)
     if (answer.ok) last = ''
@@ -41,7 +37,7 @@ export function createOutbox(api: Pick<Api, 'call'>): (draft: Draft) => Promise<
   }
 }
 
-/** Sends with an idempotency key of the caller: drafts with the same key are sent once. */
+/** The relay sends drafts with the same idempotency `key` once. */
 export function sendOnce(
   api: Pick<Api, 'call'>,
   draft: Draft,
@@ -57,7 +53,7 @@ export function sendOnce(
   return api.call('sendMessage', { body, headers })
 }
 
-/** Text and files; a text without a word is left out where there are files. */
+/** An empty text is left out if there are files. */
 function contentOf({ text, attachments = [], sendAt }: Draft) {
   const later = sendAt ? { send_at: sendAt } : {}
   if (attachments.length === 0) return { text, ...later }
@@ -66,8 +62,8 @@ function contentOf({ text, attachments = [], sendAt }: Draft) {
 }
 
 /**
- * The message once more, without the parts that are known to have arrived. A part that may have been sent
- * is never part of a failed message.
+ * The message to send again, without the parts that were sent. A failed message never has a part that may have been
+ * sent.
  */
 export function draftOf(message: Message): Draft {
   const { handle, text, phone_line_id, conversation_id, service_requested } = message
@@ -83,8 +79,8 @@ export function draftOf(message: Message): Draft {
 }
 
 /**
- * Sends a message that failed once more, by SMS if that is asked for: once, however many pages are open. Gives the
- * new message as it is now, because a repetition gets the answer of the first time.
+ * Sends a failed message again, only once even if several pages try. Reads the new message afterwards, because the
+ * answer to a repeated send is the first one.
  */
 export async function sendAgain(
   api: Pick<Api, 'call'>,
@@ -98,14 +94,10 @@ export async function sendAgain(
   return now.ok ? now : answer
 }
 
-function randomKey(): string {
-  return `dashboard-${crypto.getRandomValues(new Uint32Array(KEY_NUMBERS)).join('-')}`
-}
-
 const E164 = /^\+[1-9][0-9]{6,14}$/
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
-/** A number or an address as it can be read before the library for numbers is loaded. */
+/** Normalizes a handle without the phone number library. */
 export function tidyHandle(typed: string): string {
   const text = typed
     .normalize('NFKC')
@@ -115,7 +107,7 @@ export function tidyHandle(typed: string): string {
   return text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '+')
 }
 
-/** True for a tidy handle that is complete enough to ask the relay about. */
+/** Returns whether a tidy handle is complete enough to ask the relay about. */
 export function isWhole(handle: string): boolean {
   return E164.test(handle) || EMAIL.test(handle)
 }

@@ -1,10 +1,10 @@
-// People of a conversation: their names, and a color for each of a group's.
+// Names of the people in a conversation, and their colors in a group.
 
 import type { Conversation, Message, Person } from '../api/messages.ts'
 import { numberWords } from './numbers.ts'
 import { grouped } from './words/common.ts'
 
-/** The colors of people, as the style sheet numbers them. */
+/** The number of `person-color-…` classes in the style sheet. */
 export const COLOR_COUNT = 8
 const NAMED_MAX = 3
 
@@ -12,7 +12,7 @@ export function personName({ handle, name }: Person): string {
   return name ?? numberWords(handle)
 }
 
-/** The class with the color of a person: the same in every conversation, whatever order people have. */
+/** A person's color class, the same in every conversation. */
 export function personColor(handle: string): string {
   let hash = 0
   for (const character of handle) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521
@@ -23,7 +23,7 @@ export function isGroup({ type }: Pick<Conversation, 'type'>): boolean {
   return type === 'group'
 }
 
-/** The person, or the name of the group; a group without a name is called by its people. */
+/** The person's name, or the group's; a group without a name is named after its people. */
 export function conversationName(conversation: Conversation): string {
   const { handle, contact_name } = conversation
   if (!isGroup(conversation)) return contact_name ?? numberWords(handle)
@@ -35,7 +35,7 @@ export function conversationName(conversation: Conversation): string {
   return more > 0 ? `${named} and ${grouped(more)} more` : named
 }
 
-/** The other side of a message: the person, or who wrote it to a group. */
+/** The other person of a message; in a group, the sender. */
 export function counterpart(message: Message): string {
   const { conversation_type, contact_name, handle, sender } = message
   if (conversation_type !== 'group') return contact_name ?? numberWords(handle)

@@ -1,4 +1,4 @@
-// The address of the page. An open dialog is an entry of the history, too: Back closes it, as on a phone.
+// The page's address. An open dialog is a history entry, too: Back closes it, as on a phone.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
@@ -6,17 +6,17 @@ import { parseHash, type Route } from './address.ts'
 
 export type Router = {
   readonly route: ReadonlySignal<Route>
-  /** The token of a setup link, removed from the address at once. */
+  /** The token of a setup link, which `createRouter` removes from the address at once. */
   readonly setupToken: ReadonlySignal<string | null>
   forgetSetupToken(): void
   go(href: string): void
-  /** Same as `go`, without an entry in the history: for filters. */
+  /** Like `go`, without a history entry: for filters. */
   replace(href: string): void
-  /** Adds the entry of a dialog, which `onBack` closes. Returns the function to call once it is closed. */
+  /** Adds a dialog's history entry; Back calls `onBack`. The caller calls the result once the dialog is closed. */
   addDialog(onBack: () => void): () => void
 }
 
-/** A setup link has 43 characters, 256 bits in base64url, and behind them the name of a member. */
+/** The token has 43 characters (256 bits in base64url); a member's name may follow. */
 const SETUP_TOKEN = /^#\/setup\/([\w-]{43})(\?.*)?$/
 
 export function createRouter(window: Window): Router {
@@ -25,7 +25,7 @@ export function createRouter(window: Window): Router {
   let hash = ''
   const route = signal(read())
   const dialogs = createDialogEntries(history)
-  /** The address to show once the entries of dialogs are left. */
+  /** The address to show after leaving the dialogs' history entries. */
   let next: string | null = null
 
   function read(): Route {
@@ -72,12 +72,12 @@ export function createRouter(window: Window): Router {
   }
 }
 
-/** One entry of the history for each open dialog. */
+/** Keeps one history entry for each open dialog. */
 function createDialogEntries(history: History) {
   const open = new Set<() => void>()
-  /** True from a step back of our own until it is made. */
+  /** True from a call of `history.go` until its event arrives. */
   let isLeaving = false
-  /** Number of dialogs that the current entry stands for. */
+  /** The number of dialogs that the current history entry stands for. */
   const depth = () => Number(history.state?.dialogs ?? 0)
   function leave(steps: number) {
     isLeaving = true
@@ -94,14 +94,14 @@ function createDialogEntries(history: History) {
     leave,
     add(onBack: () => void) {
       open.add(onBack)
-      // One dialog may take the place of another, whose entry it keeps.
+      // If one dialog replaces another, it keeps the other's entry.
       queueMicrotask(settle)
       return () => {
         open.delete(onBack)
         queueMicrotask(settle)
       }
     },
-    /** Follows a step in the history, which is the back button where the address stays the same. */
+    /** Called after each history step. If the address is the same, the Back button was pressed. */
     onStep(isSame: boolean) {
       const isBack = !isLeaving && isSame
       isLeaving = false

@@ -9,43 +9,40 @@ import type { Clock } from './clock.ts'
 
 type Opened = SessionState & { readonly page_key?: string | undefined }
 
-/** Stored in the browser of a member. */
+/** Storage key for the member's id. */
 const MEMBER = 'hookline-member'
 const RETRY_MS = 2_000
 
 export class SessionStore {
   readonly #now = signal<SessionState | null>(null)
   readonly #isReachable = signal(true)
-  /** The calls that wait for the password, while its dialog is open. */
+  /** The answer that calls wait for while the password dialog is open. */
   readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
   #ownVersion: string | null = null
   readonly #isOutdated = signal(false)
   #changeCount = 0
 
-  /** Null until the relay has answered for the first time. After its end it still names the member. */
+  /** Null until the relay's first answer. After sign-out it still names the member. */
   readonly now: ReadonlySignal<SessionState | null> = this.#now
-  /** False while the very first call has no answer. */
+  /** False if the very first call failed, until one succeeds. */
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
-  /** True once the relay was upgraded after the page was loaded. */
+  /** True if the relay was upgraded after the page was loaded. */
   readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
   readonly isPasswordAsked = computed(() => this.#question.value !== null)
 
-  /**
-   * Null until the relay has answered, except in a browser with a page key of the owner: it most likely is
-   * signed in, and its page is drawn meanwhile.
-   */
+  /** Null until the relay has answered; `signed_in` if the browser has the owner's page key, to draw the page early. */
   get state(): SessionState['state'] | null {
     const isOwners = pageKey() !== null && readStored(MEMBER) === null
     const isLikely = this.#isReachable.value && isOwners
     return this.#now.value?.state ?? (isLikely ? 'signed_in' : null)
   }
 
-  /** The member who is signed in; undefined for the owner. */
+  /** Undefined for the owner. */
   get member(): SessionState['member'] {
     return this.#now.value?.member
   }
 
-  /** Resolves once the relay has answered for the first time. */
+  /** Resolves after the relay's first answer. */
   async open(clock: Clock): Promise<void> {
     await this.refresh()
     while (this.#now.value === null) {
@@ -57,13 +54,13 @@ export class SessionStore {
   async refresh(): Promise<void> {
     const changeCount = this.#changeCount
     const answer = await request('getSession')
-    // An answer to a call from before a change describes the previous session.
+    // If the session changed meanwhile, this answer describes the previous one.
     if (changeCount !== this.#changeCount) return
     this.#isReachable.value = answer.ok || this.#now.value !== null
     if (answer.ok) this.#take(answer.value)
   }
 
-  /** As the owner where the name is empty. */
+  /** Signs in as the owner if `name` is empty. */
   signIn(password: string, name = ''): Promise<Answer<SessionState>> {
     const body = name === '' ? { password } : { name, password }
     return this.#change(request('signIn', { body }))
@@ -97,7 +94,7 @@ export class SessionStore {
     return answer
   }
 
-  /** Follows the relay, for which the session has ended. */
+  /** Called after the relay has ended the session. */
   end(): void {
     const session = this.#now.value
     if (session?.state === 'signed_in') this.#now.value = { ...session, state: 'signed_out' }
@@ -119,7 +116,7 @@ export class SessionStore {
     const answer = await asked
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()
-    // The answer may be without the session.
+    // Some operations answer without the session.
     if (answer.ok && 'state' in answer.value) this.#take(answer.value)
     else if (answer.ok) await this.refresh()
     return answer
@@ -131,7 +128,7 @@ export class SessionStore {
       this.#ownVersion ??= session.version
       this.#isOutdated.value = session.version !== this.#ownVersion
     }
-    // A member whose session was ended by another reads why.
+    // The sign-in page explains to a member why the session ended.
     const isOut = session.state === 'signed_out'
     if (!isOut) store(MEMBER, session.member?.id ?? null)
     this.#now.value = isOut ? { ...session, member: this.#now.value?.member } : session

@@ -1,4 +1,4 @@
-// The reads that several views share, each with the changes that make it stale.
+// Reads that several views share, each with the changes after which it is read again.
 
 import { useEffect } from 'preact/hooks'
 
@@ -15,7 +15,7 @@ export const useBoxes = () => useRead('listBoxes', {}, 'box')
 export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
 export const useKeys = () => useRead('listKeys', ALL, 'key')
 export const useSettings = () => useRead('listSettings', {}, 'setting')
-/** Time zone of days and limits; null until it is known. */
+/** The time zone of days and limits; null until it is known. */
 export function useTimeZone(): string | null {
   return useSettings().value?.data.find(({ name }) => name === 'time_zone')?.value ?? null
 }
@@ -35,12 +35,10 @@ export const useWebhookDays = () => useRead('listWebhookDays', {}, 'delivery', '
 export const useDelivery = (id: string) => useRead('getSeenDelivery', { params: { id } }, id)
 export const useAttention = () => useRead('getAttention', {}, 'message')
 
-const MINUTE_MS = 60_000
-
-/** Figures change with every message: they are read again each minute instead. */
+/** Charts change with every message, so they are read once a minute instead. */
 function useEachMinute<T>(read: Read<T>): Read<T> {
   const { clock } = useDashboard()
-  useEffect(read.refresh, [Math.floor(clock.now.value / MINUTE_MS)])
+  useEffect(read.refresh, [Math.floor(clock.now.value / 60_000)])
   return read
 }
 

@@ -1,5 +1,5 @@
-// A cache of what the page has read, fresh while a component shows it. Coming back to a view shows the
-// cached value at once, and reads it again in the background.
+// A cache of what the page has read, kept fresh while a component shows it. A view that opens again shows the cached
+// value at once and reads it again in the background.
 //
 //   const keys = useRead('listKeys', {}, 'key')
 //   keys.now.state    // 'loading' | 'ready' (value) | 'failed' (failure)
@@ -17,17 +17,11 @@ export type Loaded<T> =
   | { readonly state: 'failed'; readonly failure: Failure }
 
 export type Source<T> = {
-  /** Identifies the value, with all it depends on: `messages of conv_…`. */
+  /** Identifies the value and everything it depends on, such as the path and query of its call. */
   readonly key: string
   load(signal: AbortSignal): Promise<Answer<T>>
-  /** The changes that make it stale: their kinds, or the ids they are about. */
+  /** Kinds and ids of the changes that make the value stale. */
   readonly on: readonly string[]
-}
-
-export type Subscription<T> = {
-  readonly now: ReadonlySignal<Loaded<T>>
-  readonly refresh: () => void
-  readonly release: () => void
 }
 
 export type Read<T> = {
@@ -37,24 +31,22 @@ export type Read<T> = {
 }
 
 const KEPT_MAX = 60
-/** Between two reads of the same value, however often it changes. */
+/** Pause between two reads of the same value. */
 const REST_MS = 400
 const RETRY_MS = 4_000
 
 export class Store {
-  readonly #live: Updates
-  readonly #clock: Clock
+  readonly #sources: EntrySources
   readonly #entries = new Map<string, Entry>()
 
-  constructor({ live, clock }: { readonly live: Updates; readonly clock: Clock }) {
-    this.#live = live
-    this.#clock = clock
+  constructor(sources: EntrySources) {
+    this.#sources = sources
   }
 
   /** Keeps the source fresh until `release`. */
-  use<T>(source: Source<T>): Subscription<T> {
+  use<T>(source: Source<T>) {
     const known = this.#entries.get(source.key)
-    const entry = known ?? new Entry(this.#live, this.#clock)
+    const entry = known ?? new Entry(this.#sources)
     this.#entries.delete(source.key)
     this.#entries.set(source.key, entry)
     this.#evictOldest()
@@ -79,6 +71,8 @@ export class Store {
   }
 }
 
+type EntrySources = { readonly live: Updates; readonly clock: Clock }
+
 class Entry {
   readonly #live: Updates
   readonly #clock: Clock
@@ -92,7 +86,7 @@ class Entry {
 
   readonly now: ReadonlySignal<Loaded<unknown>> = this.#now
 
-  constructor(live: Updates, clock: Clock) {
+  constructor({ live, clock }: EntrySources) {
     this.#live = live
     this.#clock = clock
   }
@@ -149,7 +143,6 @@ class Entry {
   }
 }
 
-/** True for two answers of the relay that say the same. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
@@ -157,14 +150,13 @@ export function isSame(one: unknown, other: unknown): boolean {
 function after(before: Loaded<unknown>, answer: Answer<unknown>): Loaded<unknown> {
   if (before.state === 'ready') {
     if (!answer.ok) return { ...before, failure: answer.failure }
-    // The same value again is not drawn again.
+    // An equal value is not drawn again.
     if (before.failure === null && isSame(before.value, answer.value)) return before
   }
   if (answer.ok) return { state: 'ready', value: answer.value, failure: null }
   return { state: 'failed', failure: answer.failure }
 }
 
-/** True where a later attempt may succeed. */
 function isTransient({ status }: Failure): boolean {
   return status === 0 || status === 429 || status >= 500
 }
@@ -173,7 +165,7 @@ export function readOf<T>(now: Loaded<T>, refresh: () => void): Read<T> {
   return { now, value: now.state === 'ready' ? now.value : null, refresh }
 }
 
-/** Several values as one that is ready once all are, so that a view does not jump while they arrive. */
+/** Combines reads into one that is ready once all are, so that a view does not jump while they arrive. */
 export function combine<T extends object>(parts: {
   readonly [K in keyof T]: Read<T[K]>
 }): Read<T> {
@@ -186,6 +178,6 @@ export function combine<T extends object>(parts: {
     if (now.state !== 'ready') return readOf<T>(now, refresh)
     values[name] = now.value
   }
-  // Every name has its value by now.
+  // Every name has its value here.
   return readOf({ state: 'ready', value: values as T, failure: null }, refresh)
 }

@@ -15,7 +15,6 @@ export function chooseTheme(theme: Theme): void {
   showTheme()
 }
 
-/** Applies the chosen theme; without a choice the system's applies. */
 export function showTheme(): void {
   const theme = chosenTheme()
   const { dataset } = document.documentElement

@@ -1,11 +1,10 @@
-// Times in words: in English, as the whole page, in the order and time zone of the browser's region; and how
-// that region writes numbers.
+// Times in English words, in the format and time zone of the browser's region.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Made at its first use: a formatter takes longer to create than a page to draw. */
+/** Creates a value at its first use: a formatter takes longer to create than a page to draw. */
 export function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
@@ -14,22 +13,17 @@ export function once<T>(make: () => T): () => T {
 /** IANA name of the browser's time zone. */
 export const browsersZone = once(() => new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
-/** "en-DE" for a German browser: English words, the day before the month, 24 hours, and "7.180". */
+/** "en-DE" for a German browser: English words, day before month, 24 hours, and "7.180". */
 export const regionLocale = once(() => {
   const { locale } = new Intl.DateTimeFormat().resolvedOptions()
   return locale.startsWith('en') ? locale : `en-${new Intl.Locale(locale).maximize().region}`
 })
 
-/** A format of times in `regionLocale`. */
 export const formatter = (options: Intl.DateTimeFormatOptions) =>
   once(() => new Intl.DateTimeFormat(regionLocale(), options))
 
-const WHOLE = formatter({ dateStyle: 'full', timeStyle: 'medium' })
-const CLOCK = formatter({ timeStyle: 'short' })
 const LONG_DAY = formatter({ weekday: 'long', day: 'numeric', month: 'long' })
 const DAY = formatter({ day: 'numeric', month: 'short' })
-const MOMENT = formatter({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' })
-const DAY_OF_YEAR = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
 const RELATIVE = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }))
 
 /** "now", "5 min. ago", "in 2 hr.", "3 days ago", then the day. `now` is in milliseconds since 1970. */
@@ -49,18 +43,22 @@ export function relativeTime(iso: string, now: number): string {
 }
 
 /** "Saturday, November 21, 2026 at 10:00:00 AM". */
-export function absoluteTime(iso: string): string {
-  return WHOLE().format(new Date(iso))
-}
-
+export const absoluteTime = wordsOf({ dateStyle: 'full', timeStyle: 'medium' })
 /** "Nov 21, 10:00 AM". */
-export function momentWords(iso: string): string {
-  return MOMENT().format(new Date(iso))
-}
-
+export const momentWords = wordsOf({
+  day: 'numeric',
+  month: 'short',
+  hour: 'numeric',
+  minute: '2-digit',
+})
 /** "10:00 AM". */
-export function clockTime(iso: string): string {
-  return CLOCK().format(new Date(iso))
+export const clockTime = wordsOf({ timeStyle: 'short' })
+/** "Nov 21, 2026". */
+export const dateWords = wordsOf({ day: 'numeric', month: 'short', year: 'numeric' })
+
+function wordsOf(options: Intl.DateTimeFormatOptions): (iso: string) => string {
+  const format = formatter(options)
+  return (iso) => format().format(new Date(iso))
 }
 
 /** "10:00 AM" today, else the day: for a narrow column. */
@@ -68,7 +66,7 @@ export function shortTime(iso: string, now: number): string {
   return daysSince(iso, now) === 0 ? clockTime(iso) : shortDay(iso, now)
 }
 
-/** "Today", "Yesterday", "Monday, November 16", or with the year where it is not this one. */
+/** "Today", "Yesterday", "Monday, November 16", or with the year if it is not this one. */
 export function dayWords(iso: string, now: number): string {
   const days = daysSince(iso, now)
   if (days === 0 || days === 1) return capitalized(RELATIVE().format(-days, 'day'))
@@ -76,12 +74,7 @@ export function dayWords(iso: string, now: number): string {
   return isOfYear(date, now) ? LONG_DAY().format(date) : shortDay(iso, now)
 }
 
-/** "Nov 21, 2026". */
-export function dateWords(iso: string): string {
-  return DAY_OF_YEAR().format(new Date(iso))
-}
-
-/** The form of a time in the API. */
+/** The API's format. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString()
 }
@@ -91,20 +84,18 @@ export function pickerTime(time: number): string {
   return isoTime(time - zoneMs(time)).slice(0, 'YYYY-MM-DDTHH:mm'.length)
 }
 
-/** The time in such an input, in milliseconds since 1970; null while it is incomplete. */
+/** Parses such a value to milliseconds since 1970; null while it is incomplete. */
 export function pickedTime(text: string): number | null {
   const time = Date.parse(text)
   return Number.isNaN(time) ? null : time
 }
 
-/** Number of midnights since then, in the browser's time zone. */
+/** The number of midnights since then, in the browser's time zone. */
 function daysSince(iso: string, now: number): number {
   return dayNumber(now) - dayNumber(Date.parse(iso))
 }
 
-function dayNumber(time: number): number {
-  return Math.floor((time - zoneMs(time)) / DAY_MS)
-}
+const dayNumber = (time: number) => Math.floor((time - zoneMs(time)) / DAY_MS)
 
 function zoneMs(time: number): number {
   return new Date(time).getTimezoneOffset() * MINUTE_MS
@@ -114,10 +105,10 @@ function isOfYear(date: Date, now: number): boolean {
   return date.getFullYear() === new Date(now).getFullYear()
 }
 
-/** "Nov 21", with the year where it is not this one. */
+/** "Nov 21", with the year if it is not this one. */
 function shortDay(iso: string, now: number): string {
   const date = new Date(iso)
-  return (isOfYear(date, now) ? DAY() : DAY_OF_YEAR()).format(date)
+  return isOfYear(date, now) ? DAY().format(date) : dateWords(iso)
 }
 
 function capitalized(words: string): string {

@@ -1,5 +1,5 @@
-// Files that were attached to a message which is being written. Each is uploaded at once, so that sending
-// takes no longer than a text.
+// Files attached to a message that is being written. Each uploads as soon as it is attached, so that sending is
+// quick.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
@@ -12,7 +12,7 @@ export type Upload = {
   readonly name: string
   readonly type: string
   readonly size: number
-  /** The share that has left, from 0 to 1. */
+  /** The share of bytes sent, from 0 to 1. */
   readonly progress: number
   /** Null until it is uploaded. */
   readonly attachment: Attachment | null
@@ -20,7 +20,7 @@ export type Upload = {
 }
 
 export const FILES_MAX = 10
-/** Uploads at a time: browsers open six connections to one host. */
+/** Simultaneous uploads: browsers open six connections per host. */
 const AT_ONCE = 2
 
 export class Uploads {
@@ -32,14 +32,13 @@ export class Uploads {
   #lastKey = 0
 
   readonly now: ReadonlySignal<readonly Upload[]> = this.#now
-  /** The reason why some files were not taken. */
+  /** The reason why some files were not accepted. */
   readonly refusal: ReadonlySignal<string | null> = this.#refusal
 
   constructor(api: Pick<Api, 'upload'>) {
     this.#api = api
   }
 
-  /** True once every file is uploaded. */
   get isComplete(): boolean {
     return this.#now.value.every(({ attachment }) => attachment !== null)
   }
@@ -78,7 +77,7 @@ export class Uploads {
     this.#startNext()
   }
 
-  /** Removes files that were sent; those attached meanwhile belong to the next message. */
+  /** Removes the sent files; files attached meanwhile belong to the next message. */
   removeSent(ids: readonly string[]): void {
     for (const { key, attachment } of this.#now.value) {
       if (attachment !== null && ids.includes(attachment.id)) this.remove(key)

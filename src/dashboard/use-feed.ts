@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { useDashboard } from './dashboard.ts'
 import { Feed, type FeedSource } from './feed.ts'
 
-/** A feed that lives as long as the component; `key` identifies its source. */
+/** A feed that stops when the component unmounts; a new `key` starts a new one. */
 export function useFeed<T extends { readonly id: string }>(
   key: string,
   source: FeedSource<T>,

@@ -3,20 +3,20 @@ import type { ComponentChildren } from 'preact'
 import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 
-/** `main` once in a view, `quiet` without a frame, `danger` for actions that cannot be undone. */
-type Look = 'main' | 'plain' | 'quiet' | 'danger'
+/** `main` at most once in a view, `quiet` without a frame, `danger` for actions that can't be undone. */
+type Variant = 'main' | 'plain' | 'quiet' | 'danger'
 
 type Face = {
-  readonly look?: Look | undefined
+  readonly variant?: Variant | undefined
   readonly icon?: IconName | undefined
-  /** Leaves the words to screen readers and the tooltip. */
+  /** Shows the words only to screen readers and in the tooltip. */
   readonly isIconOnly?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 type ButtonProps = Face & {
   readonly type?: 'button' | 'submit' | undefined
-  /** Cannot be pressed again; shown after 200 ms. */
+  /** The button can't be pressed; CSS shows this after 200 ms. */
   readonly isBusy?: boolean | undefined
   readonly isDisabled?: boolean | undefined
   readonly onClick?: ((event: MouseEvent) => void) | undefined
@@ -32,7 +32,7 @@ export function Button(props: ButtonProps) {
       aria-disabled={isBusy || isDisabled}
       title={tooltipOf(props)}
       onClick={(event) => {
-        // Not `disabled`: such a button loses the focus.
+        // A `disabled` button would lose the focus.
         if (isBusy || isDisabled) return event.preventDefault()
         onClick?.(event)
       }}
@@ -59,8 +59,8 @@ function FaceOf({ icon, isIconOnly = false, children }: Face) {
   )
 }
 
-function classOf({ look = 'plain', isIconOnly = false }: Face): string {
-  return `button button-${look}${isIconOnly ? ' button-icon' : ''}`
+function classOf({ variant = 'plain', isIconOnly = false }: Face): string {
+  return `button button-${variant}${isIconOnly ? ' button-icon' : ''}`
 }
 
 function tooltipOf({ isIconOnly, children }: Face): string | undefined {

@@ -10,7 +10,7 @@ type Props = {
   readonly tone: Tone
   readonly title?: ComponentChildren
   readonly actions?: ComponentChildren
-  /** Has it read aloud when it appears. */
+  /** Makes screen readers read it when it appears. */
   readonly role?: 'alert' | 'status' | undefined
   readonly children: ComponentChildren
 }
@@ -38,12 +38,11 @@ export function Callout({ tone, title, actions, role, children }: Props) {
 
 type FailureProps = {
   readonly failure: Failure | null
-  /** The fields and error codes whose errors are shown beside their field. */
+  /** Fields and error codes whose errors are shown beside their field instead. */
   readonly but?: readonly string[] | undefined
   readonly onRetry?: (() => void) | undefined
 }
 
-/** The reason for a failure, with the way to try again; nothing where nothing failed. */
 export function FailureNote({ failure, but = [], onRetry }: FailureProps) {
   if (failure === null || fieldError(failure, ...but) !== null) return null
   const again = onRetry && (

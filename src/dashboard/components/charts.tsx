@@ -1,5 +1,5 @@
-// Charts, drawn as SVG in the width of their card. A value is read by pointing at it, by arrow keys, and in a
-// table for screen readers. Shares also differ in height: color alone carries no meaning.
+// SVG charts as wide as their card. Pointer, arrow keys and a table for screen readers show the values. Shares also
+// differ in height, because color alone must not carry a meaning.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -7,30 +7,30 @@ import type { ComponentChildren } from 'preact'
 type Point = {
   /** The value in words: "21 Nov: 40 sent, 38 received". */
   readonly words: string
-  /** The cells of its row in the table. */
+  /** The point's row in the table. */
   readonly row: readonly string[]
-  /** Place of the details. */
+  /** The target of a click. */
   readonly href?: string | undefined
 }
 
 type ChartProps<P> = {
   readonly label: string
-  /** Shown while no value is pointed at. */
+  /** Shown while no value is selected. */
   readonly summary: string
-  /** The columns of the table. */
+  /** Column titles of the table. */
   readonly head: readonly string[]
   readonly points: readonly (Point & P)[]
   readonly size?: 'strip' | 'small' | 'tall' | undefined
 }
 
-/** Height in the units of the drawing; a point is one unit wide. */
+/** Height in SVG units; a point is one unit wide. */
 const HEIGHT = 100
-/** Part of its width that a bar takes. */
+/** The share of a point's width that its bar takes. */
 const BAR = 0.8
-/** The least height at which something is still seen. */
+/** The smallest visible height. */
 const SEEN = 3
 
-/** A cell for each share from 0 to 1, as high as the share; null where nothing is known. */
+/** One bar for each share from 0 to 1; null if it is unknown. */
 export function ShareStrip(props: ChartProps<{ readonly share: number | null }>) {
   return (
     <Chart size="strip" {...props}>
@@ -48,14 +48,12 @@ export function ShareStrip(props: ChartProps<{ readonly share: number | null }>)
   )
 }
 
-type Day = { readonly up: number; readonly down: number; readonly failed: number }
-
-type BarsProps = ChartProps<Day> & {
-  /** Drawn as a line across. */
+type BarsProps = ChartProps<Readonly<Record<'up' | 'down' | 'failed', number>>> & {
+  /** Drawn as a horizontal line. */
   readonly limit?: number | undefined
 }
 
-/** A bar up and a bar down for each day, with what failed at the base. */
+/** A bar up and a bar down for each day, with failures at the base. */
 export function DayBars({ limit = 0, ...props }: BarsProps) {
   const highest = Math.max(limit, ...props.points.map(({ up, failed }) => up + failed))
   const lowest = Math.max(...props.points.map(({ down }) => down))
@@ -81,7 +79,6 @@ export function DayBars({ limit = 0, ...props }: BarsProps) {
   )
 }
 
-/** A line over the values, in the middle of each, and the area below it. */
 export function AreaChart(props: ChartProps<{ readonly value: number }>) {
   const { points } = props
   const highest = Math.max(...points.map(({ value }) => value), 1)
@@ -122,7 +119,7 @@ type FrameProps = ChartProps<object> & { readonly children: ComponentChildren }
 
 function Chart({ label, summary, head, points, size, children }: FrameProps) {
   const shown = useSignal<number | null>(null)
-  // The one value in the order of Tab; the latest is asked for most.
+  // Tab stops at one value only, first at the latest.
   const current = useSignal(points.length - 1)
   const at = Math.min(current.value, points.length - 1)
   function focus(event: KeyboardEvent) {
@@ -149,7 +146,7 @@ function Chart({ label, summary, head, points, size, children }: FrameProps) {
         {points.map((point, x) => {
           const mark = {
             class: 'chart-mark',
-            // In SVG, names of attributes are case-sensitive.
+            // SVG attribute names are case-sensitive.
             tabindex: x === at ? 0 : -1,
             'aria-label': point.words,
             onPointerEnter: () => (shown.value = x),

@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 
 type Props = {
   readonly text: string
-  /** A word for it that can begin a sentence: "Command". */
+  /** A noun for the text, capitalized: "Command". */
   readonly what: string
 }
 
@@ -24,7 +24,7 @@ function CopyButton({ text, what }: Props) {
   }
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       icon={isCopied.value ? 'check' : 'copy'}
       isIconOnly
       onClick={() => void copy()}
@@ -45,7 +45,7 @@ export function CodeBlock({ text, what }: Props) {
   )
 }
 
-/** Browsers give the clipboard to secure pages only, and plain http in a home network is not secure. */
+/** Browsers give the clipboard only to secure pages, and plain HTTP on a home network isn't one. */
 async function putOnClipboard(text: string): Promise<boolean> {
   if (window.isSecureContext) {
     return navigator.clipboard.writeText(text).then(
@@ -56,7 +56,7 @@ async function putOnClipboard(text: string): Promise<boolean> {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'visually-hidden'
-  // An open dialog keeps the focus inside.
+  // An open dialog traps the focus.
   const place = document.querySelector('dialog[open]') ?? document.body
   const focused = document.activeElement
   place.append(area)

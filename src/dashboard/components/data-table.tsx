@@ -18,19 +18,14 @@ type Row = { readonly id: string } | { readonly name: string }
 
 /** A table that becomes one card per row below 640 px. The first column heads its row. */
 export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
-  // The roles repeat the elements, whose meaning browsers drop where CSS turns them into blocks.
+  // The roles are explicit because browsers drop the elements' meaning if CSS turns them into blocks.
   return (
     <table class="table" role="table">
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
-            <th
-              key={column.title}
-              scope="col"
-              role="columnheader"
-              class={column.isFigure === true ? 'figures' : undefined}
-            >
+            <th key={column.title} scope="col" role="columnheader" class={classOf(column)}>
               <span class={column.isTitleHidden === true ? 'visually-hidden' : undefined}>
                 {column.title}
               </span>
@@ -41,9 +36,22 @@ export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={'id' in row ? row.id : row.name} role="row">
-            {columns.map((column, place) => (
-              <Cell key={column.title} column={column} row={row} isHead={place === 0} />
-            ))}
+            {columns.map((column, place) =>
+              place === 0 ? (
+                <th key={column.title} scope="row" role="rowheader" class={classOf(column)}>
+                  {column.cell(row)}
+                </th>
+              ) : (
+                <td
+                  key={column.title}
+                  role="cell"
+                  class={classOf(column)}
+                  data-title={column.isTitleHidden === true ? '' : column.title}
+                >
+                  {column.cell(row)}
+                </td>
+              ),
+            )}
           </tr>
         ))}
       </tbody>
@@ -51,25 +59,6 @@ export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
   )
 }
 
-type CellProps<T> = {
-  readonly column: Column<T>
-  readonly row: T
-  readonly isHead: boolean
-}
-
-function Cell<T>({ column, row, isHead }: CellProps<T>) {
-  const content = column.cell(row)
-  const figures = column.isFigure === true ? 'figures' : undefined
-  if (isHead) {
-    return (
-      <th scope="row" role="rowheader" class={figures}>
-        {content}
-      </th>
-    )
-  }
-  return (
-    <td role="cell" class={figures} data-title={column.isTitleHidden === true ? '' : column.title}>
-      {content}
-    </td>
-  )
+function classOf<T>({ isFigure }: Column<T>): string | undefined {
+  return isFigure === true ? 'figures' : undefined
 }

@@ -7,19 +7,19 @@ import { BackLink, Card, PageHead } from './page.tsx'
 import { EmptyState, WhenReady } from './when-ready.tsx'
 
 type DetailProps<T> = {
-  /** The list that it belongs to, and the noun for one of its entries. */
+  /** The list that the entry belongs to; `noun` is the word for one entry. */
   readonly page: 'lines' | 'webhooks'
   readonly noun: string
   readonly id: string
   readonly of: Read<{ readonly data: readonly T[] }>
-  /** Keeps the skeleton for other data, which would move the rest later. */
+  /** Keeps the skeleton while other data is loading, which would move the page later. */
   readonly isHeld: boolean
   readonly head: (value: T) => VNode
   readonly whyMissing: string
   readonly children: (value: T) => ComponentChildren
 }
 
-/** The view of one entry of a list: a link back, its head, and the rest once it was read. */
+/** The view of one list entry: a link back, its head, and the rest once it is loaded. */
 export function DetailView<T extends { readonly id: string }>(props: DetailProps<T>) {
   const { page, noun, of, isHeld, whyMissing } = props
   const found = of.value?.data.find(({ id }) => id === props.id)

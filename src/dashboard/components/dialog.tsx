@@ -1,11 +1,11 @@
-// Dialogs with an action, and buttons that open them. The first script has none of them.
+// Dialogs with an action, and buttons that open them. Lazy pages import this file, so the first script stays small.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
 import { fieldError, type Answer } from '../api.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction, type Action } from '../dashboard.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
@@ -13,29 +13,35 @@ import type { IconName } from './drawings.ts'
 import { TextField } from './form.tsx'
 import { Dialog } from './modal.tsx'
 import { Card } from './page.tsx'
-import { useAction, type Action } from './use-action.ts'
 
 export { Dialog } from './modal.tsx'
 
 type ActionProps = {
   readonly title: string
   readonly confirm: string
-  readonly look?: 'main' | 'danger' | undefined
+  readonly variant?: 'main' | 'danger' | undefined
   readonly action: Action<[]>
-  /** The words of the button that does nothing. */
+  /** The text of the Cancel button. */
   readonly cancel?: string | undefined
-  /** The fields and error codes whose errors are shown beside their field. */
+  /** Fields and error codes whose errors are shown beside their field instead. */
   readonly but?: readonly string[] | undefined
   readonly isReady?: boolean | undefined
   readonly onClose: () => void
-  /** Starts the action, where more is to be done first. */
+  /** Replaces `action.start` if something must be checked first. */
   readonly onSubmit?: (() => unknown) | undefined
   readonly children: ComponentChildren
 }
 
-/** A dialog whose action the relay carries out; a failure is shown below the rest. */
+/** A dialog for an action of the relay, with its failure at the end. */
 export function ActionDialog(props: ActionProps) {
-  const { confirm, look = 'main', action, isReady = true, onClose, onSubmit = action.start } = props
+  const {
+    confirm,
+    variant = 'main',
+    action,
+    isReady = true,
+    onClose,
+    onSubmit = action.start,
+  } = props
   return (
     <Dialog
       title={props.title}
@@ -44,7 +50,7 @@ export function ActionDialog(props: ActionProps) {
       actions={
         <>
           <Button onClick={onClose}>{props.cancel ?? COMMON.cancel}</Button>
-          <Button type="submit" look={look} isBusy={action.isBusy} isDisabled={!isReady}>
+          <Button type="submit" variant={variant} isBusy={action.isBusy} isDisabled={!isReady}>
             {confirm}
           </Button>
         </>
@@ -62,7 +68,7 @@ type NameProps = Pick<ActionProps, 'title' | 'confirm' | 'action' | 'onClose'> &
   readonly maxLength: number
 }
 
-/** Asks for a name, which nothing else of its kind may have. */
+/** Asks for a unique name. */
 export function NameDialog({ name, hint, maxLength, ...dialog }: NameProps) {
   const error = fieldError(dialog.action.failure, 'name', 'name_taken')
   return (
@@ -77,7 +83,7 @@ type ConfirmProps<T> = {
   readonly icon?: IconName | undefined
   readonly title: string
   readonly confirm: string
-  readonly look: 'main' | 'danger'
+  readonly variant?: 'main' | undefined
   readonly call: () => Promise<Answer<T>>
   readonly onDone: (value: T) => void
   readonly children: ComponentChildren
@@ -96,7 +102,7 @@ export function ConfirmButton<T>(props: ConfirmProps<T>) {
         {props.text}
       </Button>
       {isOpen.value && (
-        <ActionDialog {...props} action={action} onClose={close}>
+        <ActionDialog variant="danger" {...props} action={action} onClose={close}>
           <p>{props.children}</p>
         </ActionDialog>
       )}
@@ -112,7 +118,6 @@ type DeleteProps = {
   readonly children: ComponentChildren
 }
 
-/** Deletes an entry of a list, and returns to the list. */
 export function DeleteCard({ page, noun, id, consequence, children }: DeleteProps) {
   const { api, notices, router } = useDashboard()
   const operation = page === 'lines' ? 'deletePhoneLine' : 'deleteWebhook'
@@ -125,7 +130,6 @@ export function DeleteCard({ page, noun, id, consequence, children }: DeleteProp
           text={`Delete ${noun}…`}
           title={`Delete this ${noun}?`}
           confirm={COMMON.delete}
-          look="danger"
           call={() => api.call(operation, { params: { id } })}
           onDone={() => {
             notices.done(COMMON.deleted)
@@ -145,7 +149,7 @@ type OnceProps = {
   readonly children: ComponentChildren
 }
 
-/** A secret that is never shown again, until its button is pressed. The caller then drops the secret. */
+/** Shows a secret until its button is pressed. The caller then drops the secret, which is never shown again. */
 export function ShownOnce({ title, onDone, children }: OnceProps) {
   return (
     <Dialog
@@ -153,7 +157,7 @@ export function ShownOnce({ title, onDone, children }: OnceProps) {
       canClose={false}
       onClose={onDone}
       actions={
-        <Button look="main" onClick={onDone}>
+        <Button variant="main" onClick={onDone}>
           {COMMON.done}
         </Button>
       }

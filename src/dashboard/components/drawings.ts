@@ -1,6 +1,6 @@
-// The looks of a state: icons and tones.
+// Icons and tones.
 
-/** Lines on a grid of 24. */
+/** SVG paths on a 24 × 24 grid. */
 export const DRAWINGS = {
   home: 'M4 11.5 12 4.5l8 7M6 10v9.5h4.5v-5h3v5H18V10',
   conversations: 'M4 5.5h16v10.5h-9L6.5 20v-4H4z',

@@ -1,4 +1,4 @@
-// Forms, and inputs with their label, hint and error.
+// Forms, and inputs with label, hint and error.
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren, VNode } from 'preact'
@@ -11,13 +11,13 @@ import { COMMON } from '../words/common.ts'
 type FormProps = {
   readonly onSubmit: () => unknown
   readonly onChange?: (() => void) | undefined
-  /** Moves the focus to the first field, which `autofocus` would do only while the page loads. */
+  /** Focuses the first field; `autofocus` works only while the page loads. */
   readonly isFirst?: boolean | undefined
   readonly class?: string | undefined
   readonly children: ComponentChildren
 }
 
-/** Fields below each other, with a `type="submit"` button. */
+/** Needs a `type="submit"` button inside. */
 export function Form({ onSubmit, onChange, isFirst, class: name = 'stack', children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
@@ -46,14 +46,14 @@ type Words = {
   readonly error?: string | null | undefined
 }
 
-/** The attributes that connect an input to its words. */
+/** Attributes that connect an input to its label, hint and error. */
 type Box = {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': boolean
 }
 
-/** Any input: `{(box) => <input type="file" {...box} />}`. */
+/** Wraps any input: `{(box) => <input type="file" {...box} />}`. */
 export function Field(props: Words & { readonly children: (box: Box) => VNode }) {
   const { label, isLabelHidden = false, hint, error = null, children } = props
   const id = useId()
@@ -75,10 +75,9 @@ export function Field(props: Words & { readonly children: (box: Box) => VNode })
   )
 }
 
-/** The holder of a typed text, such as a signal. */
+/** Holds the typed text, such as a signal. */
 type Bound = { value: string }
 
-/** A value and its setter as the holder of a typed text. */
 export function bindTo(value: string, set: (text: string) => void): Bound {
   return {
     get value() {
@@ -90,20 +89,14 @@ export function bindTo(value: string, set: (text: string) => void): Bound {
   }
 }
 
+type InputType = 'text' | 'password' | 'tel' | 'url' | 'number' | 'time' | 'datetime-local'
+
 type TextProps = Words & {
   readonly bind: Bound
-  readonly type?:
-    | 'text'
-    | 'password'
-    | 'tel'
-    | 'url'
-    | 'number'
-    | 'time'
-    | 'datetime-local'
-    | undefined
+  readonly type?: InputType | undefined
   readonly placeholder?: string | undefined
   readonly autoComplete?: string | undefined
-  /** Has the focus when a dialog opens with it. */
+  /** Focuses the field when its dialog opens. */
   readonly isFirst?: boolean | undefined
   readonly isMono?: boolean | undefined
   readonly maxLength?: number | undefined
@@ -112,7 +105,7 @@ type TextProps = Words & {
 
 export function TextField(props: TextProps) {
   const { bind, placeholder, autoComplete = 'off' } = props
-  // Preact has a type for each kind of input; the attributes here fit all of them.
+  // Preact types each kind of input separately; these attributes fit all of them.
   const type = (props.type ?? 'text') as 'text'
   return (
     <Field {...props}>
@@ -135,14 +128,14 @@ export function TextField(props: TextProps) {
   )
 }
 
-/** The current password, unless another label and purpose are given. */
+/** Asks for the current password by default. */
 export function PasswordField(props: Partial<TextProps> & Pick<TextProps, 'bind'>) {
   return (
     <TextField label={COMMON.password} type="password" autoComplete="current-password" {...props} />
   )
 }
 
-/** The name of the account, hidden, under which password managers save the password. */
+/** A hidden field with the account name, for password managers. */
 export function AccountName({ name = 'owner' }: { readonly name?: string | undefined }) {
   return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
 }
@@ -165,21 +158,23 @@ export function TextArea(props: Words & { readonly bind: Bound }) {
   )
 }
 
-type SelectProps = Words & {
-  readonly value: string
-  readonly options: readonly { readonly value: string; readonly text: string }[]
-  readonly onChange: (value: string) => void
-}
+export type Option<T extends string = string> = { readonly value: T; readonly text: string }
+
+export const optionsOf = (texts: Readonly<Record<string, string>>): readonly Option[] =>
+  Object.entries(texts).map(([value, text]) => ({ value, text }))
+
+type SelectProps = Words & { readonly bind: Bound; readonly options: readonly Option[] }
 
 export function SelectField(props: SelectProps) {
+  const { bind } = props
   return (
     <Field {...props}>
       {(box) => (
         <select
           {...box}
           class="input"
-          value={props.value}
-          onChange={(event) => props.onChange(event.currentTarget.value)}
+          value={bind.value}
+          onChange={(event) => (bind.value = event.currentTarget.value)}
         >
           {props.options.map(({ value, text }) => (
             <option key={value} value={value}>
@@ -212,7 +207,7 @@ export function Switch({ label, isOn, onChange, hint }: SwitchProps) {
           aria-describedby={hint === undefined ? undefined : id}
           onChange={(event) => {
             const wanted = event.currentTarget.checked
-            // It shows the relay's state, and moves once the relay has accepted the change.
+            // The switch shows the relay's state: it moves once the relay has accepted the change.
             event.currentTarget.checked = isOn
             onChange(wanted)
           }}
@@ -228,7 +223,7 @@ export function Switch({ label, isOn, onChange, hint }: SwitchProps) {
   )
 }
 
-/** Without typing for so long, a value counts as final. */
+/** Pause in typing after which a value counts. */
 const TYPING_MS = 350
 
 /** `value` after the last pause in typing. */

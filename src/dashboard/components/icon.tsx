@@ -1,6 +1,6 @@
 import { DRAWINGS, type IconName, type StateWords } from './drawings.ts'
 
-/** A line drawing in the color of the text, hidden from screen readers: the words beside it speak. */
+/** Has the color of the text. Hidden from screen readers, which read the words beside it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -9,7 +9,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   )
 }
 
-/** A state in a word, with its icon: color alone never carries a meaning. */
+/** A state's text with its icon, because color alone must not carry a meaning. */
 export function Badge({ of }: { readonly of: StateWords }) {
   return (
     <span class={`badge tone-${of.tone}`}>
@@ -19,7 +19,7 @@ export function Badge({ of }: { readonly of: StateWords }) {
   )
 }
 
-/** The logo: a text that moves on, from one bubble into the next. */
+/** The logo. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

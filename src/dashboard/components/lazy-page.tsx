@@ -1,5 +1,4 @@
-// Pages, parts of pages and dialogs whose scripts are loaded when they are shown, or fetched ahead, so that
-// the first page comes first.
+// Pages, parts and dialogs whose scripts load when they are shown, or are fetched ahead after the first page.
 //
 //   const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
 //   <KEYS.View />
@@ -22,10 +21,10 @@ type Lazy<Props> = {
 }
 type Loader<Props> = () => Promise<ComponentType<Props>>
 
-/** State in the browser's history of a page that was reloaded for its script. */
+/** The `history.state` of a page that was reloaded because its script was missing. */
 const RELOADED = 'reloaded'
 
-/** `title` is shown until the page itself is; null for a part of a page. */
+/** Shows `title` while the script loads; null for a part of a page. */
 export function lazyPage<Props extends object = object>(
   title: string | null,
   load: Loader<Props>,
@@ -42,7 +41,7 @@ export function lazyPage<Props extends object = object>(
   })
 }
 
-/** A part that some pages have; its place is empty until then. */
+/** A part whose place is empty while its script loads. */
 export function lazyPart<Props extends object>(load: Loader<Props>): Lazy<Props> {
   return lazy(load, { waiting: () => null, missing: NotLoaded, isReloaded: true })
 }
@@ -58,7 +57,6 @@ function NotLoaded() {
   )
 }
 
-/** What opens with a click, over the page or below its button. */
 export function lazyDialog<Props extends { readonly onClose: () => void }>(
   load: Loader<Props>,
 ): Lazy<Props> {
@@ -74,20 +72,20 @@ export function lazyDialog<Props extends { readonly onClose: () => void }>(
 }
 
 type Placeholders<Props> = {
-  /** `onLeave` is called when it makes way for the script's own view. */
+  /** The placeholder calls `onLeave` before the loaded view replaces it. */
   readonly waiting: (onLeave: () => void) => VNode | null
   readonly missing: (props: Props) => VNode
-  /** True where the page is loaded afresh, once, for a script that went with an upgrade. */
+  /** Reloads the page, once, if an upgrade removed the script. */
   readonly isReloaded: boolean
 }
 
-/** Loads a script, once. False where that failed; never rejects. */
+/** Loads a script once. Resolves to false if that failed; never rejects. */
 type Fetch = () => Promise<boolean>
 
-/** All that can be fetched ahead, with the parts of a page as soon as that is loaded. */
+/** Everything that can be fetched ahead. A page's own lazy parts join once its script is loaded. */
 const known: Fetch[] = []
 
-/** Loads one script after another, each after `isNext` has resolved to true. */
+/** Loads one script after another, each only if `isNext` resolves to true. */
 export async function fetchAhead(isNext: () => Promise<boolean>): Promise<void> {
   for (const fetch of known) if (await isNext()) await fetch()
 }
@@ -105,7 +103,10 @@ function lazy<Props extends object>(
   }
   async function open() {
     const isThere = await fetch()
-    if (!isThere && isReloaded && (await isUpgraded())) return reload()
+    if (!isThere && isReloaded && (await isUpgraded())) {
+      history.replaceState(RELOADED, '')
+      return location.reload()
+    }
     isMissing.value = !isThere
     if (isThere && history.state === RELOADED) history.replaceState(null, '')
   }
@@ -121,23 +122,17 @@ function lazy<Props extends object>(
 }
 
 /**
- * True where an upgrade removed the script from the relay: it answers, and the page was not reloaded for
- * this already. While the relay is away, a reload would lose the page.
+ * Returns whether an upgrade removed the script: the relay answers, and the page was not reloaded for this yet. If
+ * the relay is unreachable, a reload would lose the page.
  */
 async function isUpgraded(): Promise<boolean> {
-  if (history.state === RELOADED) return false
-  return (await request('getSession')).ok
+  return history.state !== RELOADED && (await request('getSession')).ok
 }
 
-function reload(): void {
-  history.replaceState(RELOADED, '')
-  location.reload()
-}
-
-/** Passes the focus on from the placeholder's heading to that of the page. */
+/** Moves the focus from the placeholder's heading to the page's. */
 function useHeading(isLoaded: boolean): { readonly note: () => void } {
   const hadFocus = useRef(false)
-  // Before anything is drawn, so that a screen reader never finds the focus nowhere.
+  // A layout effect, so that a screen reader never finds the focus lost.
   useLayoutEffect(() => {
     if (!hadFocus.current) return
     hadFocus.current = false
@@ -150,7 +145,7 @@ function useHeading(isLoaded: boolean): { readonly note: () => void } {
   }
 }
 
-/** As tall as a page that waits for its data. */
+/** As tall as a page that is waiting for its data. */
 function Opening({ title, onLeave }: { readonly title: string; readonly onLeave: () => void }) {
   useLayoutEffect(() => onLeave, [])
   return (
@@ -163,7 +158,6 @@ function Opening({ title, onLeave }: { readonly title: string; readonly onLeave:
   )
 }
 
-/** Opening the page again tries again. */
 function Reload() {
   return <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
 }

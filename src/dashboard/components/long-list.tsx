@@ -10,18 +10,18 @@ type FeedListProps<T extends { readonly id: string }> = {
   readonly feed: Feed<T>
   readonly label: string
   readonly class: string
-  /** The number of gray rows while the first page is loading. */
+  /** The number of skeleton rows while the first page is loading. */
   readonly waiting?: number | undefined
-  /** The entries to show, if not all; they may have changed since they were read. */
+  /** Hides entries that no longer match since they were read. */
   readonly isShown?: ((entry: T) => boolean) | undefined
-  /** The most rows to show now; `onMore` is called in place of reading more while there are others. */
+  /** Most rows to show now. At the end of the rows, `onMore` is called. */
   readonly max?: number | undefined
   readonly onMore?: (() => void) | undefined
   readonly empty: ComponentChildren
   readonly row: (entry: T) => VNode
 }
 
-/** The rows of a feed inside a card: loading, failed, empty, or the rows and more as the end comes near. */
+/** A feed inside a card: loading, failed, empty, or its rows. Reads more near the end. */
 export function FeedList<T extends { readonly id: string }>(props: FeedListProps<T>) {
   const { feed, waiting = 6, isShown = () => true, max = Infinity, empty, row } = props
   const now = feed.now.value
@@ -54,28 +54,27 @@ type WindowListProps<T> = {
   readonly label: string
   readonly rowHeight: number
   readonly rows: readonly T[]
-  /** Number of all rows; -1 while it is unknown. */
+  /** The number of all rows; -1 while it is unknown. */
   readonly count: number
-  /** Called as long as the end is close. */
+  /** Called whenever the view changes near the end. */
   readonly onNearEnd: () => void
-  /** Id of the row that Tab goes to at first. */
+  /** The id of the row that Tab first stops at. */
   readonly selected: string | null
   /** `tabIndex` is for the link of the row. */
   readonly render: (row: T, tabIndex: number) => VNode
-  readonly end?: VNode | undefined
 }
 
-/** Rows beyond the view on either side, so that scrolling never meets a gap. */
+/** Extra rows on either side of the view, so that scrolling never shows a gap. */
 const SPARE = 12
-/** Distance from the end at which more rows are wanted. */
+/** Rows before the end at which more are read. */
 const NEAR_END = 25
 
 /**
- * Rows of one height, with only those near the view in the page: 20,000 cost as much as thirty. The arrow
- * keys move between rows that are links; Tab stops at one of them, and goes on behind the list.
+ * Rows of equal height, of which only those near the view are drawn: 20,000 cost as much as thirty. Arrow keys move
+ * between rows, which are links; Tab stops at one row and then leaves the list.
  */
 export function WindowList<T extends { readonly id: string }>(props: WindowListProps<T>) {
-  const { label, rowHeight, rows, count, onNearEnd, selected, render, end } = props
+  const { label, rowHeight, rows, count, onNearEnd, selected, render } = props
   const scroller = useRef<HTMLDivElement>(null)
   const space = useRef<HTMLUListElement>(null)
   const first = useSignal(0)
@@ -97,7 +96,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
     watch.observe(box)
     return () => watch.disconnect()
   }, [])
-  // The list may have become shorter than the position of the view.
+  // The list may have become shorter than the scroll position.
   const from = Math.min(first.value, Math.max(0, rows.length - size.value))
   const last = from + size.value
   const near = rows.slice(from, last)
@@ -106,7 +105,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   useEffect(() => {
     if (last + NEAR_END > rows.length) onNearEnd()
   }, [last, rows.length])
-  // Set on the element, because the page's policy forbids style attributes.
+  // Set by script, because the page's Content Security Policy forbids style attributes.
   useLayoutEffect(() => {
     if (space.current === null) return
     space.current.style.height = `${rows.length * rowHeight}px`
@@ -126,7 +125,6 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
           </li>
         ))}
       </ul>
-      {end}
     </div>
   )
 }
@@ -143,17 +141,14 @@ function moveFocus(event: KeyboardEvent): void {
 
 type NearViewProps = {
   readonly onSeen: () => void
-  /** Checks again with another value: an end that stays in view would not come into view again. */
+  /** A new value checks again: an end that stays in view fires no second event. */
   readonly again: unknown
-  /** Selector of the scrolling element; the window where left out. */
+  /** Selector of the scrolling element; the window if left out. */
   readonly within?: string | undefined
   readonly children?: ComponentChildren
 }
 
-/** Distance from the view at which it calls, so that nobody waits at the end. */
-const DISTANCE = '800px 0px'
-
-/** The end of a list, which calls `onSeen` when it comes near the view. */
+/** The end of a list: calls `onSeen` 800 px before it comes into view, so that nobody waits. */
 export function NearView({ onSeen, again, within, children }: NearViewProps) {
   const mark = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -163,7 +158,7 @@ export function NearView({ onSeen, again, within, children }: NearViewProps) {
       (seen) => {
         if (seen.some(({ isIntersecting }) => isIntersecting)) onSeen()
       },
-      { root: within === undefined ? null : element.closest(within), rootMargin: DISTANCE },
+      { root: within === undefined ? null : element.closest(within), rootMargin: '800px 0px' },
     )
     watch.observe(element)
     return () => watch.disconnect()

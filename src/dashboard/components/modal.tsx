@@ -10,20 +10,20 @@ type DialogProps = {
   readonly title: ComponentChildren
   readonly actions: ComponentChildren
   readonly onClose: () => void
-  /** For a form, with a `type="submit"` button among the actions. */
+  /** For a form; needs a `type="submit"` button among the actions. */
   readonly onSubmit?: (() => unknown) | undefined
-  /** False where only its own button may close it. */
+  /** False if only a button of the dialog may close it. */
   readonly canClose?: boolean | undefined
-  /** As wide as the window, for a picture. */
+  /** As wide as the window. */
   readonly isWide?: boolean | undefined
-  /** As high as the window, at its side: what it shows may grow. */
+  /** At the side, as high as the window: for content that may grow. */
   readonly isSide?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 const FIRST_FIELD = '.dialog-body :is(input:not([hidden]), select, textarea)'
 
-/** A dialog over the page, open while it is drawn. The focus is on its first field. */
+/** A modal dialog, open while it is rendered. Its first field has the focus. */
 export function Dialog(props: DialogProps) {
   const {
     title,
@@ -49,7 +49,7 @@ export function Dialog(props: DialogProps) {
         <div class="dialog-head">
           <h2 id={id}>{title}</h2>
           {canClose && (
-            <Button look="quiet" icon="cross" isIconOnly onClick={onClose}>
+            <Button variant="quiet" icon="cross" isIconOnly onClick={onClose}>
               {COMMON.close}
             </Button>
           )}
@@ -62,8 +62,8 @@ export function Dialog(props: DialogProps) {
 }
 
 /**
- * Opens a dialog over the page while it is drawn. The back button calls `onBack`; from a dialog that has an
- * address of its own it leads to the address before.
+ * Keeps a dialog open while it is rendered. The Back button calls `onBack`, unless the dialog has its own address:
+ * then Back leads to the previous address.
  */
 export function useModal(
   onBack: () => void,
@@ -80,7 +80,7 @@ export function useModal(
     const leave = hasAddress ? () => {} : router.addDialog(() => latest.current())
     return () => {
       leave()
-      // Closing it before it is removed returns the focus to where it was.
+      // Closing the dialog before it is removed returns the focus.
       element?.close()
     }
   }, [])

@@ -13,7 +13,7 @@ type HeadProps = {
   readonly children?: ComponentChildren
 }
 
-/** The only heading of the first level. It takes the focus when the page changes. */
+/** The page's only `h1`, which gets the focus when the page changes. */
 export function PageHead({ title, actions, children }: HeadProps) {
   return (
     <header class="page-head">
@@ -28,7 +28,7 @@ export function PageHead({ title, actions, children }: HeadProps) {
 
 type AloneProps = { readonly title: string; readonly children?: ComponentChildren }
 
-/** The head of a page without the navigation. */
+/** The head of a page without navigation. */
 export function AloneHead({ title, children }: AloneProps) {
   useTitle(title)
   const isStored = useMemo(isStorageAvailable, [])
@@ -50,7 +50,7 @@ export function AloneHead({ title, children }: AloneProps) {
 
 type LinkProps = { readonly href: string; readonly children: ComponentChildren }
 
-/** The link above the heading of a view that belongs to a list. */
+/** The link back to a list, above the heading of one entry. */
 export function BackLink({ href, children }: LinkProps) {
   return (
     <a class="back-link" href={href}>
@@ -63,12 +63,12 @@ export function BackLink({ href, children }: LinkProps) {
 type CardProps = {
   readonly title?: ComponentChildren
   readonly actions?: ComponentChildren
-  /** `sheet` has padding; the rows of a `list` reach the edges. */
+  /** `sheet` has padding; rows of a `list` reach the edges. */
   readonly kind?: 'sheet' | 'list' | undefined
   readonly children: ComponentChildren
 }
 
-/** A white sheet with a heading of the second level; without `title` a plain sheet. */
+/** A sheet with an `h2`, or a plain one without `title`. */
 export function Card({ title, actions, kind = 'sheet', children }: CardProps) {
   const id = useId()
   if (title === undefined) return <div class={`card card-${kind}`}>{children}</div>
@@ -85,7 +85,7 @@ export function Card({ title, actions, kind = 'sheet', children }: CardProps) {
 
 type FactsProps = { readonly of: readonly (readonly [name: string, value: ComponentChildren])[] }
 
-/** Pairs of name and value, one in each row. A value of `false` is left out. */
+/** Rows of name and value. Rows with the value `false` are left out. */
 export function Facts({ of }: FactsProps) {
   return (
     <dl class="facts">
@@ -109,12 +109,12 @@ export function useTitle(title: string): void {
 }
 
 /**
- * Starts a new view at its top, with the focus on its heading, as a browser would. `view` identifies the
- * view and `before` the previous one; a page that was just loaded has none, and starts at the top anyway.
+ * Scrolls a new `view` to its top and focuses its heading, as a browser does after navigation. Without `before`, the
+ * first view counts as just loaded, and nothing is done.
  */
 export function useNewView(view: string, before = view): void {
   const shown = useRef(before)
-  // Before anything is drawn: a key pressed at the sight of the new view goes to it.
+  // A layout effect, so that a key pressed as soon as the view appears already goes to it.
   useLayoutEffect(() => {
     if (shown.current === view) return
     shown.current = view

@@ -1,14 +1,14 @@
-// Words from people and devices: names, handles, labels, messages. They stay text, keep their own
-// direction, and break anywhere.
+// Text from people and devices, such as names and messages: always plain text, with its own direction, and breaking
+// anywhere.
 
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 
 import { useDashboard } from '../dashboard.ts'
 import { absoluteTime, relativeTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 
-/** Inside of a sentence or a row. */
-export function PersonText({ children }: { readonly children: string }) {
+export function PersonText({ children }: { readonly children: ComponentChildren }) {
   return (
     <bdi class="person-text" dir="auto">
       {children}
@@ -19,7 +19,7 @@ export function PersonText({ children }: { readonly children: string }) {
 const SHOWN_MAX = 700
 const SHOWN_LINES_MAX = 14
 
-/** A block of its own, folded if it is long. */
+/** A block of text, folded if it is long. */
 export function LongText({ text }: { readonly text: string }) {
   const isOpen = useSignal(false)
   const short = shortened(text)
@@ -43,14 +43,14 @@ function shortened(text: string): string {
   const lines = text.split('\n', SHOWN_LINES_MAX + 1)
   const fewLines = lines.length > SHOWN_LINES_MAX ? lines.slice(0, -1).join('\n') : text
   if (fewLines.length <= SHOWN_MAX) return fewLines
-  // A cut through a surrogate pair would leave half a character.
+  // Cutting a surrogate pair would leave half a character.
   return fewLines.slice(0, SHOWN_MAX).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 type AgoProps = {
-  /** ISO 8601, as in the API. */
+  /** ISO 8601. */
   readonly time: string
-  /** True inside of a link or button, which has the focus itself. */
+  /** True inside a link or button, which has the focus itself. */
   readonly isInside?: boolean | undefined
 }
 

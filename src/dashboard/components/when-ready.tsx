@@ -6,7 +6,7 @@ import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 import { Card } from './page.tsx'
 
-/** `line` a line of text, `row` a row of a list, `list` a card with rows. */
+/** `line`: a line of text; `row`: a row of a list; `list`: a card with rows. */
 type SkeletonKind = 'line' | 'row' | 'list' | 'card'
 
 type SkeletonProps = {
@@ -14,7 +14,7 @@ type SkeletonProps = {
   readonly count?: number | undefined
 }
 
-/** Gray shapes in the final size of the content, so that nothing jumps; shown after 200 ms. */
+/** Gray shapes as large as the content, so that nothing jumps. CSS shows them after 200 ms. */
 export function Skeleton({ kind, count = 1 }: SkeletonProps) {
   if (kind === 'list') {
     return (
@@ -34,14 +34,14 @@ export function Skeleton({ kind, count = 1 }: SkeletonProps) {
 
 type ReadyProps<T> = {
   readonly of: Pick<Read<T>, 'now' | 'refresh'>
-  /** The skeleton shown meanwhile; any other content is given as `skeleton`. */
+  /** The kind of skeleton; `skeleton` replaces it by other content. */
   readonly kind?: SkeletonKind | undefined
   readonly count?: number | undefined
   readonly skeleton?: ComponentChildren
   readonly children: (value: T) => ComponentChildren
 }
 
-/** The three states of a read. A value that may be out of date stays in view. */
+/** Shows the skeleton, the failure, or the value, even if the value may be out of date. */
 export function WhenReady<T>(props: ReadyProps<T>) {
   const { now, refresh } = props.of
   switch (now.state) {
@@ -54,7 +54,7 @@ export function WhenReady<T>(props: ReadyProps<T>) {
   }
 }
 
-/** The failure of a read without which the rest is drawn. */
+/** Shows only the failure of a read; the page is drawn without its value. */
 export function ReadFailure<T>({ of: { now, refresh } }: Pick<ReadyProps<T>, 'of'>) {
   return <FailureNote failure={now.state === 'failed' ? now.failure : null} onRetry={refresh} />
 }

@@ -1,4 +1,4 @@
-// The audit trail in sentences, with filters in the address, and the newest lines of the log.
+// The audit log in sentences, with filters in the address, and the latest lines of the relay's log.
 
 import { useSignal } from '@preact/signals'
 
@@ -7,7 +7,7 @@ import type { RecentLog } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { type Api, UNREACHABLE } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
-import { SelectField } from '../components/form.tsx'
+import { SelectField, optionsOf, bindTo } from '../components/form.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -29,8 +29,13 @@ import {
 import { keyName } from '../words/keys.ts'
 import { lineName } from '../words/line-states.ts'
 
-const ENTRIES_MAX = 2_000
 const DAY_MS = 86_400_000
+const PERIODS = optionsOf({
+  1: 'Last 24 hours',
+  7: 'Last 7 days',
+  30: 'Last 30 days',
+  '': 'All',
+})
 const ACTORS = ['dashboard', 'member', 'cli', 'relay'] as const
 
 export function ActivityPage() {
@@ -49,47 +54,32 @@ function Changes() {
   const nameOf = useNames()
   const { actor = '', action = '', days = '' } = router.route.value.query
   const filter = { actor, action, days }
-  const choose = (change: Partial<typeof filter>) =>
-    router.replace(href('activity', [], { ...filter, ...change }))
+  const bind = (name: keyof Filter) =>
+    bindTo(filter[name], (value) =>
+      router.replace(href('activity', [], { ...filter, [name]: value })),
+    )
   const actors = [
     { value: '', text: 'Anyone' },
     ...ACTORS.map((kind) => ({ value: kind, text: actorWords({ kind, id: null }, nameOf) })),
     ...keys.map((key) => ({ value: key.id, text: keyName(key) })),
   ]
-  const actions = ACTIONS.map((value) => ({ value, text: actionName(value) }))
+  const actions = [
+    { value: '', text: 'Anything' },
+    ...ACTIONS.map((value) => ({ value, text: actionName(value) })),
+  ]
   return (
     <Card kind="list" title="Changes">
       <div class="activity-filters">
-        <SelectField
-          label="By"
-          value={actor}
-          options={actors}
-          onChange={(value) => choose({ actor: value })}
-        />
-        <SelectField
-          label="Action"
-          value={action}
-          options={[{ value: '', text: 'Anything' }, ...actions]}
-          onChange={(value) => choose({ action: value })}
-        />
-        <SelectField
-          label="Since"
-          value={days}
-          options={[
-            { value: '1', text: 'Last 24 hours' },
-            { value: '7', text: 'Last 7 days' },
-            { value: '30', text: 'Last 30 days' },
-            { value: '', text: 'All' },
-          ]}
-          onChange={(value) => choose({ days: value })}
-        />
+        <SelectField label="By" bind={bind('actor')} options={actors} />
+        <SelectField label="Action" bind={bind('action')} options={actions} />
+        <SelectField label="Since" bind={bind('days')} options={PERIODS} />
       </div>
       <Entries key={JSON.stringify(filter)} filter={filter} nameOf={nameOf} />
     </Card>
   )
 }
 
-/** Names of the things that are still there, by their ids. */
+/** Looks up names of existing keys, webhooks and lines. */
 function useNames(): NameOf {
   const named = new Map<string, string>()
   for (const key of useKeys().value?.data ?? []) named.set(key.id, keyName(key))
@@ -98,7 +88,8 @@ function useNames(): NameOf {
   return (id) => named.get(id ?? '') ?? null
 }
 
-type Filter = { readonly actor: string; readonly action: string; readonly days: string }
+type Filter = Readonly<Record<'actor' | 'action' | 'days', string>>
+
 function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf: NameOf }) {
   const { api } = useDashboard()
   const feed = useFeed(JSON.stringify(filter), sourceOf(api, filter))
@@ -107,18 +98,14 @@ function Entries({ filter, nameOf }: { readonly filter: Filter; readonly nameOf:
       feed={feed}
       label="Changes"
       class="activity"
-      // As high as a window, so that the log below stands still.
+      // As high as the window, so that the log below doesn't move.
       waiting={14}
       empty={
         <EmptyState icon="search" title="Nothing found">
           No change fits these filters.
         </EmptyState>
       }
-      row={(entry) => (
-        <li key={entry.id}>
-          <Entry entry={entry} nameOf={nameOf} />
-        </li>
-      )}
+      row={(entry) => <Entry key={entry.id} entry={entry} nameOf={nameOf} />}
     />
   )
 }
@@ -129,17 +116,16 @@ function sourceOf(api: Api, { actor, action, days }: Filter): FeedSource<AuditEn
     page: (cursor, limit, signal) =>
       api.call('listAudit', { query: { actor, action, since, cursor, limit }, signal }),
     entry: () => Promise.resolve({ ok: false, failure: UNREACHABLE }),
-    // An entry never changes but for wrong passwords, which are counted.
+    // Entries never change, except the count of wrong passwords.
     idIn: () => null,
-    movesUp: () => false,
-    countMax: ENTRIES_MAX,
+    countMax: 2_000,
   }
 }
 
 function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf: NameOf }) {
   const { address } = entry
   return (
-    <>
+    <li>
       <p>
         <PersonText>{actionWords(entry, nameOf)}</PersonText>
       </p>
@@ -152,7 +138,7 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
           <PersonText>{words}</PersonText>
         </p>
       ))}
-    </>
+    </li>
   )
 }
 
@@ -168,22 +154,13 @@ function LogCard() {
 }
 
 function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
-  const level = useSignal<Level>('info')
+  const level = useSignal('info')
   const least = LEVELS.indexOf(level.value)
-  const lines = data.filter((line) => LEVELS.findIndex((name) => name === line.level) >= least)
+  const lines = data.filter((line) => LEVELS.indexOf(line.level) >= least)
   return (
     <>
       <p class="small quiet">{`The latest lines since the relay started. ${place}`}</p>
-      <SelectField
-        label="Level"
-        value={level.value}
-        options={[
-          { value: 'info', text: 'Everything' },
-          { value: 'warn', text: 'Warnings and errors' },
-          { value: 'error', text: 'Errors' },
-        ]}
-        onChange={(value) => (level.value = LEVELS.find((name) => name === value) ?? 'info')}
-      />
+      <SelectField label="Level" bind={level} options={optionsOf(LEVEL_WORDS)} />
       {lines.length === 0 ? (
         <p class="quiet">No lines at this level.</p>
       ) : (
@@ -195,5 +172,6 @@ function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
   )
 }
 
-const LEVELS = ['info', 'warn', 'error'] as const
-type Level = (typeof LEVELS)[number]
+/** From the lowest level to the highest. */
+const LEVEL_WORDS = { info: 'Everything', warn: 'Warnings and errors', error: 'Errors' }
+const LEVELS = Object.keys(LEVEL_WORDS)

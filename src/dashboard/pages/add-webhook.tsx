@@ -4,8 +4,7 @@ import type { CreatedWebhook } from '../../api/webhooks.ts'
 import { inboxToken } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { ActionDialog } from '../components/dialog.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { USUAL_EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
@@ -21,7 +20,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
     attachment_links: false,
     phone_line_ids: [],
   })
-  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  // Nothing else in the page ever holds the secret, which goes with the dialog.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(
     () => api.call('createWebhook', { body: bodyOfDraft(draft.value) }),

@@ -1,4 +1,4 @@
-// A line whose device or number was replaced, and that goes on if the owner says so.
+// Asks the owner whether a line whose device or number was replaced is still the same line.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
@@ -6,17 +6,15 @@ import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useKinds } from '../sources.ts'
 import { isSimulated, lineName } from '../words/line-states.ts'
 
 type Props = { readonly line: PhoneLine }
-/** After a device or its number was replaced, only the owner knows if the line is still the same. */
 export function AdoptLine({ line, lines }: Props & { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (line.status_reason === 'number_changed') return <AcceptNumber line={line} />
-  // A simulated line is deleted and added again instead.
+  // Simulated lines are deleted and added again instead.
   const pairs = isSimulated(line, kinds) ? [] : pairsOf(line, lines)
   if (pairs.length === 0) return null
   return (
@@ -69,7 +67,6 @@ function TakeOver({ missing, present }: Pair) {
           text="Merge lines…"
           title="Merge these lines?"
           confirm="Merge"
-          look="danger"
           call={call}
           onDone={onDone}
         >
@@ -83,7 +80,7 @@ function TakeOver({ missing, present }: Pair) {
   )
 }
 
-/** The call that continues the line `from` on the device of `id`, and what follows it. */
+/** The call that continues the line `from` on the device of the line `id`, and its `onDone`. */
 function useAdopt(id: string, from: string) {
   const { api, notices, router } = useDashboard()
   const call = () => api.call('adoptPhoneLine', { params: { id }, body: { from } })
@@ -94,7 +91,7 @@ function useAdopt(id: string, from: string) {
   return [call, onDone] as const
 }
 
-/** The pairs that `line` could be part of, as the relay allows them. */
+/** The pairs with `line` that the relay accepts. */
 function pairsOf(line: PhoneLine, lines: readonly PhoneLine[]): readonly Pair[] {
   const others = lines.filter(({ id, driver }) => id !== line.id && driver === line.driver)
   return isMissing(line)

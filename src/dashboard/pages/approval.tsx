@@ -1,4 +1,4 @@
-// Decisions on messages whose key may not send by itself.
+// Approving and denying messages whose API key needs an approval.
 
 import { useSignal } from '@preact/signals'
 
@@ -8,19 +8,17 @@ import { Callout } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { TextArea } from '../components/form.tsx'
 import { LongText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { grouped } from '../words/common.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
-/** Approve as it is, with another text, or deny. */
 export function ApprovalActions(props: Props) {
   const { isBusy, start } = useDecision(props, 'approve')
   return (
     <>
-      <Button look="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
+      <Button variant="main" icon="check" isBusy={isBusy} onClick={() => start({})}>
         Approve
       </Button>
       <WithText {...props} action="approve" field="text" value={props.message.text} />
@@ -79,7 +77,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
         <ActionDialog
           title={words.title}
           confirm={words.confirm}
-          look={action === 'deny' ? 'danger' : 'main'}
+          variant={action === 'deny' ? 'danger' : 'main'}
           action={{ ...state, start: () => start(body()) }}
           onClose={close}
         >
@@ -90,7 +88,7 @@ function WithText({ action, field, value, ...props }: TextProps) {
   )
 }
 
-/** The message of a conversation that has waited longest for a decision. */
+/** Shows the message of a conversation that has waited longest for approval. */
 export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
   const { session } = useDashboard()
   const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }

@@ -1,4 +1,4 @@
-// Attaching files to a message that is being written: by a button, dropped, or pasted.
+// Attaches files to a message that is being written: by button, drop or paste.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -18,7 +18,7 @@ export function useUploads(): Uploads {
   return uploads
 }
 
-/** The handlers of an element onto which files are dropped and pasted; without uploads it takes none. */
+/** Event handlers for an element that accepts dropped and pasted files; none if `uploads` is null. */
 export function useFileTarget(uploads: Uploads | null) {
   const isOver = useSignal(false)
   if (uploads === null) return { isOver: false, handlers: {} }
@@ -43,7 +43,7 @@ export function useFileTarget(uploads: Uploads | null) {
       uploads.add([...event.dataTransfer.files])
     },
     onPaste: ({ clipboardData }: ClipboardEvent) => {
-      // Word processors put a picture of the text beside the text.
+      // Word processors add a picture of the copied text.
       if (clipboardData === null || clipboardData.types.includes('text/plain')) return
       if (clipboardData.files.length === 0) return
       uploads.add([...clipboardData.files])
@@ -65,12 +65,12 @@ export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconO
         hidden
         onChange={({ currentTarget }) => {
           uploads.add([...(currentTarget.files ?? [])])
-          // The same file may be chosen again after it was removed.
+          // Lets the same file be chosen again after it was removed.
           currentTarget.value = ''
         }}
       />
       <Button
-        look={isIconOnly === true ? 'quiet' : 'plain'}
+        variant={isIconOnly === true ? 'quiet' : 'plain'}
         icon="attach"
         isIconOnly={isIconOnly}
         onClick={() => input.current?.click()}
@@ -81,7 +81,6 @@ export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconO
   )
 }
 
-/** The attached files, each with its progress or error. */
 export function AttachedFiles({ uploads }: Props) {
   const refusal = uploads.refusal.value
   const files = uploads.now.value
@@ -127,11 +126,11 @@ function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) 
         )}
       </div>
       {failure !== null && failure.status !== 413 && (
-        <Button look="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
+        <Button variant="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
           {COMMON.tryAgain}
         </Button>
       )}
-      <Button look="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
+      <Button variant="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
         {`Remove ${name}`}
       </Button>
     </div>

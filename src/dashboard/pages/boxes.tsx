@@ -1,4 +1,4 @@
-// Other machines whose lines the relay uses: their state, a new one, another name, and the end.
+// Other machines whose lines the relay uses: list, add, rename, remove.
 
 import { useSignal } from '@preact/signals'
 
@@ -8,24 +8,23 @@ import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ConfirmButton, Dialog, NameDialog } from '../components/dialog.tsx'
+import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { BackLink, Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useBoxes, useLines, useRelayState } from '../sources.ts'
-import { COMMON, sizeWords } from '../words/common.ts'
+import { sizeWords } from '../words/common.ts'
 import { lineName, lineState } from '../words/line-states.ts'
 import { SHELL } from '../words/shell.ts'
 
 export function BoxesPage() {
   const boxes = useBoxes()
-  /** The box to be invited again, or `new`. */
+  /** The name in the open Add dialog: of a box to invite again, or empty for a new one. */
   const asked = useSignal<string | null>(null)
   const add = (
-    <Button look="main" icon="plus" onClick={() => (asked.value = '')}>
+    <Button variant="main" icon="plus" onClick={() => (asked.value = '')}>
       Add a box
     </Button>
   )
@@ -68,9 +67,7 @@ const STATES = {
   invited: { text: 'Invited', tone: 'wait', icon: 'clock' },
 } as const
 
-type CardProps = { readonly box: Box; readonly onInvite: () => void }
-
-function BoxCard({ box, onInvite }: CardProps) {
+function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () => void }) {
   const { api, notices } = useDashboard()
   const { name, status, version, platform, upgrade, free_bytes: free, last_heard_at: heard } = box
   const isRenaming = useSignal(false)
@@ -95,7 +92,6 @@ function BoxCard({ box, onInvite }: CardProps) {
           text="Remove…"
           title="Remove this box?"
           confirm="Remove"
-          look="danger"
           call={() => api.call('deleteBox', { params: { id: box.id } })}
           onDone={() => notices.done('Removed.')}
         >
@@ -157,9 +153,7 @@ const BOX_NAME = {
   maxLength: 40,
 }
 
-type NameProps = { readonly box: Box; readonly onClose: () => void }
-
-function RenameBox({ box, onClose }: NameProps) {
+function RenameBox({ box, onClose }: { readonly box: Box; readonly onClose: () => void }) {
   const { api, notices } = useDashboard()
   const name = useSignal(box.name)
   const action = useAction(
@@ -178,10 +172,8 @@ function RenameBox({ box, onClose }: NameProps) {
   )
 }
 
-type AddProps = { readonly named: string; readonly onClose: () => void }
-
-/** The name, then the command to run there, until the machine has joined. */
-function AddBox({ named, onClose }: AddProps) {
+/** Asks for a name, then shows the command to run on the new machine. */
+function AddBox({ named, onClose }: { readonly named: string; readonly onClose: () => void }) {
   const { api } = useDashboard()
   const name = useSignal(named)
   const invited = useSignal<InvitedBox | null>(null)
@@ -205,16 +197,7 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
   const box = useBoxes().value?.data.find((one) => one.id === id)
   const hasJoined = box?.status === 'online'
   return (
-    <Dialog
-      title={`Run this on ${name}`}
-      canClose={false}
-      onClose={onClose}
-      actions={
-        <Button look="main" onClick={onClose}>
-          {COMMON.done}
-        </Button>
-      }
-    >
+    <ShownOnce title={`Run this on ${name}`} onDone={onClose}>
       <p>Install Hookline on that machine first. The command is good once, for 30 minutes.</p>
       {needs_user && (
         <Callout tone="warn">
@@ -225,6 +208,6 @@ function JoinCommand({ invited: { id, name, command, needs_user }, onClose }: Jo
       <Callout tone={hasJoined ? 'ok' : 'wait'} role="status">
         {hasJoined ? `${name} has joined.` : `Waiting for ${name}…`}
       </Callout>
-    </Dialog>
+    </ShownOnce>
   )
 }

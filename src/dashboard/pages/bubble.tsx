@@ -6,13 +6,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { SessionState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
-import type { Answer } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { LongText, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { personColor, personName } from '../people.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
@@ -20,6 +18,7 @@ import { grouped } from '../words/common.ts'
 import { reactionWords } from '../words/conversations.ts'
 import { serviceWords, statusWords, whyNot } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
+import { ResolveButtons } from './resolve-message.tsx'
 
 const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
 const SEND_AGAIN = lazyPart(async () => (await import('./send-again.tsx')).SendAgain)
@@ -29,12 +28,11 @@ type Props = {
   readonly onChanged: (message: Message) => void
 }
 
-/** The element of a message in the thread. */
 function bubbleId(messageId: string): string {
   return `bubble-${messageId}`
 }
 
-/** Moves the view and the focus to a message. False where it is not loaded. */
+/** Scrolls to a message and focuses it. Returns false if it is not loaded. */
 function showBubble(messageId: string): boolean {
   const bubble = document.getElementById(bubbleId(messageId))
   bubble?.scrollIntoView({ block: 'center' })
@@ -42,7 +40,7 @@ function showBubble(messageId: string): boolean {
   return bubble !== null
 }
 
-/** Moves the view to the message of the address, once; one that is far back is loaded with those around it. */
+/** Scrolls once to the address's `target` message. If it isn't loaded, sets `around`, which loads it. */
 export function useTarget(
   feed: Feed<Message>,
   target: string | null,
@@ -53,7 +51,7 @@ export function useTarget(
   useEffect(() => {
     if (target === null || shown.current === target || now.state === 'loading') return
     if (now.state === 'failed') {
-      // It was deleted meanwhile.
+      // The message was deleted.
       if (now.failure.status !== 404 || around.value === null) return
       shown.current = target
       around.value = null
@@ -63,7 +61,7 @@ export function useTarget(
   }, [feed, now.state, target])
 }
 
-/** `isFirst` where the message before it is another person's. */
+/** `isFirst`: the previous message is from someone else. */
 export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFirst: boolean }) {
   const isOwn = message.direction === 'outbound'
   const why = isOwn ? whyNot(message) : null
@@ -89,7 +87,6 @@ export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFir
 
 type MessageProps = { readonly message: Message }
 
-/** The person of a group who wrote it. */
 function Sender({ message: { sender } }: MessageProps) {
   if (sender === undefined || sender === null) return null
   return (
@@ -99,7 +96,7 @@ function Sender({ message: { sender } }: MessageProps) {
   )
 }
 
-/** The message that it replies to, and the way there. */
+/** The message it replies to, as a link. */
 function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
   const { router } = useDashboard()
   if (reply_to === undefined) return null
@@ -199,7 +196,7 @@ function Status({ message }: MessageProps) {
   )
 }
 
-/** The texts that it had before. */
+/** Earlier texts. */
 function Edits({ message: { edits = [] } }: MessageProps) {
   if (edits.length === 0) return null
   return (
@@ -219,58 +216,44 @@ function Edits({ message: { edits = [] } }: MessageProps) {
   )
 }
 
-/** Members decide on nothing, and take back only their own. */
+/** Members can't decide on messages, and cancel only their own. */
 function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
   if (member === undefined || status === 'failed' || status === 'expired') return true
   return status === 'queued' && member.id === sent_by?.id
 }
 
-function NextSteps({ message, onChanged }: Props) {
-  const { api, notices, session } = useDashboard()
+function NextSteps(props: Props) {
+  const { session } = useDashboard()
+  const { message } = props
+  if (!isOpenTo(session.member, message)) return null
+  const steps = {
+    uncertain: ResolveButtons,
+    queued: message.queued_reason === 'approval' ? APPROVAL_ACTIONS.View : CancelButton,
+    failed: SEND_AGAIN.View,
+    expired: SEND_AGAIN.View,
+  }
+  const Steps = steps[message.status as keyof typeof steps] // Undefined for any other status.
+  if (Steps === undefined) return null
+  return (
+    <div class="actions bubble-actions">
+      <Steps {...props} />
+    </div>
+  )
+}
+
+function CancelButton({ message, onChanged }: Props) {
+  const { api, notices } = useDashboard()
   const { isBusy, start } = useAction(
-    (call: () => Promise<Answer<Message>>) => call(),
+    () => api.call('cancelMessage', { params: { id: message.id } }),
     (changed) => {
       onChanged(changed)
       notices.done('Saved.')
     },
     (failure) => notices.failed(failure.message),
   )
-  const resolve = (status: 'sent' | 'failed') => () =>
-    start(() => api.call('resolveMessage', { params: { id: message.id }, body: { status } }))
-  if (!isOpenTo(session.member, message)) return null
-  if (message.status === 'uncertain') {
-    return (
-      <div class="actions bubble-actions">
-        <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
-          Mark as sent
-        </Button>
-        <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
-          Mark as failed
-        </Button>
-      </div>
-    )
-  }
-  if (message.status === 'queued') {
-    return (
-      <div class="actions bubble-actions">
-        {message.queued_reason === 'approval' ? (
-          <APPROVAL_ACTIONS.View message={message} onChanged={onChanged} />
-        ) : (
-          <Button
-            icon="cross"
-            isBusy={isBusy}
-            onClick={() => start(() => api.call('cancelMessage', { params: { id: message.id } }))}
-          >
-            Cancel sending
-          </Button>
-        )}
-      </div>
-    )
-  }
-  if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
-    <div class="actions bubble-actions">
-      <SEND_AGAIN.View message={message} onChanged={onChanged} />
-    </div>
+    <Button icon="cross" isBusy={isBusy} onClick={start}>
+      Cancel sending
+    </Button>
   )
 }

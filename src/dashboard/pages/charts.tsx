@@ -1,4 +1,4 @@
-// The charts of Home and of a line, from the figures of the relay.
+// The charts of Home, lines and webhooks.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { HomeChartData, LineChartData } from '../../api/stats.ts'
@@ -9,7 +9,7 @@ import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
 import { useHomeCharts, useLineCharts, useLines } from '../sources.ts'
-import { momentWords } from '../time-words.ts'
+import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
 
@@ -72,7 +72,7 @@ export function LineCharts({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-/** Messages of a line on each of 14 days, for its card. */
+/** Messages per day for a line's card. */
 export function LineSparkline({ line }: { readonly line: PhoneLine }) {
   const days = useHomeCharts().value?.days ?? []
   const points = days.map(({ day, lines }) => {
@@ -121,7 +121,7 @@ function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: Phone
 type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', number>>
 type DayFigures = Figures & { readonly day: string }
 
-/** A day leads to its messages; `line` limits them to one line. */
+/** Each day links to its messages; `line` is an id, or null for all lines. */
 function MessageDays(props: {
   readonly days: readonly DayFigures[]
   readonly line: string | null
@@ -152,7 +152,7 @@ function dayPoint(figures: DayFigures) {
   }
 }
 
-/** "40 sent, 38 received, 1 failed"; of the last two only what there is. */
+/** "40 sent, 38 received, 1 failed"; failed and uncertain only if there are any. */
 function countsOf(figures: Figures): string {
   return (['sent', 'received', 'failed', 'uncertain'] as const)
     .filter((name) => name === 'sent' || name === 'received' || figures[name] > 0)
@@ -194,7 +194,7 @@ const HALF_HOUR_MS = 1_800_000
 
 type AttemptsProps = Pick<HomeChartData, 'webhooks'> & { readonly label?: string | undefined }
 
-/** The attempts of these webhooks together. */
+/** The sum of these webhooks' attempts. */
 export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }: AttemptsProps) {
   const first = webhooks[0]
   if (first === undefined) return <p class="small quiet">{NO_ATTEMPTS}</p>
@@ -204,7 +204,7 @@ export function Attempts({ webhooks, label = 'Webhook attempts, last 24 hours' }
     return { ok: sum('ok'), failed: sum('failed') }
   })
   const points = cells.map(({ ok, failed }, place) => {
-    const from = momentWords(new Date(Date.parse(first.from) + place * HALF_HOUR_MS).toISOString())
+    const from = momentWords(isoTime(Date.parse(first.from) + place * HALF_HOUR_MS))
     const counts = [grouped(ok), grouped(failed)] as const
     const words = ok + failed === 0 ? NO_ATTEMPTS : `${counts[0]} delivered, ${counts[1]} failed`
     const share = ok + failed === 0 ? null : ok / (ok + failed)
@@ -247,10 +247,9 @@ function ContactDays({ charts: { days, daily_contact_limit } }: LineProps) {
   )
 }
 
-/** Time until messages were sent; nothing where none was. */
 function Latency({ charts: { days, send_p50_ms, send_p95_ms } }: LineProps) {
   if (days.every(({ sent }) => sent === 0)) return null
-  // Isolated: Arabic words would turn what stands between two of them.
+  // Unicode isolates keep Arabic digits and units from reordering the sentence.
   const within = (ms: number | null) =>
     ms === null ? 'more than 5 min' : `\u2068${durationWords(ms)}\u2069`
   return (

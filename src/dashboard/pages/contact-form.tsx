@@ -1,4 +1,4 @@
-// The form of a person in the address book: on the page of people, and in the head of a thread.
+// The form for a contact, opened from People and from a thread.
 
 import { useSignal } from '@preact/signals'
 
@@ -14,23 +14,22 @@ import {
 import { fieldError } from '../api.ts'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextArea, TextField, bindTo } from '../components/form.tsx'
-import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { useLines } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
 type Props = {
-  /** Null where it is to be typed. */
+  /** Null for a new contact, whose handle is typed. */
   readonly handle: string | null
   readonly isKnown: boolean
   readonly onClose: () => void
   readonly onChanged: () => void
 }
 
-/** Waits for what is known of the person: an empty form, saved, would overwrite it. */
+/** Waits for the stored contact: saving an empty form would overwrite it. */
 export function ContactDialog(props: Props) {
   const call = props.handle !== null && props.isKnown ? { params: { handle: props.handle } } : null
   const read = useRead('getContact', call)
@@ -91,7 +90,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
   )
 }
 
-/** Errors of a list name one of its texts, so they are shown below the form. */
+/** An error in a list names one of its texts, so it is shown below the form. */
 function hasOwnError(field: ContactField): boolean {
   return CONTACT_FIELDS[field].kind !== 'list'
 }
@@ -120,7 +119,6 @@ function RemoveButton({ handle, onDone }: RemoveProps) {
         text="Delete contact…"
         title="Delete this contact?"
         confirm={COMMON.delete}
-        look="danger"
         call={() => api.call('deleteContact', { params: { handle } })}
         onDone={onDone}
       >

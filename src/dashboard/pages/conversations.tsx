@@ -1,4 +1,4 @@
-// The list of conversations on the left and one of them on the right; on a phone one of the two.
+// The list of conversations on the left, and one of them on the right; on a phone, only one of the two.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -10,7 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { SelectField, useSettled } from '../components/form.tsx'
+import { SelectField, useSettled, optionsOf, bindTo } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { WindowList } from '../components/long-list.tsx'
@@ -35,18 +35,13 @@ import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
-const CONVERSATIONS_MAX = 20_000
-const ROW_HEIGHT = 76
-/** A row never shows more of a text. */
-const ROW_TEXT_MAX = 160
-
 const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
 
 export function ConversationsPage() {
   const { router } = useDashboard()
   const [id] = router.route.value.path
   const lines = useLines().value?.data ?? []
-  /** The recipient in the form of a new conversation; null while it is closed. */
+  /** The recipient in the form for a new conversation; null while it is closed. */
   const writing = useSignal<string | null>(null)
   const write = (to = '') => (writing.value = to)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -54,7 +49,7 @@ export function ConversationsPage() {
   useFocusRescue(id === undefined ? heading : pane, id)
   const isWritten = useRef(false)
   useLayoutEffect(() => {
-    // The button of the form vanishes when the new conversation is listed; the field to write on is in the pane.
+    // The form's button is gone once the new conversation opens; the composer is in the pane.
     if (isWritten.current) pane.current?.focus({ preventScroll: true })
     isWritten.current = false
   }, [id])
@@ -95,23 +90,21 @@ export function ConversationsPage() {
   )
 }
 
-type NewProps = {
+function NewConversation(props: {
   readonly to: string
   readonly lines: readonly PhoneLine[]
   readonly onSent: (message: Message) => void
   readonly onClose: () => void
-}
-
-function NewConversation({ to, lines, onSent, onClose }: NewProps) {
-  const form = useSendForm(onSent, to)
+}) {
+  const form = useSendForm(props.onSent, props.to)
   return (
     <Dialog
       title="New conversation"
-      onClose={onClose}
+      onClose={props.onClose}
       onSubmit={form.submit}
       actions={<SendButton {...form.button} />}
     >
-      <SendFields form={form} lines={lines} isFirst />
+      <SendFields form={form} lines={props.lines} isFirst />
     </Dialog>
   )
 }
@@ -128,8 +121,10 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const typed = useSignal(q)
   const filter = { line, type, state }
   const path = selected === null ? [] : [selected]
-  const choose = (changes: Partial<Filter>) =>
-    router.replace(href('conversations', path, { ...filter, ...changes }))
+  const bind = (name: keyof Filter) =>
+    bindTo(filter[name], (value) =>
+      router.replace(href('conversations', path, { ...filter, [name]: value })),
+    )
   return (
     <section class="conversation-pane" aria-label={CONVERSATIONS.all}>
       <div class="conversation-head">
@@ -137,7 +132,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           Conversations
         </p>
         <NotifyButton />
-        <Button look="main" icon="plus" isIconOnly onClick={() => onWrite()}>
+        <Button variant="main" icon="plus" isIconOnly onClick={() => onWrite()}>
           New conversation
         </Button>
       </div>
@@ -150,7 +145,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <Filters {...{ filter, lines }} onChoose={choose} />
+        <Filters {...{ bind, lines }} />
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}
@@ -161,52 +156,45 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   )
 }
 
-/** The id of the only line to show, the only kind, and the only state; empty for all. */
-type Filter = { readonly line: string; readonly type: string; readonly state: string }
+/** A line's id, a type and a state to show; empty for all. */
+type Filter = Readonly<Record<'line' | 'type' | 'state', string>>
 
 type FiltersProps = Pick<PaneProps, 'lines'> & {
-  readonly filter: Filter
-  readonly onChoose: (changes: Partial<Filter>) => void
+  readonly bind: (name: keyof Filter) => { value: string }
 }
 
-function Filters({ filter: { line, type, state }, lines, onChoose: choose }: FiltersProps) {
+function Filters({ bind, lines }: FiltersProps) {
   return (
     <>
       <SelectField
         label="Show"
         isLabelHidden
-        value={state}
+        bind={bind('state')}
         options={optionsOf({ '': 'All', unread: 'Unread', unanswered: 'Unanswered' })}
-        onChange={(chosen) => choose({ state: chosen })}
       />
       {lines.some(({ relay_groups }) => relay_groups) && (
         <SelectField
           label="Kind of conversation"
           isLabelHidden
-          value={type}
+          bind={bind('type')}
           options={optionsOf({ '': 'Everyone', direct: 'People', group: 'Groups' })}
-          onChange={(chosen) => choose({ type: chosen })}
         />
       )}
       {lines.length > 1 && (
         <SelectField
           label="Line"
           isLabelHidden
-          value={line}
+          bind={bind('line')}
           options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-          onChange={(chosen) => choose({ line: chosen })}
         />
       )}
     </>
   )
 }
 
-const optionsOf = (texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).map(([value, text]) => ({ value, text }))
-
 type ListProps = PaneProps & {
   readonly filter: Filter
-  /** Words of a name, or a part of a number. */
+  /** Words of a name, or part of a number. */
   readonly typed: string
 }
 
@@ -221,7 +209,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
     return <FailureNote failure={now.failure} onRetry={again} />
   }
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
-  // The one that is looked at stays listed when it is read.
+  // The open conversation stays listed even if it no longer fits because it was read.
   const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
   if (rows.length === 0) {
     const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
@@ -232,7 +220,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
     <WindowList
       key={typed}
       label="Conversations"
-      rowHeight={ROW_HEIGHT}
+      rowHeight={76}
       rows={rows}
       count={now.nextCursor === null ? rows.length : -1}
       onNearEnd={() => {
@@ -252,20 +240,19 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   )
 }
 
-/** The found conversations as a list without an end to read. */
+/** Search results as a complete list. */
 function foundOf(now: Loaded<SearchResult>): FeedNow<Conversation> {
   if (now.state !== 'ready') return now
   return { state: 'ready', entries: now.value.conversations, nextCursor: null }
 }
 
-/** All conversations, or those that fit a filter. */
 function conversationSource(api: Api, { line, type, state }: Filter): FeedSource<Conversation> {
   const states = state === '' ? {} : { [state]: 'true' }
   const query = { phone_line_id: line, type: type === '' ? 'all' : type, ...states }
   return {
     page: (cursor, limit, signal) =>
       api.call('listConversations', { query: { ...query, cursor, limit }, signal }),
-    // A conversation that moved to another line is listed under its new id only.
+    // A conversation that moved to another line is listed only under its new id.
     entry: async (id, signal) => {
       const answer = await api.call('getConversation', { params: { id }, signal })
       if (!answer.ok || answer.value.moved_to === undefined) return answer
@@ -275,11 +262,11 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
     idIn: ({ what, id, conversation_id = null }) =>
       what === 'conversation' ? id : conversation_id,
     movesUp: (fresh, old) => fresh.updated_at > old.updated_at,
-    countMax: CONVERSATIONS_MAX,
+    countMax: 20_000,
   }
 }
 
-/** Conversations that the relay finds, once typing has paused. */
+/** Searches once typing has paused. */
 function useFound(typed: string): Read<SearchResult> {
   const settled = useSettled(typed)
   const call = typed === '' || settled !== typed ? null : { query: { q: typed, limit: 50 } }
@@ -293,7 +280,6 @@ function fits(conversation: Conversation, { line, type, state }: Filter): boolea
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }
 
-/** With a way to write to the number that was looked for. */
 function NothingFound({ typed, lines, onWrite }: Omit<ListProps, 'filter' | 'selected'>) {
   const handle = typedHandle(typed, lines)
   const write = isWhole(handle) && (
@@ -318,16 +304,14 @@ function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
   )
 }
 
-type RowProps = {
+function ConversationRow(props: {
   readonly conversation: Conversation
-  /** The name of its line, where there are several. */
+  /** The name of its line, if there are several lines. */
   readonly line: string | null
   readonly href: string
   readonly isSelected: boolean
   readonly tabIndex: number
-}
-
-function ConversationRow(props: RowProps) {
+}) {
   const { conversation, line, href: address, isSelected, tabIndex } = props
   const { clock } = useDashboard()
   const { last_message: last, updated_at, unread_count = 0 } = conversation
@@ -393,7 +377,7 @@ function LastText({ message }: { readonly message: Message }) {
           </>
         )}
         {message.attachments !== undefined && <Icon name="attach" />}
-        <PersonText>{messageExcerpt(message).slice(0, ROW_TEXT_MAX)}</PersonText>
+        <PersonText>{messageExcerpt(message).slice(0, 160)}</PersonText>
       </span>
     </>
   )

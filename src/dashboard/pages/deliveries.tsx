@@ -1,4 +1,4 @@
-// The deliveries of a webhook, newest first, with more while scrolling; the filters are in the address.
+// The deliveries of a webhook, newest first, with filters in the address.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -14,9 +14,8 @@ import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { typedHandle } from '../numbers.ts'
 import { useDelivery } from '../sources.ts'
@@ -31,7 +30,7 @@ import {
   refusalWords,
   REPLAY,
 } from '../words/deliveries.ts'
-import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { EVENT_NAMES, EVENT_OPTIONS } from '../words/webhook-form.ts'
 import { PendingReplay } from './pending-replay.tsx'
 
 const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
@@ -44,7 +43,7 @@ type Props = {
 }
 
 const STATUSES = { '': 'All', pending: 'Pending', succeeded: 'Delivered', exhausted: 'Failed' }
-/** Parameters of the list, under the same names in the address. */
+/** Query parameters of the API's list, with the same names in the address. */
 const FILTERS = [
   'status',
   'event',
@@ -54,9 +53,6 @@ const FILTERS = [
   'created_before',
 ] as const
 type Filter = Readonly<Record<(typeof FILTERS)[number], string>>
-
-/** Of one webhook, in the page; a filter shows older ones. */
-const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
   const asking = useSignal<'retry' | 'past' | null>(null)
@@ -83,13 +79,13 @@ export function Deliveries({ webhook, open }: Props) {
   )
 }
 
-/** The filter in the address; a status or event that is none is left out. */
+/** Reads the filter from the address, without unknown statuses and events. */
 function useFilter(): Filter {
   const { query } = useDashboard().router.route.value
   const known = (name: string, values: readonly string[]) =>
     values.includes(query[name] ?? '') ? query[name] : ''
   return {
-    ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // All names.
+    ...(Object.fromEntries(FILTERS.map((name) => [name, query[name] ?? ''])) as Filter), // It has all names.
     status: known('status', Object.keys(STATUSES)) ?? '',
     event: known('event', EVENT_NAMES) ?? '',
   }
@@ -137,12 +133,8 @@ function MoreFilters({ webhook, filter }: FilterProps) {
       <div class="delivery-filter-fields" role="group" aria-label="Filter deliveries">
         <SelectField
           label={DELIVERIES.event}
-          value={filter.event}
-          options={[
-            { value: '', text: DELIVERIES.allEvents },
-            ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
-          ]}
-          onChange={(event) => change({ event })}
+          bind={bindTo(filter.event, (event) => change({ event }))}
+          options={EVENT_OPTIONS}
         />
         <SettledField
           label="Number or email"
@@ -176,7 +168,7 @@ type SettledProps = {
   readonly onSettle: (value: string) => void
 }
 
-/** A text that counts after a pause in typing. */
+/** Calls `onSettle` after a pause in typing. */
 function SettledField({ label, value, onSettle }: SettledProps) {
   const typed = useSignal(value)
   const settled = useSettled(typed.value).trim()
@@ -245,8 +237,8 @@ function deliverySource(api: Api, webhookId: string, filter: Filter): FeedSource
       api.call('listSeenDeliveries', { params, query: { ...filter, cursor, limit }, signal }),
     entry: (id, signal) => api.call('getSeenDelivery', { params: { id }, signal }),
     idIn: ({ what, id }) => (what === 'delivery' ? id : null),
-    movesUp: () => false,
-    countMax: DELIVERIES_MAX,
+    // Filters find older ones.
+    countMax: 500,
   }
 }
 
@@ -293,7 +285,6 @@ type RowProps = FilterProps & {
   readonly isOpen: boolean
 }
 
-/** One line; open, with all details below it. */
 function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
   const path = [webhook.id, 'deliveries', ...(isOpen ? [] : [delivery.id])]
   return (
@@ -332,13 +323,12 @@ function RetryNow({ delivery }: Pick<RowProps, 'delivery'>) {
     (failure) => notices.failed(refusalWords(failure)),
   )
   return (
-    <Button look="quiet" icon="again" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="again" isBusy={isBusy} onClick={start}>
       Retry now
     </Button>
   )
 }
 
-/** The last answer, the attempt of the schedule, and the next try. */
 function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const { clock } = useDashboard()
   const { status, attempts, attempt_count, schedule } = delivery

@@ -1,4 +1,4 @@
-// The details of a delivery: its failure, every attempt, and the request.
+// The details of a delivery: failure, attempts and request.
 
 import type { SeenAttempt, SeenDelivery } from '../../api/dashboard.ts'
 import type { Delivery, Webhook } from '../../api/webhooks.ts'
@@ -10,9 +10,8 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Facts } from '../components/page.tsx'
 import { Ago, LongText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { DELIVERIES, isTest, nextTryWords, refusalWords } from '../words/deliveries.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
@@ -51,7 +50,7 @@ function Redeliver({ delivery }: Pick<Props, 'delivery'>) {
   )
 }
 
-/** The reason for a failure, beside the button. */
+/** The reason for a failure, beside its button. */
 export function Refusal({ failure }: { readonly failure: Failure | null }) {
   return (
     <span role="alert" class="refusal small">
@@ -85,9 +84,7 @@ function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }
       <h3>Attempts</h3>
       <ol class="attempts">
         {attempts.toReversed().map((attempt, index) => (
-          <li key={attempt.number}>
-            <AttemptItem attempt={attempt} isNewest={index === 0} />
-          </li>
+          <AttemptItem key={attempt.number} attempt={attempt} isNewest={index === 0} />
         ))}
       </ol>
     </div>
@@ -99,7 +96,7 @@ type ItemProps = { readonly attempt: SeenAttempt; readonly isNewest: boolean }
 function AttemptItem({ attempt, isNewest }: ItemProps) {
   const { number, hint, duration, cause, started_at, status_code, response_excerpt } = attempt
   return (
-    <>
+    <li>
       <p class={`attempt tone-${hint === null ? 'ok' : 'bad'}`}>
         <Icon name={hint === null ? 'check' : 'cross'} />
         <span class="grow">
@@ -120,7 +117,7 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
           </div>
         </details>
       )}
-    </>
+    </li>
   )
 }
 

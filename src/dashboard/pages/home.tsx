@@ -1,12 +1,10 @@
-// The state of the relay, its issues, and the latest messages.
+// Home: the relay's state, issues, lines, and latest messages.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-import type { RelayState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { DayStats } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
 import { Form } from '../components/form.tsx'
@@ -40,7 +38,7 @@ const RECENT = { limit: 10, type: 'all', contact_names: 'true' }
 
 export function HomePage() {
   const { session } = useDashboard()
-  // Loaded beside the data, so that issues are shown with the rest.
+  // Loads the script together with the data, so that issues appear with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
   const days = useRead('getStats', { query: { days: 1 } }, 'message')
@@ -59,7 +57,14 @@ export function HomePage() {
     >
       {({ state, lines, recent }) => (
         <>
-          <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
+          <div class={`home-state tone-${state.tone}`}>
+            <span class="home-state-sign">
+              <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
+            </span>
+            <PageHead title={state.title}>
+              {stateSentence(state, days.value?.data.at(-1) ?? null)}
+            </PageHead>
+          </div>
           <ISSUES.View lines={lines.data} recent={recent.data} />
           <div class="home">
             <Card
@@ -99,21 +104,6 @@ function Opening() {
   )
 }
 
-/** `today` is null until it is known. */
-type StateProps = { readonly state: RelayState; readonly today: DayStats | null }
-
-function StateHead({ state, today }: StateProps) {
-  return (
-    <div class={`home-state tone-${state.tone}`}>
-      <span class="home-state-sign">
-        <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
-      </span>
-      <PageHead title={state.title}>{stateSentence(state, today)}</PageHead>
-    </div>
-  )
-}
-
-/** Each line with its state and the new contacts it has left for today. */
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const kinds = useKinds()
   if (lines.length === 0) {

@@ -1,4 +1,4 @@
-// What waits for the owner, as cards: the rest of setup, one for each issue, and messages that need attention.
+// Cards for what needs the owner: unfinished setup, issues, and messages.
 
 import { useEffect } from 'preact/hooks'
 
@@ -12,8 +12,7 @@ import { Callout } from '../components/callout.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useAbout, useAttention, useRelayState } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
@@ -27,7 +26,7 @@ const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Info' } as const
 
 const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
 
-/** True for a webhook that fails: all of them share a card. */
+/** Failing webhooks share one card. */
 function isGrouped({ cause, consequences }: FindingBranch): boolean {
   return GROUPED.has(cause.code) && consequences.length === 0
 }
@@ -45,7 +44,6 @@ export function Issues(props: SetupProps) {
   )
 }
 
-/** One card for each cause, with its consequences inside. */
 function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
   if (findings.length === 0) return null
   return (
@@ -104,14 +102,12 @@ function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
   )
 }
 
-/** The same for as long as the finding is about the same thing. */
 function keyOf({ code, about }: HealthFinding): string {
   return `${code} ${about.kind} ${about.id}`
 }
 
 type SetupProps = { readonly lines: readonly PhoneLine[]; readonly recent: readonly Message[] }
 
-/** The rest of setup, until it is finished, dismissed, or proven unnecessary. */
 function SetupCallout(props: SetupProps) {
   const step = useDashboard().session.now.value?.setup_step ?? null
   return step === null ? null : <UnfinishedSetup step={step} {...props} />
@@ -128,7 +124,7 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
     () => {},
     ({ message }) => notices.failed(message),
   )
-  // Otherwise the card would be back as soon as a line is offline.
+  // Without this, the card would return as soon as a line is offline.
   useEffect(() => {
     if (isProven) void session.setStep(null)
   }, [isProven])
@@ -139,7 +135,7 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
       title="Finish setting up"
       actions={
         <>
-          <Button look="quiet" isBusy={isBusy} onClick={start}>
+          <Button variant="quiet" isBusy={isBusy} onClick={start}>
             Dismiss
           </Button>
           <LinkButton href={href('setup')}>Continue setup</LinkButton>
@@ -159,8 +155,6 @@ function NextStep({ name }: { readonly name: string }) {
   return <>{`Next: ${step.title}, step ${steps.indexOf(step) + 1} of ${steps.length}.`}</>
 }
 
-const COUNTED_MAX = 1_000
-
 const ATTENTION = {
   approval: 'to approve',
   failed: 'failed',
@@ -169,7 +163,7 @@ const ATTENTION = {
   queued: 'waiting',
 } as const
 
-/** Failed and undecided messages, each number with the list of them. */
+/** Numbers of failed and undecided messages, each with a link to their list. */
 function AttentionCard() {
   const counts = useAttention().value
   const names = Object.keys(ATTENTION) as readonly (keyof Attention)[]
@@ -182,11 +176,12 @@ function AttentionCard() {
       <ul class="attention">
         {names.map((name) => {
           const count = counts?.[name] ?? 0
-          const most = grouped(count)
           return (
             <li key={name} class={count === 0 ? 'quiet' : undefined}>
               <a href={linkTo(name)}>
-                <strong class="figures">{count === COUNTED_MAX ? `${most}+` : most}</strong>{' '}
+                <strong class="figures">
+                  {count === 1_000 ? `${grouped(count)}+` : grouped(count)}
+                </strong>{' '}
                 {ATTENTION[name]}
               </a>
             </li>
@@ -200,5 +195,5 @@ function AttentionCard() {
   )
 }
 
-/** Age of failed messages that are counted, as in the relay. */
+/** The relay counts failed messages of the last 7 days. */
 const ATTENTION_DAYS = 7

@@ -1,4 +1,4 @@
-// A new key: its name, a sentence of choices about what it may do, and its secret, shown once.
+// Creates a key: its name, a sentence of choices about what it may do, and its secret, shown once.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -8,9 +8,8 @@ import type { PhoneLine } from '../../api/phone-lines.ts'
 import { fieldError } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
-import { TextArea, TextField, bindTo } from '../components/form.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { TextArea, TextField, bindTo, type Option } from '../components/form.tsx'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 import { useKinds, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
@@ -30,7 +29,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const chosen = useSignal<Partial<Limits>>({})
   const line = (lines.find(isReady) ?? lines[0])?.id ?? ''
   const limits: Limits = { ...PROPOSED, line, ...chosen.value }
-  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  // Nothing else in the page ever holds the secret, which goes with the dialog.
   const created = useSignal<CreatedKey | null>(null)
   const action = useAction(
     () => {
@@ -77,7 +76,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** The choices of the form; empty texts are no limit. */
+/** The choices in the form; an empty text is no limit. */
 type Limits = {
   readonly scopes: string
   readonly line: string
@@ -102,7 +101,7 @@ function scopesIn({ scopes }: Limits) {
   return SCOPE_CHOICES.find(({ value }) => value === scopes)?.scopes ?? null
 }
 
-/** Fields of the request that creates the key. */
+/** The request's fields for the choices. */
 function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
   const { line, recipients, allow, rate, approval, expiry } = limits
   const scopes = scopesIn(limits)
@@ -160,7 +159,7 @@ const EXPIRY_CHOICES: readonly Option[] = [
   { value: '365', text: 'for a year' },
 ]
 
-/** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is a part of the sentence. */
+/** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
   const choice = <F extends keyof typeof CHOICE_LABELS>(
     field: F,
@@ -213,12 +212,10 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
   )
 }
 
-/** A part of the sentence that stays together. */
+/** A part of the sentence that isn't broken across lines. */
 function Clause({ children }: { readonly children: ComponentChildren }) {
   return <span class="key-clause">{children}</span>
 }
-
-type Option<T extends string = string> = { readonly value: T; readonly text: string }
 
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []

@@ -1,4 +1,4 @@
-// API keys: the apps that may use the relay.
+// API keys: list, create and revoke.
 
 import { useSignal } from '@preact/signals'
 
@@ -11,9 +11,8 @@ import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/form.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useKeys, useLines, useWebhooks } from '../sources.ts'
 import { COMMON, grouped } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
@@ -21,13 +20,13 @@ import { CreateKey } from './key-form.tsx'
 
 export function KeysPage() {
   const keys = useKeys()
-  /** The key whose revocation is asked for, or `new` while one is being created. */
+  /** The key to revoke, or `new` while the form for a new key is open. */
   const asked = useSignal<Key | 'new' | null>(null)
   const all = keys.value?.data ?? []
   const isEmpty = keys.value !== null && all.every(isRevoked)
   const close = () => (asked.value = null)
   const create = (
-    <Button look="main" icon="plus" onClick={() => (asked.value = 'new')}>
+    <Button variant="main" icon="plus" onClick={() => (asked.value = 'new')}>
       {WORDS.newKey}
     </Button>
   )
@@ -164,7 +163,7 @@ type RevokeProps = {
   readonly onClose: () => void
 }
 
-/** Revokes a key once its name was typed, then lists what it created and is still there. */
+/** Revokes a key after its name was typed, then lists what the key created and still works. */
 function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   const { api, notices } = useDashboard()
   const typed = useSignal('')
@@ -183,7 +182,7 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
     <ActionDialog
       title="Revoke this key?"
       confirm="Revoke"
-      look="danger"
+      variant="danger"
       action={action}
       // A name may be impossible to type; the start of the key never is.
       isReady={[name.trim(), revoked.key_hint].includes(typed.value.trim())}
@@ -206,13 +205,11 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   )
 }
 
-type StillThereProps = {
-  readonly made: Made
-  readonly keys: readonly Key[]
-  readonly onClose: () => void
-}
-
-function StillThere({ made, keys, onClose }: StillThereProps) {
+function StillThere({
+  made,
+  keys,
+  onClose,
+}: Omit<RevokeProps, 'revoked'> & { readonly made: Made }) {
   const webhooks = useWebhooks().value?.data ?? []
   const keyNames = made.keys.map((id) => {
     const key = keys.find((each) => each.id === id)
@@ -226,7 +223,7 @@ function StillThere({ made, keys, onClose }: StillThereProps) {
       actions={
         <>
           {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
-          <Button look="main" onClick={onClose}>
+          <Button variant="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>

@@ -2,9 +2,8 @@ import type { Check } from '../../api/dashboard.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useChecks } from '../sources.ts'
 
 const SIGNS = {
@@ -17,11 +16,11 @@ const SIGNS = {
 
 type Props = {
   readonly title: string
-  /** Null for the Mac on which the relay runs. */
+  /** Null for the relay's own Mac. */
   readonly lineId: string | null
 }
 
-/** Each requirement of a line with its result, and the fix of one that failed. */
+/** Each requirement of a line with its result, and a fix if it failed. */
 export function CheckCard({ title, lineId }: Props) {
   return (
     <Card title={title} actions={<CheckAgain />}>
@@ -46,7 +45,7 @@ export function CheckCard({ title, lineId }: Props) {
   )
 }
 
-/** Has the relay check now, which takes as long as the devices need to respond. */
+/** The relay's answer takes as long as the devices need to respond. */
 function CheckAgain() {
   const { api, notices } = useDashboard()
   const { refresh } = useChecks()

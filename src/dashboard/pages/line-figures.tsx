@@ -1,4 +1,4 @@
-// The figures of a line: its new contacts of today, its latest messages, and its queue.
+// Figures of a line: new contacts today, latest messages, and queue.
 
 import type { ComponentChildren } from 'preact'
 
@@ -21,9 +21,6 @@ import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
-/** A longer queue is "50+". */
-const QUEUED_MAX = 50
-
 export function LineSubtitle({ line }: Props) {
   return (
     <>
@@ -34,7 +31,6 @@ export function LineSubtitle({ line }: Props) {
   )
 }
 
-/** The new contacts of today, with the time of the reset. */
 export function NewContacts({ line }: Props) {
   const { clock } = useDashboard()
   const timeZone = useTimeZone()
@@ -55,7 +51,7 @@ export function LineTraffic({ line }: Props) {
   const traffic = combine({
     received: useLatest({ direction: 'inbound' }, 1),
     sent: useLatest({ direction: 'outbound' }, 1),
-    queued: useLatest({ status: 'queued' }, QUEUED_MAX),
+    queued: useLatest({ status: 'queued' }, 50),
   })
   const { now, value } = traffic
   if (now.state === 'failed') return <ReadFailure of={traffic} />
@@ -78,12 +74,11 @@ export function LineTraffic({ line }: Props) {
   )
 }
 
-type LatestProps = {
+function LatestMessage(props: {
   readonly message: Message | undefined
   readonly children?: ComponentChildren
-}
-
-function LatestMessage({ message, children }: LatestProps) {
+}) {
+  const { message, children } = props
   if (message === undefined) return <>Never</>
   return (
     <a href={href('conversations', [message.conversation_id])}>

@@ -1,4 +1,4 @@
-// The machine of a line, and its move to another one.
+// The machine of a line, and moving the line to another one.
 
 import { useSignal } from '@preact/signals'
 
@@ -10,14 +10,13 @@ import { ActionDialog } from '../components/dialog.tsx'
 import { SelectField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
 import { useBoxes } from '../sources.ts'
 
 type Props = { readonly line: PhoneLine }
 
-/** Nothing while the relay has no other machine. */
+/** Shows nothing if the relay has no other machine. */
 export function LinePlace({ line }: Props) {
   const boxes = useBoxes().value?.data ?? []
   const isMoving = useSignal(false)
@@ -98,12 +97,7 @@ function MoveLine({ line, boxes, onClose }: MoveProps) {
         The line stops sending and receiving here. Sign in with its number on the other machine, and
         it continues there with its conversations. Messages wait meanwhile, for up to 24 hours.
       </p>
-      <SelectField
-        label="Move to"
-        value={to.value}
-        options={places}
-        onChange={(value) => (to.value = value)}
-      />
+      <SelectField label="Move to" bind={to} options={places} />
     </ActionDialog>
   )
 }

@@ -1,4 +1,4 @@
-// Incoming messages of every kind, simulated on a simulated line.
+// Simulates incoming events of every kind on a simulated line.
 
 import { useSignal } from '@preact/signals'
 
@@ -8,11 +8,10 @@ import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 
-/** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
+/** Builds the body of an event. `targetGuid` is the latest message with the person, if any. */
 type Scene = (from: string, text: string, targetGuid: string | null) => object
 
 const file =
@@ -49,7 +48,7 @@ export function Simulation({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const from = useSignal('+12025550140')
   const text = useSignal('Is my table ready?')
-  const chosen = useSignal<string>('Picture')
+  const chosen = useSignal('Picture')
   const { isBusy, failure, start } = useAction(
     () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
     () => notices.done('Simulated. What this line relays is in Conversations.'),
@@ -57,12 +56,7 @@ export function Simulation({ line }: { readonly line: PhoneLine }) {
   return (
     <Card title="Simulate">
       <Form onSubmit={start}>
-        <SelectField
-          label="Event"
-          value={chosen.value}
-          options={OPTIONS}
-          onChange={(name) => (chosen.value = name)}
-        />
+        <SelectField label="Event" bind={chosen} options={OPTIONS} />
         <TextField label="From" type="tel" bind={from} />
         <TextField label="Text" bind={text} />
         <FailureNote failure={failure} />

@@ -1,27 +1,22 @@
-// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact.
+// Tests that a line receives: with a text from a phone, or from a simulated contact on a simulated line.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useKinds } from '../sources.ts'
 import { isReady, practiceNumbers, type TestOutcome, testOutcome } from '../words/line-states.ts'
 import { whyNot } from '../words/message-states.ts'
 
-/** A busy line receives others meanwhile. */
-const LATEST = 50
-
 type TestProps = { readonly line: PhoneLine; readonly onArrived?: (() => void) | undefined }
 
-/** Waits for one text with a code of its own, and starts over on request. */
+/** Waits for one text with a unique code. */
 export function ReceiveTest({ line, onArrived }: TestProps) {
   const code = useSignal(newCode())
   const again = () => (code.value = newCode())
@@ -32,12 +27,13 @@ export function ReceiveTest({ line, onArrived }: TestProps) {
 type RunProps = TestProps & { readonly code: string; readonly onAgain: () => void }
 
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
-  const query = { phone_line_id: line.id, limit: LATEST }
+  // A busy line receives other messages meanwhile.
+  const query = { phone_line_id: line.id, limit: 50 }
   const latest = useRead('listMessages', { query }, 'message')
   const practice = practiceNumbers(line, useKinds())
   const arrived = useRef<TestOutcome | null>(null)
   const seen = testOutcome(latest.value?.data ?? [], line, code)
-  // On a busy line the text soon is no longer among the latest.
+  // On a busy line, the text is soon no longer among the latest.
   if (seen.outcome === 'arrived') arrived.current ??= seen
   const outcome = arrived.current ?? seen
   const hasArrived = outcome.outcome === 'arrived'
@@ -66,7 +62,7 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
 type TextProps = { readonly line: PhoneLine; readonly text: string }
 
 function PhoneTest({ line, text }: TextProps) {
-  // iOS reads the body after `&`, Android after `?`; this form works for both.
+  // iOS reads the body after `&`, Android after `?`; `?&` works for both.
   const link = `sms:${line.phone_number}?&body=${encodeURIComponent(text)}`
   return (
     <div class="line-test">
@@ -88,14 +84,16 @@ function PhoneTest({ line, text }: TextProps) {
   )
 }
 
-/** A QR code drawn by the relay, which draws links that open a text only. */
+/** A QR code drawn by the relay, which draws only `sms:` links. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { api } = useDashboard()
   const svg = useSignal<string | null>(null)
   useEffect(() => {
     const end = new AbortController()
     const show = async () => {
-      const drawn = await drawQr(api, text, end.signal)
+      const answer = await api.bytes('drawQrCode', { query: { text }, signal: end.signal })
+      // Without the code, the words beside it are enough.
+      const drawn = answer.ok ? await answer.value.text() : null
       if (!end.signal.aborted) svg.value = drawn
     }
     void show()
@@ -106,19 +104,13 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   return <img class="qr-code" alt={label} src={source} />
 }
 
-/** Null where the relay draws none; the words beside it are enough. */
-async function drawQr(api: Api, text: string, signal: AbortSignal): Promise<string | null> {
-  const answer = await api.bytes('drawQrCode', { query: { text }, signal })
-  return answer.ok ? answer.value.text() : null
-}
-
 function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string }) {
   const { api } = useDashboard()
   const sent = useSignal<Message | null>(null)
   const { isBusy, failure, start } = useAction(
     () => {
       const body = { to: echo, text, phone_line_id: line.id }
-      // Pressed twice, it is still one message.
+      // Pressing twice sends one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
       return api.call('sendMessage', { body, headers })
     },

@@ -1,4 +1,4 @@
-// All lines, each with its state and the reason for it.
+// The list of lines, and the view of one line.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -16,9 +16,8 @@ import { Badge, Icon } from '../components/icon.tsx'
 import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
@@ -122,7 +121,7 @@ function NoLines() {
 
 type Props = { readonly line: PhoneLine }
 
-export function LineView({ id }: { readonly id: string }) {
+function LineView({ id }: { readonly id: string }) {
   const lines = useLines()
   return (
     <DetailView
@@ -185,7 +184,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
   )
 }
 
-/** True for a line that the owner asked for and no longer does; the relay deletes no other. */
+/** The relay allows deleting only lines that are no longer in use. */
 function isDeletable(line: PhoneLine, kinds: Kinds, lines: readonly PhoneLine[]): boolean {
   const { id, status_reason: reason, phone_number } = line
   const isTwin = lines.some((one) => one.id !== id && one.phone_number === phone_number)
@@ -209,7 +208,7 @@ function LineSettings({ line }: Props) {
   const save = () =>
     start({
       ...(label.isChanged && { label: label.value.trim() || null }),
-      // Anything but a number is sent as it is, and refused by the relay.
+      // An empty field becomes NaN, which the relay refuses.
       ...(limit.isChanged && { daily_contact_limit: Number(limit.value || 'none') }),
     })
   return (
@@ -272,7 +271,7 @@ function LineSwitches({ line, onChange }: SwitchesProps) {
   )
 }
 
-/** The stored text, until another one is typed. */
+/** The stored text, until another is typed. */
 function useDraft(stored: string) {
   const typed = useSignal<string | null>(null)
   useEffect(() => {
@@ -325,7 +324,6 @@ function Capabilities({ line }: Props) {
   )
 }
 
-/** Hours of each day in which the line sends nothing. */
 function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   const { api, notices } = useDashboard()
   const { from: storedFrom = '', to: storedTo = '' } = line.quiet_hours ?? {}
@@ -356,7 +354,7 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
             Save
           </Button>
           {storedFrom !== '' && (
-            <Button look="quiet" isBusy={isBusy} onClick={turnOff}>
+            <Button variant="quiet" isBusy={isBusy} onClick={turnOff}>
               Turn off
             </Button>
           )}

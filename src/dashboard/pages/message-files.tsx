@@ -1,5 +1,5 @@
-// The files of a message: small pictures, and cards for all else. Nothing of a message is ever opened as a
-// page: bytes are shown as a picture from memory, or saved.
+// The files of a message: small pictures, and cards for other files. A file is never opened as a page: its bytes are
+// shown as a picture from memory, or saved.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -45,7 +45,7 @@ export function MessageFiles({ message }: { readonly message: Message }) {
   )
 }
 
-/** A file of which there may be a small picture; read once it comes near the view. */
+/** A file that may have a small picture, read once it comes near the view. */
 function PictureFile({ file }: FileProps) {
   const isNear = useSignal(false)
   const call = isNear.value ? { params: { id: file.id } } : null
@@ -120,7 +120,6 @@ function LargePicture({ file, variant, onClose }: LargeProps) {
   )
 }
 
-/** Name, size and state of a file, with the ways to get it. */
 function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | undefined }) {
   const isOpen = useSignal(false)
   const absence = absenceWords(file)
@@ -139,7 +138,7 @@ function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | u
         </p>
       </div>
       {facts !== undefined && variant !== null && (
-        <Button look="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
+        <Button variant="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
           Open
         </Button>
       )}
@@ -160,13 +159,13 @@ function Download({ file, isIconOnly }: DownloadProps) {
   const call = { params: { id: file.id } }
   const { isBusy, start } = useDownload('downloadAttachment', call, file.filename)
   return (
-    <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
       Download
     </Button>
   )
 }
 
-/** The address in memory of a variant of a picture; null until it is here. */
+/** The blob URL of a picture's variant; null until it is loaded. */
 function usePicture(id: string, variant: Variant): string | null {
   const { api } = useDashboard()
   const address = useSignal<string | null>(null)
@@ -176,7 +175,7 @@ function usePicture(id: string, variant: Variant): string | null {
       const query = { variant }
       const call = { params: { id }, query, signal: end.signal }
       const answer = await api.bytes('downloadAttachment', call)
-      // An address in memory belongs to this page: opened in a tab of its own, it must not run anything.
+      // A blob URL has this page's origin: opened in a new tab, it must not run scripts.
       if (!answer.ok || end.signal.aborted || !isPicture(answer.value.type)) return
       address.value = URL.createObjectURL(answer.value)
     }

@@ -1,4 +1,4 @@
-// A message with the times of its steps, and its deliveries to webhooks.
+// A message with the times of its steps and its webhook deliveries.
 
 import type { SeenDelivery } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
@@ -26,7 +26,7 @@ type ViewProps = { readonly id: string; readonly onClose: () => void }
 export function MessageView({ id, onClose }: ViewProps) {
   const call = { params: { id }, query: { contact_names: 'true' } }
   const read = useRead('getMessage', call, id, 'contact')
-  // All at once: what arrived later would move what stands below it.
+  // Shown together, because parts that load later would move the rest.
   const isHeld = [useTimes(id), useDeliveriesOf(id)].some(({ now }) => now.state === 'loading')
   const conversation = read.value?.conversation_id
   return (
@@ -41,7 +41,7 @@ export function MessageView({ id, onClose }: ViewProps) {
               Open conversation
             </LinkButton>
           )}
-          <Button look="main" onClick={onClose}>
+          <Button variant="main" onClick={onClose}>
             {COMMON.done}
           </Button>
         </>
@@ -113,7 +113,7 @@ function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
   ]
 }
 
-/** The steps that were made, each with the time since the one before. */
+/** The steps so far, each with the time since the previous one. */
 function Timeline({ message }: { readonly message: Message }) {
   const times = useTimes(message.id).value
   const steps = stepsOf(message, times?.handed_over_at ?? null).flatMap(([name, at]) =>
@@ -140,7 +140,6 @@ function Timeline({ message }: { readonly message: Message }) {
   )
 }
 
-/** Events of the message on their way to webhooks. */
 function DeliveriesOf({ id }: { readonly id: string }) {
   const webhooks = useWebhooks().value?.data ?? []
   const read = useDeliveriesOf(id)
@@ -173,7 +172,7 @@ function DeliveriesOf({ id }: { readonly id: string }) {
   )
 }
 
-/** The name of a delivery's webhook; none for one that was deleted. */
+/** The name of a delivery's webhook; empty if the webhook was deleted. */
 function nameIn(webhooks: readonly Webhook[], { webhook_id }: SeenDelivery): string {
   const webhook = webhooks.find(({ id }) => id === webhook_id)
   return webhook === undefined ? '' : webhookName(webhook)

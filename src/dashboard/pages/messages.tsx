@@ -1,35 +1,36 @@
-// Messages of all lines by their status, line, service and time: the filters are in the address.
+// Messages of all lines, with filters in the address.
 
 import { useSignal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
-import type { Api } from '../api.ts'
+import type { Api, CallOf } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
-import { Field, SelectField } from '../components/form.tsx'
+import { Field, SelectField, optionsOf, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
 import { useLines, useTimeZone } from '../sources.ts'
+import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
+import { ResolveButtons } from './resolve-message.tsx'
 import { useSendAgain } from './send-again.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
 const SHOWN_MAX = 1_000
-/** Rows at first, and with each look at the end: on a busy relay the list grows at its head. */
+/** Rows shown at first, and added near the end: on a busy relay the list grows at its head. */
 const ROWS = 30
 const DAY_MS = 86_400_000
 
@@ -42,9 +43,9 @@ const QUEUED_FOR = {
 const STATUS_OPTIONS = [
   { value: '', text: 'All statuses' },
   ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
-  ...Object.entries(QUEUED_FOR).map(([value, text]) => ({ value, text })),
+  ...optionsOf(QUEUED_FOR),
 ]
-const SERVICES = ['iMessage', 'SMS', 'RCS']
+const SERVICES = optionsOf({ '': 'All services', iMessage: 'iMessage', SMS: 'SMS', RCS: 'RCS' })
 
 type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
 
@@ -77,36 +78,24 @@ function FilterBar({ filters }: FilterProps) {
   const lines = useLines().value?.data ?? []
   const set = (change: Partial<Filters>) =>
     router.replace(href('messages', [], { ...filters, ...change }))
-  const named = (value: string) => ({ value, text: value })
+  const bind = (name: keyof Filters) => bindTo(filters[name], (value) => set({ [name]: value }))
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <div class="filters" role="group" aria-label="Filters">
-      <SelectField
-        label="Status"
-        value={filters.status}
-        options={STATUS_OPTIONS}
-        onChange={(status) => set({ status })}
-      />
+      <SelectField label="Status" bind={bind('status')} options={STATUS_OPTIONS} />
       <SelectField
         label="Line"
-        value={filters.line}
+        bind={bind('line')}
         options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-        onChange={(line) => set({ line })}
       />
-      <SelectField
-        label="Service"
-        value={filters.service}
-        options={[{ value: '', text: 'All services' }, ...SERVICES.map(named)]}
-        onChange={(service) => set({ service })}
-      />
+      <SelectField label="Service" bind={bind('service')} options={SERVICES} />
       <SelectField
         label="Period"
-        value={filters.days}
+        bind={bindTo(filters.days, (days) => set({ days, day: '' }))}
         options={[
           { value: '', text: 'Any time' },
           { value: '7', text: 'Last 7 days' },
         ]}
-        onChange={(days) => set({ days, day: '' })}
       />
       <Field label="Day">
         {(box) => (
@@ -120,7 +109,7 @@ function FilterBar({ filters }: FilterProps) {
         )}
       </Field>
       <Button
-        look="quiet"
+        variant="quiet"
         isDisabled={!isFiltered}
         onClick={() => router.replace(href('messages'))}
       >
@@ -132,14 +121,13 @@ function FilterBar({ filters }: FilterProps) {
 
 function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }) {
   const { api, clock } = useDashboard()
-  const period = periodOf(filters, timeZone, clock.time())
   const shown = useSignal(ROWS)
   const feed = useFeed('messages', {
-    ...messageSource(api, filters, period),
-    // A rush costs no more than the first page while nobody has scrolled.
+    ...messageSource(api, { ...queryOf(filters), ...periodOf(filters, timeZone, clock.time()) }),
+    // Until the reader scrolls, many new messages cost no more than the first page.
     headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
   })
-  // A message that changed after the list was read may no longer match.
+  // A message may have changed since the list was read.
   const isShown = ({ status, queued_reason }: Message) =>
     ['', status, queued_reason].includes(filters.status)
   const add = (message: Message) => feed.add(message)
@@ -158,11 +146,7 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
             Change or clear the filters.
           </EmptyState>
         }
-        row={(message) => (
-          <li key={message.id}>
-            <Row message={message} filters={filters} onChanged={add} />
-          </li>
-        )}
+        row={(message) => <Row key={message.id} {...{ message, filters }} onChanged={add} />}
       />
       {now.state === 'ready' && now.entries.length >= SHOWN_MAX && (
         <p class="list-end small quiet">
@@ -173,41 +157,29 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
   )
 }
 
-type Period = {
-  readonly created_after?: string | undefined
-  readonly created_before?: string | undefined
-}
-
-/** The bounds of the API, both exclusive. */
-function periodOf({ day, days }: Filters, timeZone: string, now: number): Period {
-  const iso = (time: number) => new Date(time).toISOString()
+/** The API's bounds are exclusive. */
+function periodOf({ day, days }: Filters, timeZone: string, now: number) {
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) {
     return {
-      created_after: iso(startOfDay(day, timeZone) - 1),
-      created_before: iso(endOfDay(day, timeZone)),
+      created_after: isoTime(startOfDay(day, timeZone) - 1),
+      created_before: isoTime(endOfDay(day, timeZone)),
     }
   }
-  return Number(days) > 0 ? { created_after: iso(now - Number(days) * DAY_MS) } : {}
+  return Number(days) > 0 ? { created_after: isoTime(now - Number(days) * DAY_MS) } : {}
 }
 
-function messageSource(api: Api, filters: Filters, period: Period): FeedSource<Message> {
-  const { status: chosen, line: phone_line_id, service } = filters
-  const status = chosen in QUEUED_FOR ? { queued_reason: chosen } : { status: chosen }
-  const wanted = {
-    ...status,
-    phone_line_id,
-    service,
-    type: 'all',
-    contact_names: 'true',
-    ...period,
-  }
+function queryOf({ status, line: phone_line_id, service }: Filters) {
+  const state = status in QUEUED_FOR ? { queued_reason: status } : { status }
+  return { ...state, phone_line_id, service, type: 'all', contact_names: 'true' }
+}
+
+function messageSource(api: Api, query: CallOf<'listMessages'>['query']): FeedSource<Message> {
   return {
     page: (cursor, limit, signal) =>
-      api.call('listMessages', { query: { ...wanted, cursor, limit }, signal }),
+      api.call('listMessages', { query: { ...query, cursor, limit }, signal }),
     entry: (id, signal) =>
       api.call('getMessage', { params: { id }, query: { contact_names: 'true' }, signal }),
     idIn: ({ what, id }) => (what === 'message' ? id : null),
-    movesUp: () => false,
     countMax: SHOWN_MAX,
   }
 }
@@ -218,7 +190,7 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
   const isInbound = message.direction === 'inbound'
   const why = whyNot(message)
   return (
-    <>
+    <li>
       <a class="recent-row" href={href('messages', [message.id], filters)}>
         <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
           <Icon name={isInbound ? 'arrow-in' : 'send'} />
@@ -239,32 +211,17 @@ function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
         </span>
       </a>
       <Remedies message={message} onChanged={onChanged} />
-    </>
+    </li>
   )
 }
 
-/** What the owner can do about a message that failed or is uncertain; nothing for all others. */
+/** Actions for a failed or uncertain message. */
 function Remedies({ message, onChanged }: MessageProps) {
-  const { api, notices } = useDashboard()
   const { words, ...again } = useSendAgain({ message, onChanged })
-  const { isBusy, start } = useAction(
-    (status: 'sent' | 'failed') =>
-      api.call('resolveMessage', { params: { id: message.id }, body: { status } }),
-    (changed) => {
-      onChanged(changed)
-      notices.done('Saved.')
-    },
-    (failure) => notices.failed(failure.message),
-  )
   if (message.status === 'uncertain') {
     return (
       <div class="actions remedies">
-        <Button icon="check" isBusy={isBusy} onClick={() => start('sent')}>
-          Mark as sent
-        </Button>
-        <Button icon="cross" isBusy={isBusy} onClick={() => start('failed')}>
-          Mark as failed
-        </Button>
+        <ResolveButtons message={message} onChanged={onChanged} />
       </div>
     )
   }
@@ -276,7 +233,7 @@ function Remedies({ message, onChanged }: MessageProps) {
         text={`${words.act}…`}
         title={words.title}
         confirm={words.act}
-        look="main"
+        variant="main"
         {...again}
       >
         It will be sent as a new message, to the same recipient from the same line.

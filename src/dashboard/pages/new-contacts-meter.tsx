@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { grouped } from '../words/common.ts'
 
-/** Amber from four fifths of the limit on, red when it is reached. */
+/** Amber from 80 % of the limit, red once it is reached. */
 export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
   const { new_contacts_today: value, daily_contact_limit: max } = line
   const id = useId()
@@ -16,7 +16,7 @@ export function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
       <meter
         aria-labelledby={id}
         min={0}
-        // A limit of 0 is reached from the start.
+        // A limit of 0 is always reached.
         max={max === 0 ? 1 : max}
         value={value >= max ? Math.max(max, 1) : value}
         low={max * 0.8}

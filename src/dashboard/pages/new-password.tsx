@@ -1,6 +1,6 @@
-// Passwords: a new one from a setup link or in the settings, and the current one asked for again.
+// Passwords: choosing one by setup link or in Settings, and confirming the current one.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
 import { fieldError, OF_PASSWORD } from '../api.ts'
@@ -10,28 +10,20 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useBrowsers } from '../sources.ts'
 import { passwordProblem, strengthWords } from '../words/password.ts'
 
-type NewPassword = {
-  readonly password: Signal<string>
-  readonly repeated: Signal<string>
-  /** Both texts of the latest attempt, whose errors are shown until they change. */
-  readonly tried: Signal<string | null>
-  /** Marks the errors; true where there are none. */
-  isFit(): boolean
-}
-
-export function useNewPassword(): NewPassword {
+function useNewPassword() {
   const password = useSignal('')
   const repeated = useSignal('')
+  /** Both texts of the latest attempt. Its errors are shown until a text changes. */
   const tried = useSignal<string | null>(null)
   return {
     password,
     repeated,
     tried,
+    /** Shows the errors, and returns whether there are none. */
     isFit() {
       tried.value = password.value + repeated.value
       return passwordProblem(password.value) === null && password.value === repeated.value
@@ -40,11 +32,11 @@ export function useNewPassword(): NewPassword {
 }
 
 type FieldsProps = {
-  readonly chosen: NewPassword
+  readonly chosen: ReturnType<typeof useNewPassword>
   readonly refusal: string | null
 }
 
-export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
+function NewPasswordFields({ chosen, refusal }: FieldsProps) {
   const { password, repeated, tried } = chosen
   const isShown = useSignal(false)
   const words = { type: isShown.value ? 'text' : 'password', autoComplete: 'new-password' } as const
@@ -75,7 +67,7 @@ export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
   )
 }
 
-/** The page of a setup link, which sets the first password or replaces a forgotten one. */
+/** The page of a setup link: sets the first password, or replaces a forgotten one. */
 export function SetPassword({ token }: { readonly token: string }) {
   const { router, session } = useDashboard()
   const { name } = router.route.value.query
@@ -84,7 +76,7 @@ export function SetPassword({ token }: { readonly token: string }) {
     () => session.setUp(token, chosen.password.value),
     ({ setup_step }) => {
       router.forgetSetupToken()
-      // After a forgotten password, setup was finished before.
+      // If the password was forgotten, setup is already finished.
       if (setup_step === null) router.go(href('home'))
     },
   )
@@ -98,7 +90,7 @@ export function SetPassword({ token }: { readonly token: string }) {
         </AloneHead>
       ) : (
         <AloneHead title="Choose a password">
-          {/* The directions of two scripts stay apart. */}
+          {/* Isolated, because the name may be in a right-to-left script. */}
           {`Your name here is \u2068${name}\u2069. Sign in with it and this password.`}
         </AloneHead>
       )}
@@ -107,7 +99,7 @@ export function SetPassword({ token }: { readonly token: string }) {
           <AccountName name={name} />
           <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
           <FailureNote failure={failure} but={['password']} />
-          <Button type="submit" look="main" isBusy={isBusy}>
+          <Button type="submit" variant="main" isBusy={isBusy}>
             Set password
           </Button>
         </Form>
@@ -148,7 +140,6 @@ function LinkRefused() {
 
 type ChangeProps = { readonly title: string; readonly onClose: () => void }
 
-/** Changes the owner's password. */
 export function ChangePassword({ title, onClose }: ChangeProps) {
   const { session, notices } = useDashboard()
   const browsers = useBrowsers()
@@ -184,7 +175,7 @@ export function ChangePassword({ title, onClose }: ChangeProps) {
   )
 }
 
-/** Asks for the password again. The calls that wait for it are repeated by `api.ts`. */
+/** Asks for the password again; then `api.ts` repeats the calls that need it. */
 export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
   const { session } = useDashboard()
   const password = useSignal('')
@@ -198,7 +189,7 @@ export function ConfirmPassword({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={start}
       actions={
-        <Button type="submit" look="main" isBusy={isBusy}>
+        <Button type="submit" variant="main" isBusy={isBusy}>
           Continue
         </Button>
       }

@@ -7,12 +7,12 @@ import { Dialog } from '../components/modal.tsx'
 import { chooseNotifications, notificationChoice } from '../notifications.ts'
 import { COMMON } from '../words/common.ts'
 
-/** The browser's notifications: asked for by a click only. */
+/** Browsers allow asking for permission only after a click. */
 export function NotifyButton() {
   const isOpen = useSignal(false)
   return (
     <>
-      <Button look="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
+      <Button variant="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
         Notifications
       </Button>
       {isOpen.value && <NotifyDialog onClose={() => (isOpen.value = false)} />}

@@ -1,4 +1,4 @@
-// People who want no more messages: their list, and the warning in a thread.
+// Opt-outs: the list, and the warning in a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -10,14 +10,12 @@ import { Callout, FailureNote } from '../components/callout.tsx'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { TextField } from '../components/form.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import type { Draft } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
 
-/** All of them, each with a button that ends it, and a field to add another. */
 export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { api, notices } = useDashboard()
   const lines = useLines().value?.data ?? []
@@ -96,7 +94,6 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
         text="Remove…"
         title="Remove this opt-out?"
         confirm="Remove"
-        look="danger"
         call={() => api.call('deleteOptOut', { params: { handle }, query: { phone_line_id } })}
         onDone={onEnded}
       >
@@ -106,10 +103,10 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
   )
 }
 
-/** Headers by which the relay knows that a person at the page was warned. */
+/** Lets the relay know that the person at the page was warned. */
 const CONFIRMED: Draft['headers'] = { 'x-hookline-confirmed': 'recipient_opted_out' }
 
-/** Stands above the composer; what is sent after its button was pressed goes to the person all the same. */
+/** Above the composer. After its button is pressed, the relay sends despite the opt-out. */
 export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['headers']> }) {
   const isConfirmed = confirmed.value !== undefined
   return (

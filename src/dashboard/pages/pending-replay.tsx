@@ -8,13 +8,13 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { countWords } from '../words/common.ts'
 import { hostAndPathOf } from '../words/deliveries.ts'
 
-/** The pending events of a replay or retry, and the way to stop them. */
+/** The pending events of a replay or retry, with a button to stop them. */
 export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
   const { api, notices } = useDashboard()
   const call = { params: { id: webhook.id } }
   const state = useRead('getReplay', call, 'delivery', 'webhook')
   const waiting = state.value?.waiting ?? 0
-  /** The most that waited since the view was opened, or since the last one ended. */
+  /** The highest count since the view opened, or since the previous replay ended. */
   const most = useSignal(0)
   useEffect(() => {
     most.value = waiting === 0 ? 0 : Math.max(most.value, waiting)
@@ -25,7 +25,6 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
       text="Stop…"
       title="Stop sending these?"
       confirm="Stop"
-      look="danger"
       call={() => api.call('stopReplay', call)}
       onDone={({ stopped }) => {
         notices.done(`Stopped ${countWords(stopped, 'event')}.`)

@@ -1,4 +1,4 @@
-// The address book: a list to search, the form of each person, import and export.
+// The address book: search, edit, import and export.
 
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
@@ -14,21 +14,17 @@ import { FeedList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import type { Feed, FeedSource } from '../feed.ts'
+import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON, countWords, grouped } from '../words/common.ts'
 import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
-
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
-
-const PEOPLE_MAX = 2_000
 
 type Person = Contact & { readonly id: string }
 
@@ -52,7 +48,7 @@ export function PeoplePage() {
             <ImportButton onDone={() => feed.refresh()} />
             <ExportButton />
             <OptOutsButton />
-            <Button look="main" icon="plus" onClick={() => (isAdding.value = true)}>
+            <Button variant="main" icon="plus" onClick={() => (isAdding.value = true)}>
               {PEOPLE.add}
             </Button>
           </>
@@ -70,7 +66,15 @@ export function PeoplePage() {
         value={typed.value}
         onInput={(event) => (typed.value = event.currentTarget.value)}
       />
-      <PersonList feed={feed} isSearch={q !== ''} />
+      <Card kind="list">
+        <FeedList
+          feed={feed}
+          label="Contacts"
+          class="rows people"
+          empty={q === '' ? NO_CONTACTS : NOBODY_FOUND}
+          row={(person) => <PersonRow key={person.handle} person={person} />}
+        />
+      </Card>
       {(isAdding.value || handle !== null) && (
         <CONTACT.View
           key={handle}
@@ -97,25 +101,8 @@ function personSource(api: Api, q: string): FeedSource<Person> {
       return answer.ok ? { ok: true, value: withId(answer.value) } : answer
     },
     idIn: ({ what, id }) => (what === 'contact' ? id : null),
-    movesUp: () => false,
-    countMax: PEOPLE_MAX,
+    countMax: 2_000,
   }
-}
-
-type ListProps = { readonly feed: Feed<Person>; readonly isSearch: boolean }
-
-function PersonList({ feed, isSearch }: ListProps) {
-  return (
-    <Card kind="list">
-      <FeedList
-        feed={feed}
-        label="Contacts"
-        class="rows people"
-        empty={isSearch ? NOBODY_FOUND : NO_CONTACTS}
-        row={(person) => <PersonRow key={person.handle} person={person} />}
-      />
-    </Card>
-  )
 }
 
 const NOBODY_FOUND = (
@@ -154,7 +141,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
         </span>
       ))}
       <LinkButton
-        look="quiet"
+        variant="quiet"
         icon="conversations"
         isIconOnly
         href={href('conversations', [], { q: handle })}
@@ -183,9 +170,6 @@ function OptOutsButton() {
     </>
   )
 }
-
-/** The share of the file that has left, at which the relay begins to read. */
-const WHOLE = 1
 
 function ImportButton({ onDone }: { readonly onDone: () => void }) {
   const { api } = useDashboard()
@@ -249,12 +233,13 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
 }
 
 function Progress({ share }: { readonly share: number }) {
-  const isReading = share >= WHOLE
+  // The whole file was sent, and the relay reads it.
+  const isReading = share >= 1
   const words = isReading ? 'Adding contacts…' : 'Uploading the file'
   return (
     <>
       <p role="status">{words}</p>
-      <progress aria-label={words} max={WHOLE} {...(!isReading && { value: share })} />
+      <progress aria-label={words} max={1} {...(!isReading && { value: share })} />
     </>
   )
 }

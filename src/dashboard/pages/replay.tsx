@@ -1,6 +1,6 @@
-// Sending many deliveries again, which are counted first: those that failed, or past events.
+// Sends many deliveries again, failed ones or past events, after counting them.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import type { Webhook } from '../../api/webhooks.ts'
@@ -8,8 +8,7 @@ import { missedWords } from '../../domain/webhook-state.ts'
 import type { Answer } from '../api.ts'
 import { ActionDialog } from '../components/dialog.tsx'
 import { SelectField, Switch, TextField } from '../components/form.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
@@ -21,7 +20,7 @@ import {
   REPLAY,
 } from '../words/deliveries.ts'
 import { lineName } from '../words/line-states.ts'
-import { EVENT_NAMES } from '../words/webhook-form.ts'
+import { EVENT_NAMES, EVENT_OPTIONS } from '../words/webhook-form.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
@@ -90,7 +89,7 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   )
 }
 
-/** For a webhook that was just resumed: the events that came while it was paused. */
+/** Offers a webhook that was just resumed the events that came while it was paused. */
 export function SendMissed({ webhook, onClose }: Props) {
   const { api } = useDashboard()
   const { events_while_paused: count = 0, paused_at: since = '' } = webhook
@@ -112,12 +111,9 @@ export function SendMissed({ webhook, onClose }: Props) {
   )
 }
 
-/** An event and a line; empty for all. */
-type Choice = { readonly event: Signal<string>; readonly line: Signal<string> }
-
-function useChoice(): Choice {
-  return { event: useSignal(''), line: useSignal('') }
-}
+/** An event's name and a line's id; empty for all. */
+const useChoice = () => ({ event: useSignal(''), line: useSignal('') })
+type Choice = ReturnType<typeof useChoice>
 
 function bodyOf({ event, line }: Choice) {
   return {
@@ -130,23 +126,14 @@ function ChoiceFields({ choice: { event, line } }: { readonly choice: Choice }) 
   const lines = useLines().value?.data ?? []
   return (
     <>
-      <SelectField
-        label={DELIVERIES.event}
-        value={event.value}
-        options={[
-          { value: '', text: DELIVERIES.allEvents },
-          ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
-        ]}
-        onChange={(name) => (event.value = name)}
-      />
+      <SelectField label={DELIVERIES.event} bind={event} options={EVENT_OPTIONS} />
       <SelectField
         label="Line"
-        value={line.value}
+        bind={line}
         options={[
           { value: '', text: 'All lines' },
           ...lines.map((each) => ({ value: each.id, text: lineName(each) })),
         ]}
-        onChange={(id) => (line.value = id)}
       />
     </>
   )
@@ -156,18 +143,18 @@ type CountedProps = Props & {
   readonly title: string
   readonly what: string
   readonly isReady?: boolean | undefined
-  /** Left out if it must be counted first. */
+  /** Left out if the events must be counted first. */
   readonly count?: number | undefined
-  /** In place of the sentence about what will be sent. */
+  /** Replaces the sentence about what will be sent. */
   readonly ask?: string | undefined
   readonly cancel?: string | undefined
-  /** Counts in a dry run, and sends otherwise. */
+  /** Counts the events, and also sends them unless it is a dry run. */
   readonly call: (isDryRun: boolean) => Promise<Answer<number>>
-  /** The choice, replaced by the count. */
+  /** Shown until the events are counted. */
   readonly children?: ComponentChildren
 }
 
-/** Counts, shows the number, and sends after a confirmation; a large number must be typed. */
+/** Counts, then sends after a confirmation. A large number must be typed. */
 function CountedDialog(props: CountedProps) {
   const { title, webhook, what, isReady = true, onClose, children } = props
   const { notices } = useDashboard()

@@ -1,7 +1,6 @@
-// Search over people, conversations and messages, by keyboard alone.
+// Search for people, conversations and messages; usable by keyboard alone.
 
 import { useSignal, type Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 
 import type { SearchResult } from '../../api/contacts.ts'
@@ -18,17 +17,9 @@ import { conversationName, counterpart } from '../people.ts'
 import { shortTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
 
-const LIMIT = 8
-const GROUPS = { people: 'People', conversations: 'Conversations', messages: 'Messages' }
+const GROUPS = { conversations: 'Conversations', people: 'People', messages: 'Messages' }
 
-type Result = {
-  readonly key: string
-  readonly href: string
-  readonly group: keyof typeof GROUPS
-  readonly title: ComponentChildren
-  readonly text: ComponentChildren
-  readonly time: string | null
-}
+type Result = ReturnType<typeof resultsIn>[number]
 
 export function SearchBox({ onClose }: { readonly onClose: () => void }) {
   const { router } = useDashboard()
@@ -60,10 +51,10 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
         {found.value === null ? '' : countWords(results.length, 'result')}
       </p>
       <div class="search-results" id={listId} role="listbox" aria-label="Results">
-        {(['conversations', 'people', 'messages'] as const).map((group) => (
+        {Object.entries(GROUPS).map(([group, title]) => (
           <Group
             key={group}
-            title={GROUPS[group]}
+            title={title}
             results={results.filter((each) => each.group === group)}
             isChosen={(result) => results[chosen.value] === result}
             idOf={idOf}
@@ -78,7 +69,7 @@ export function SearchBox({ onClose }: { readonly onClose: () => void }) {
 
 type FieldProps = {
   readonly typed: Signal<string>
-  /** Place of the chosen result, which the arrow keys move. */
+  /** The index of the chosen result, which the arrow keys change. */
   readonly chosen: Signal<number>
   readonly results: readonly Result[]
   readonly listId: string
@@ -170,7 +161,7 @@ type NoteProps = Pick<ReturnType<typeof useResults>, 'found'> & {
   readonly count: number
 }
 
-/** The state of the search, where that is not a list. */
+/** The state of the search, unless it is a list of results. */
 function Note({ wanted, found, count }: NoteProps) {
   if (wanted === '') {
     return (
@@ -198,11 +189,11 @@ function Note({ wanted, found, count }: NoteProps) {
   )
 }
 
-/** What the relay finds once typing has paused; an answer belongs to its words, so an old one shows nowhere else. */
+/** Searches once typing has paused. Results of earlier words are not shown. */
 function useResults(wanted: string) {
   const settled = useSettled(wanted)
   const isSettled = wanted !== '' && settled === wanted
-  const found = useRead('search', isSettled ? { query: { q: wanted, limit: LIMIT } } : null)
+  const found = useRead('search', isSettled ? { query: { q: wanted, limit: 8 } } : null)
   const isOwner = useDashboard().session.member === undefined
   return { found, results: found.value === null ? [] : resultsIn(found.value, wanted, isOwner) }
 }
@@ -211,10 +202,10 @@ function resultsIn(
   { people, conversations, messages }: SearchResult,
   wanted: string,
   isOwner: boolean,
-): readonly Result[] {
+) {
   const persons = people.map(({ handle, name }) => ({
     key: `p ${handle}`,
-    // Members have no page of people.
+    // Members have no People page.
     href: isOwner ? href('people', [handle]) : href('conversations', [], { q: handle }),
     group: 'people' as const,
     title: marked(name, wanted),
@@ -240,17 +231,21 @@ function resultsIn(
   return [...talks, ...persons, ...texts]
 }
 
-/** A name or number with the typed words marked, a blank in a number or not. */
+/** Marks the typed words in a name or number, whose digits may be grouped. */
 function marked(text: string, wanted: string) {
   const words = wanted.split(/\s+/).map((word) => {
     const characters = Array.from(word, (each) => each.replace(/[\\^$.*+?()[\]{}|]/, '\\$&'))
     return /^[+\d]+$/.test(word) ? characters.join('[\\s-]?') : characters.join('')
   })
   const parts = text.split(new RegExp(`(${words.join('|')})`, 'giu'))
-  return inDirection(parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part)))
+  return (
+    <PersonText>
+      {parts.map((part, place) => (place % 2 === 1 ? <mark>{part}</mark> : part))}
+    </PersonText>
+  )
 }
 
-/** The excerpt of a message with the found words marked; ranges count code points. */
+/** Marks the found words in an excerpt. Ranges count code points. */
 function excerptOf({ text, ranges }: SearchResult['messages'][number]['excerpt']) {
   const points = Array.from(text)
   const part = (from: number, to?: number) => points.slice(from, to).join('')
@@ -259,13 +254,5 @@ function excerptOf({ text, ranges }: SearchResult['messages'][number]['excerpt']
     part(ends[place - 1] ?? 0, offset),
     <mark>{part(offset, offset + length)}</mark>,
   ])
-  return inDirection([...parts, part(ends.at(-1) ?? 0)])
-}
-
-function inDirection(parts: ComponentChildren) {
-  return (
-    <bdi class="person-text" dir="auto">
-      {parts}
-    </bdi>
-  )
+  return <PersonText>{[...parts, part(ends.at(-1) ?? 0)]}</PersonText>
 }

@@ -1,9 +1,8 @@
-// Sends a message that failed once more, and says how far it came.
+// Sends a failed message again, and reports its state.
 
 import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'
@@ -29,7 +28,7 @@ export function useSendAgain({ message, onChanged }: Props) {
   }
 }
 
-/** In a thread, without a question before it. */
+/** The button in a thread, which doesn't ask for confirmation. */
 export function SendAgain(props: Props) {
   const { notices } = useDashboard()
   const { words, call, onDone } = useSendAgain(props)

@@ -1,12 +1,12 @@
-// Recipient, line, text and files of a message: on Home, in a new conversation, and in the composer of a thread.
+// Forms that send a message: on Home, for a new conversation, and the composer of a thread.
 
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 import type { Contact } from '../../api/contacts.ts'
 import type { Conversation, Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import { type Failure, fieldError } from '../api.ts'
+import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import {
@@ -19,42 +19,29 @@ import {
   useSettled,
 } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { createOutbox, isWhole, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import { useLines } from '../sources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
-import type { Uploads } from '../uploads.ts'
 import { lineOption } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
-type Composition = {
-  readonly text: Signal<string>
-  /** The value of a `datetime-local` input; null for now. */
-  readonly later: Signal<string | null>
-  readonly uploads: Uploads
-  /** Set once a person was warned that the recipient has opted out. */
-  readonly confirmed: Signal<Draft['headers']>
-  readonly isBusy: boolean
-  readonly failure: Failure | null
-  /** True while there is something to send, and every file is uploaded. */
-  readonly isReady: boolean
-  readonly send: (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => void
-}
+type Composition = ReturnType<typeof useComposition>
 
-/** A message that is being written, and the function that sends it. */
-export function useComposition(onAccepted: (message: Message) => void): Composition {
+export function useComposition(onAccepted: (message: Message) => void) {
   const { api } = useDashboard()
   const outbox = useMemo(() => createOutbox(api), [api])
   const text = useSignal('')
+  /** The value of a `datetime-local` input; null to send now. */
   const later = useSignal<string | null>(null)
   const uploads = useUploads()
+  /** Set once the person at the page was warned that the recipient has opted out. */
   const confirmed = useSignal<Draft['headers']>(undefined)
   const { isBusy, failure, start } = useAction(outbox, (message) => {
-    // Text typed and files attached meanwhile are the next message.
+    // Text typed and files attached meanwhile belong to the next message.
     if (text.value.trim() === message.text.trim()) text.value = ''
     later.value = null
     uploads.removeSent((message.attachments ?? []).map(({ id }) => id))
@@ -63,7 +50,7 @@ export function useComposition(onAccepted: (message: Message) => void): Composit
   const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
   const time = later.value === null ? null : pickedTime(later.value)
   const isReady = hasContent && uploads.isComplete && (later.value === null || time !== null)
-  const send: Composition['send'] = (target) => {
+  const send = (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => {
     const { ids } = uploads
     const files = ids.length === 0 ? {} : { attachments: ids }
     const when = time === null ? {} : { sendAt: isoTime(time) }
@@ -93,7 +80,7 @@ export function useSendForm(onAccepted: (message: Message) => void, recipient = 
     asked.value = handle
     send({ to: handle, lineId: lineId.value })
   }
-  // Another recipient was not refused.
+  // The refusal is about the recipient that was sent.
   const refusal = asked.value === handle ? fieldError(composition.failure, NOBODY) : null
   return {
     ...composition,
@@ -123,9 +110,8 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
       {lines.length > 1 && (
         <SelectField
           label="Line"
-          value={lineId.value ?? ''}
+          bind={bindTo(lineId.value ?? '', (id) => (lineId.value = id === '' ? null : id))}
           options={[automatic, ...lines.map(lineOption)]}
-          onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
@@ -143,19 +129,18 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
   )
 }
 
-/** Code of the error about the recipient, which is shown beside the field. */
+/** The error code that is shown beside the recipient field. */
 const NOBODY = 'invalid_recipient'
-const SUGGESTIONS_MAX = 8
 
-/** People to choose from while a name is typed. */
+/** Contacts that match the typed name. */
 function useSuggestions(typed: string): readonly Contact[] {
   const q = useSettled(typed)
   const isName = q.length >= 2 && !isWhole(q)
-  const call = isName ? { query: { q, limit: SUGGESTIONS_MAX } } : null
+  const call = isName ? { query: { q, limit: 8 } } : null
   return useRead('listContacts', call).value?.data ?? []
 }
 
-/** The person of that name; null where there is none, or more than one. */
+/** The handle of the only person with that name; null if there is none or more than one. */
 function namedHandle(typed: string, people: readonly Contact[]): string | null {
   const isTyped = ({ name }: Contact) =>
     name.localeCompare(typed, undefined, { sensitivity: 'base' }) === 0
@@ -163,7 +148,6 @@ function namedHandle(typed: string, people: readonly Contact[]): string | null {
   return person === undefined || another !== undefined ? null : person.handle
 }
 
-/** A recipient as it is typed, with people to choose from and the number as it is understood. */
 function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>) {
   const { to, people, handle, refusal } = form
   const listId = useId()
@@ -207,7 +191,7 @@ type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefi
 
 export function SendButton({ isLater, ...props }: ButtonProps) {
   return (
-    <Button type="submit" look="main" icon={isLater ? 'clock' : 'send'} {...props}>
+    <Button type="submit" variant="main" icon={isLater ? 'clock' : 'send'} {...props}>
       {isLater ? 'Schedule' : 'Send'}
     </Button>
   )
@@ -215,7 +199,7 @@ export function SendButton({ isLater, ...props }: ButtonProps) {
 
 type NoteProps = { readonly to: string; readonly lineId: string | null }
 
-/** The message's effect on the daily contact limit, empty until the recipient is complete. */
+/** The message's effect on the daily contact limit; empty until the recipient is complete. */
 function ContactLimitNote({ to, lineId }: NoteProps) {
   const settled = useSettled(to)
   return (
@@ -246,12 +230,11 @@ type ComposerProps = {
   readonly composition: Composition
 }
 
-/** False for a line that is known to send no files. */
+/** False if the line is known not to send files. */
 export function takesFiles(line: PhoneLine | null): boolean {
   return line === null || line.status === 'offline' || line.capabilities.attachments
 }
 
-/** The time at which the message is to be sent; nothing while that is now. */
 function LaterField({ later }: Pick<Composition, 'later'>) {
   const { clock } = useDashboard()
   if (later.value === null) return null
@@ -271,7 +254,7 @@ function LaterButton({ later, isIconOnly }: LaterProps) {
   const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
   return (
     <Button
-      look={isIconOnly === true ? 'quiet' : 'plain'}
+      variant={isIconOnly === true ? 'quiet' : 'plain'}
       icon={isLater ? 'cross' : 'clock'}
       isIconOnly={isIconOnly}
       onClick={toggle}
@@ -281,16 +264,16 @@ function LaterButton({ later, isIconOnly }: LaterProps) {
   )
 }
 
-/** Holders of the focus that keep it when a thread opens: a field, a list to walk through, a found message. */
+/** Elements that keep the focus when a thread opens: a field, the list of conversations, a found message. */
 const IN_USE = 'input, select, textarea, article, .window-list *'
 
-/** Enter sends, Shift and Enter start a new line. */
+/** Enter sends; Shift+Enter starts a new line. */
 export function Composer({ conversation, line, composition }: ComposerProps) {
   const { text, later, uploads, isBusy, failure, send, isReady } = composition
   const { id, handle, phone_line_id } = conversation
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
-    // On a phone, the keyboard would cover what there is to read.
+    // On a phone, the keyboard would cover the messages.
     const isAtDesk = matchMedia('(pointer: fine)').matches
     const isInUse = document.activeElement?.matches(IN_USE) === true
     if (isAtDesk && !isInUse) field.current?.focus({ preventScroll: true })
@@ -316,7 +299,7 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
           onKeyDown={(event) => {
-            // During the composition of a word, Enter chooses it.
+            // In an input method editor, Enter chooses a word.
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
             event.preventDefault()
             submit()

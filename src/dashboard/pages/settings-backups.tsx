@@ -4,8 +4,7 @@ import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { Icon } from '../components/icon.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useBackups } from '../sources.ts'
 import { sizeWords } from '../words/common.ts'
 import { momentWords } from '../words/settings.ts'
@@ -93,13 +92,13 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   )
 }
 
-/** The download of a backup; of everything for null. */
+/** Downloads the backup `name`; null downloads everything. */
 export function useDownload(name: string | null) {
   const { api, notices } = useDashboard()
   return useAction(
     () => api.call('createDownload', { body: { backup: name } }),
     ({ url }) => {
-      // The browser downloads it straight to the disk: a database may be larger than its memory.
+      // The browser saves it straight to disk: a database may be larger than the page's memory.
       const link = document.createElement('a')
       link.href = url
       link.download = name ?? ''

@@ -1,5 +1,5 @@
-// The fields of settings. Each saves by itself and shows its own error; a setting decided by an
-// environment variable is shown, and cannot be changed here.
+// Fields for settings. Each saves by itself and shows its own error. A setting that an environment variable decides
+// is read-only.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -9,7 +9,7 @@ import type { Setting } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { bindTo, Form, SelectField, Switch, TextField } from '../components/form.tsx'
+import { bindTo, Form, SelectField, Switch, TextField, type Option } from '../components/form.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
@@ -19,13 +19,12 @@ import { COMMON } from '../words/common.ts'
 import { variableOf } from '../words/settings.ts'
 
 type SectionProps = {
-  /** The part of the page's address that leads here: `#/settings/backups`. */
+  /** The part of the address that scrolls here: `#/settings/backups`. */
   readonly name: string
   readonly words: readonly [title: string, about: string]
   readonly children: ComponentChildren
 }
 
-/** A part of the page: its name on the left, and its settings on a sheet beside it. */
 export function Section({ name, words: [title, about], children }: SectionProps) {
   const { router } = useDashboard()
   const section = useRef<HTMLElement>(null)
@@ -47,24 +46,18 @@ export function Section({ name, words: [title, about], children }: SectionProps)
   )
 }
 
-type Saver = {
-  readonly setting: Setting | null
-  readonly error: string | null
-  /** Resolves to true once it was saved. */
-  readonly save: (value: string) => Promise<boolean>
-}
-
-export function useSetting(name: Setting['name']): Saver {
+export function useSetting(name: Setting['name']) {
   const { api, notices } = useDashboard()
   const settings = useSettings()
   const read = settings.value?.data
-  /** The relay's latest answer, until the settings are read again. */
+  /** The relay's answer to the latest save, until the settings are read again. */
   const answered = useSignal<{ readonly setting: Setting; readonly over: typeof read } | null>(null)
   const isBusy = useSignal(false)
   const error = useSignal<string | null>(null)
   const isNewer = answered.value !== null && answered.value.over === read
   const setting = isNewer ? answered.value?.setting : read?.find((each) => each.name === name)
 
+  /** Resolves to whether the value was saved. */
   async function save(value: string): Promise<boolean> {
     if (isBusy.value) return false
     isBusy.value = true
@@ -85,7 +78,7 @@ export function useSetting(name: Setting['name']): Saver {
   return { setting: setting ?? null, error: error.value, save }
 }
 
-/** The label of a setting by its name, and the hint below its field. */
+/** Each setting's label, and the hint below its field. */
 const FIELDS = {
   time_zone: 'Time zone',
   time_zone_hint: 'The days of limits and figures begin at midnight there.',
@@ -123,7 +116,7 @@ const FIELDS = {
 
 type Field = Setting['name'] & keyof typeof FIELDS
 
-/** `hint` takes the place of the usual one. */
+/** `hint` replaces the usual one. */
 type FieldProps = { readonly name: Field; readonly hint?: string | undefined }
 
 function fieldWords({ name, hint = FIELDS[`${name}_hint`] }: FieldProps) {
@@ -142,8 +135,6 @@ export function SwitchSetting(props: FieldProps) {
   )
 }
 
-type Option = { readonly value: string; readonly text: string }
-
 export function ChoiceSetting(props: FieldProps & { readonly options: readonly Option[] }) {
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
@@ -155,14 +146,12 @@ export function ChoiceSetting(props: FieldProps & { readonly options: readonly O
         {...props}
         {...fieldWords(props)}
         error={error}
-        value={value}
-        onChange={(wanted) => void save(wanted)}
+        bind={bindTo(value, (wanted) => void save(wanted))}
       />
     </SettingFrame>
   )
 }
 
-/** The time zone of the shop, with that of the browser one press away. */
 export function TimeZoneSetting() {
   const { setting } = useSetting('time_zone')
   const zones = new Set(['UTC', setting?.value ?? 'UTC', ...Intl.supportedValuesOf('timeZone')])
@@ -177,7 +166,7 @@ export function TimeZoneSetting() {
   )
 }
 
-/** Nothing where the relay follows the zone of this browser, or the environment decides. */
+/** Shows nothing if the relay already uses this browser's zone, or the setting is locked. */
 function UseOwnZone() {
   const { setting, save } = useSetting('time_zone')
   if (setting === null || setting.is_locked || setting.value === browsersZone()) return null
@@ -193,11 +182,11 @@ function UseOwnZone() {
 type TextProps = FieldProps & {
   readonly type?: 'number' | 'url' | undefined
   readonly placeholder?: string | undefined
-  /** The value that an empty field stands for. */
+  /** The value saved for an empty field. */
   readonly emptyValue?: string | undefined
-  /** Whether the field never shows the saved value, which may be secret. */
+  /** Never shows the saved value, which may be secret. */
   readonly isHidden?: boolean | undefined
-  /** The dialog to confirm before a value is saved; null for a harmless one. */
+  /** Returns the dialog to confirm before a value is saved; null if it is harmless. */
   readonly warning?: ((value: string) => Warning | null) | undefined
   readonly children?: ComponentChildren
 }
@@ -209,7 +198,7 @@ export function TextSetting(props: TextProps) {
   const { emptyValue, isHidden = false, warning } = props
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
-  /** The typed text; null while it is the saved one. */
+  /** The typed text; null if it wasn't changed. */
   const draft = useSignal<string | null>(null)
   const asked = useSignal<Warning | null>(null)
   const isEmpty = setting === null || isHidden || setting.value === emptyValue
@@ -218,7 +207,7 @@ export function TextSetting(props: TextProps) {
   const value = () => text() || (emptyValue ?? '')
   async function store() {
     asked.value = null
-    // A refused text stays, to be corrected.
+    // A refused text stays, so that it can be corrected.
     if (await save(value())) draft.value = null
   }
   function finish() {
@@ -248,7 +237,7 @@ export function TextSetting(props: TextProps) {
           actions={
             <>
               <Button onClick={drop}>{COMMON.cancel}</Button>
-              <Button look="danger" onClick={() => void store()}>
+              <Button variant="danger" onClick={() => void store()}>
                 {asked.value.confirm}
               </Button>
             </>
@@ -263,7 +252,7 @@ export function TextSetting(props: TextProps) {
 
 type FrameProps = {
   readonly name: Field
-  readonly saver: Saver
+  readonly saver: ReturnType<typeof useSetting>
   /** The value of a locked setting, in words. */
   readonly shown: string
   readonly children: ComponentChildren

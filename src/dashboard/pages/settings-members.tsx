@@ -1,4 +1,4 @@
-// People who read and answer: the list, a new one, a new link, and the end.
+// Members, who read and answer: list, add, new sign-in link, remove.
 
 import { useSignal, type Signal } from '@preact/signals'
 
@@ -8,12 +8,11 @@ import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { Section } from './settings-fields.tsx'
 
-/** The member whose link is shown, which nothing else in the page ever holds. */
+/** The member whose link is shown. Nothing else in the page ever holds the link. */
 type Shown = Signal<InvitedMember | null>
 
 export function MembersSection() {
@@ -93,7 +92,6 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
           text="Remove…"
           title="Remove this person?"
           confirm="Remove"
-          look="danger"
           call={() => api.call('deleteMember', { params: { id } })}
           onDone={() => notices.done('Removed.')}
         >
@@ -105,12 +103,11 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
   )
 }
 
-type AddProps = {
+function AddMember(props: {
   readonly onAdded: (added: InvitedMember) => void
   readonly onClose: () => void
-}
-
-function AddMember({ onAdded, onClose }: AddProps) {
+}) {
+  const { onAdded, onClose } = props
   const { api } = useDashboard()
   const name = useSignal('')
   const action = useAction(

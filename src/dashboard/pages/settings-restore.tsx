@@ -1,4 +1,5 @@
-// Everything as one file: its download, and a restore. The relay restarts for that, and the page waits.
+// Downloads everything as one file, restores a backup, and checks for updates. For a restore the relay restarts, and
+// the page waits.
 
 import { useSignal, type Signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
@@ -10,8 +11,7 @@ import { Callout, FailureNote } from '../components/callout.tsx'
 import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { Facts } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { type Dashboard, useDashboard } from '../dashboard.ts'
+import { type Dashboard, useDashboard, useAction } from '../dashboard.ts'
 import { COMMON, sizeWords, countWords } from '../words/common.ts'
 import { momentWords } from '../words/settings.ts'
 import { useDownload } from './settings-backups.tsx'
@@ -21,7 +21,7 @@ const POLL_MS = 1_000
 
 type Step =
   | { readonly at: 'upload'; readonly share: number; readonly end: AbortController }
-  | { readonly at: 'look'; readonly found: UploadedBackup }
+  | { readonly at: 'review'; readonly found: UploadedBackup }
   | { readonly at: 'restart' }
 
 export function MoveSection() {
@@ -33,7 +33,7 @@ export function MoveSection() {
 
   async function upload(file: File) {
     failure.value = null
-    // Asks for the password where it is needed, before anything is sent.
+    // Asks for the password, if needed, before the upload.
     const cleared = await api.call('discardRestore')
     if (!cleared.ok) return void (failure.value = cleared.failure)
     const end = new AbortController()
@@ -42,7 +42,7 @@ export function MoveSection() {
     const call = { query: { filename: file.name } }
     const options = { signal: end.signal, onProgress }
     const answer = await api.upload('uploadBackup', call, file, options)
-    step.value = answer.ok ? { at: 'look', found: answer.value } : null
+    step.value = answer.ok ? { at: 'review', found: answer.value } : null
     if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
   }
   return (
@@ -86,7 +86,7 @@ function StepDialog({ step, onFailed }: StepProps) {
   return (
     <>
       {step.value?.at === 'upload' && <Uploading {...step.value} />}
-      {step.value?.at === 'look' && (
+      {step.value?.at === 'review' && (
         <Found
           found={step.value.found}
           onClose={close}
@@ -115,7 +115,7 @@ function Uploading({ share, end }: { readonly share: number; readonly end: Abort
       actions={<Button onClick={stop}>{COMMON.cancel}</Button>}
     >
       <p>Everything in it is checked before anything changes.</p>
-      {/* All has left: the relay checks it. */}
+      {/* At 1, the relay checks the upload. */}
       <progress aria-label="Uploading the backup" {...(share < 1 ? { value: share } : {})} />
     </Dialog>
   )
@@ -143,7 +143,7 @@ function Found({ found, onClose, onStart, onFailed }: FoundProps) {
     <ActionDialog
       title="Restore this backup?"
       confirm="Restore"
-      look="danger"
+      variant="danger"
       action={action}
       onClose={onClose}
     >
@@ -187,7 +187,7 @@ function contentsWords(counts: UploadedBackup['counts']): string {
   ].join(', ')
 }
 
-/** Waits for the relay that comes back: without this session where it has the backup, else with the reason. */
+/** Waits for the relay: after a restore it no longer knows this session; otherwise it returns the problem. */
 async function follow(
   { api, clock, notices, session }: Dashboard,
   onFailed: (problem: Failure) => void,
@@ -198,15 +198,13 @@ async function follow(
     if (session.now.value?.state !== 'signed_in')
       return notices.done('Backup restored. Sign in again.')
     const answer = await api.call('getRestore')
-    // The relay of before still has the upload.
+    // The relay has not restarted yet: it still has the upload.
     if (!answer.ok || answer.value.uploaded !== null) continue
     const { outcome } = answer.value
     const message = `The backup was not restored. The previous data is still in place. ${outcome?.problem ?? ''}`
     return onFailed({ code: 'failed', message, status: 0, details: {}, retryAfterSeconds: null })
   }
 }
-
-// The look for a newer version.
 
 const NO_SOURCE = 'none'
 

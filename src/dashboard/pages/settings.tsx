@@ -1,4 +1,4 @@
-// The settings that apply while the relay runs, and the options it was started with.
+// Settings that can be changed while the relay runs, and the options it was started with.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -11,9 +11,8 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useAbout, useBackups, useBrowsers, useSettings } from '../sources.ts'
 import { combine } from '../store.ts'
 import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
@@ -134,7 +133,7 @@ function NetworkSection({ about }: { readonly about: About }) {
 
 type StartFact = readonly [name: string, value: ComponentChildren, variable?: string]
 
-/** Facts decided at the start, with the environment variable (without its prefix) that sets each. */
+/** Options of the relay's start, with the environment variable (without `HOOKLINE_`) that sets each. */
 function StartFacts({ of }: { readonly of: readonly StartFact[] }) {
   const facts = of.map(([name, value, variable]) => {
     const code = variable && <code class="small quiet">HOOKLINE_{variable}</code>
@@ -196,10 +195,10 @@ function AttachmentsSection() {
   )
 }
 
-/** A shorter retention deletes things permanently; `words` are about those of a number of days. */
+/** Warns before a retention that deletes data; `words` gets the period, such as "30 days". */
 function retentionWarning(title: string, words: (days: string) => string) {
   return (days: string) => {
-    // Anything but a number of days deletes nothing: the relay refuses it.
+    // The relay refuses anything but a number of days.
     if (!/^[1-9][0-9]*$/.test(days)) return null
     return { title, confirm: 'Delete', words: words(countWords(Number(days), 'day')) }
   }
@@ -242,28 +241,24 @@ function SecuritySection({ browsers, about }: SecurityProps) {
   )
 }
 
-const PASSWORD_VARIABLE = 'HOOKLINE_ADMIN_PASSWORD'
-
 function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
   const isOpen = useSignal(false)
-  if (isLocked) {
-    return (
-      <div class="stack-tight">
-        <h3>{COMMON.password}</h3>
-        <p class="field-hint">
-          Set by <code>{PASSWORD_VARIABLE}</code> or its file. Change it there, and restart the
-          relay.
-        </p>
-      </div>
-    )
-  }
   return (
     <div class="stack-tight">
       <h3>{COMMON.password}</h3>
-      <p class="field-hint">Changing your password signs out all other browsers.</p>
-      <div class="actions">
-        <Button onClick={() => (isOpen.value = true)}>Change password</Button>
-      </div>
+      {isLocked ? (
+        <p class="field-hint">
+          Set by <code>HOOKLINE_ADMIN_PASSWORD</code> or its file. Change it there, and restart the
+          relay.
+        </p>
+      ) : (
+        <>
+          <p class="field-hint">Changing your password signs out all other browsers.</p>
+          <div class="actions">
+            <Button onClick={() => (isOpen.value = true)}>Change password</Button>
+          </div>
+        </>
+      )}
       {isOpen.value && (
         <CHANGE_PASSWORD.View title="Change password" onClose={() => (isOpen.value = false)} />
       )}
@@ -286,7 +281,7 @@ function HealthSection() {
         type="url"
         placeholder={url ?? 'https://hc-ping.com/…'}
         hint={url === null ? undefined : `Called every 5 minutes: ${url}. Keys in it are hidden.`}
-        // The saved URL may contain a key, so the field holds a new one only.
+        // The saved URL may contain a key, so the field is only for a new one.
         isHidden
       >
         {url !== null && setting?.is_locked === false && (

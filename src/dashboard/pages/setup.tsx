@@ -1,4 +1,4 @@
-// Setup: a password, and then step by step all it takes to send and receive.
+// Setup: the password, then the steps until the relay sends and receives.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -9,14 +9,13 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { SelectField } from '../components/form.tsx'
+import { SelectField, bindTo } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { AloneHead, Card, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
@@ -61,12 +60,12 @@ function NoPasswordYet() {
   )
 }
 
-/** The steps after the password. Each can be skipped, and the relay remembers the next one. */
+/** The steps after the password. Each can be skipped; the relay stores the next one. */
 function SetupSteps() {
   const { session } = useDashboard()
   const about = useAbout()
   const name = session.now.value?.setup_step ?? null
-  // Even the first step follows another view: the password, or Home.
+  // Even the first step follows another view: the password form, or Home.
   useNewView(`step ${name}`, '')
   return (
     <div class="stack setup">
@@ -100,12 +99,10 @@ const HEADS = {
 
 type FrameProps = StepsProps & {
   readonly name: StepName
-  /** True once nothing is left to do in this step. */
   readonly isDone: boolean
   readonly children: ComponentChildren
 }
 
-/** The frame of each step: the progress, and the ways on, back and out. */
 function StepFrame({ name, steps, isDone, children }: FrameProps) {
   const [title, lead] = HEADS[name]
   const current = steps.findIndex((step) => step.name === name)
@@ -140,14 +137,14 @@ function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | '
       <FailureNote failure={failure} />
       <div class="setup-foot">
         {before !== null && (
-          <Button look="quiet" icon="back" onClick={() => start(before)}>
+          <Button variant="quiet" icon="back" onClick={() => start(before)}>
             Back
           </Button>
         )}
         <a class="setup-later" href={href('home')}>
           Finish later
         </a>
-        <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
+        <Button variant={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
           {isDone ? 'Continue' : 'Skip'}
         </Button>
       </div>
@@ -258,9 +255,8 @@ function FirstText({ lines, onArrived }: TextProps) {
       {usable.length > 1 && (
         <SelectField
           label="Line"
-          value={line.id}
+          bind={bindTo(line.id, (id) => (chosen.value = id))}
           options={usable.map(lineOption)}
-          onChange={(id) => (chosen.value = id)}
         />
       )}
       <RECEIVE_TEST.View line={line} onArrived={onArrived} />
@@ -282,7 +278,7 @@ function KeyStep({ steps }: StepsProps) {
               <p>You'll get a key, its secret, and a command that sends a first message.</p>
               <div class="actions">
                 <Button
-                  look={active.length > 0 ? 'plain' : 'main'}
+                  variant={active.length > 0 ? 'plain' : 'main'}
                   icon="plus"
                   onClick={() => (isAsking.value = true)}
                 >
@@ -309,7 +305,7 @@ function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
   )
 }
 
-/** Proposes the zone of the browser until one was chosen. */
+/** Suggests the browser's time zone until one is chosen. */
 function TimeZoneCard() {
   const { api } = useDashboard()
   const settings = useSettings()
@@ -353,7 +349,7 @@ function SetupDone() {
           </li>
         </ul>
         <div class="actions">
-          <LinkButton look="main" href={href('home')}>
+          <LinkButton variant="main" href={href('home')}>
             Open dashboard
           </LinkButton>
         </div>

@@ -1,4 +1,4 @@
-// The frame around all pages: navigation, search, unread conversations, and what is wrong with the connection.
+// The frame around all pages: navigation, search, unread count, and connection problems.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -18,7 +18,7 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Home leads to the messages, and the lines to the boxes. The icon of each has its name. */
+/** Pages in the navigation, each with an icon of the same name. Home links to messages, and lines to boxes. */
 type LinkedPage = Exclude<ShownPage, 'messages' | 'boxes'>
 
 const PAGES: readonly LinkedPage[] = [
@@ -31,15 +31,14 @@ const PAGES: readonly LinkedPage[] = [
   'activity',
   'settings',
 ]
-/** Those that narrow screens have in the bar at the top, and on the page of settings. */
+/** On narrow screens, these are in the top bar and on the Settings page. */
 const AT_TOP: readonly LinkedPage[] = ['people']
 const IN_SETTINGS: readonly LinkedPage[] = ['keys', 'activity']
-/** Members read and answer. */
 const OF_MEMBERS: readonly LinkedPage[] = ['conversations']
 const WIDE_ONLY = [...AT_TOP, ...IN_SETTINGS]
 
 type Props = {
-  /** Null where the address names none. */
+  /** Null if the address is unknown. */
   readonly page: ShownPage | null
   readonly children: ComponentChildren
 }
@@ -58,7 +57,7 @@ export function Shell({ page, children }: Props) {
         class="skip-link"
         href="#main"
         onClick={(event) => {
-          // The hash is the page's address, so the jump is made by hand.
+          // The hash is the page's address, so a script moves the focus.
           event.preventDefault()
           main.current?.focus()
         }}
@@ -68,9 +67,9 @@ export function Shell({ page, children }: Props) {
       <header class="top-bar">
         <Brand />
         {session.member ? (
-          // Members have no settings, where the others find it.
+          // Members have no Settings page to sign out from.
           <Button
-            look="quiet"
+            variant="quiet"
             icon="sign-out"
             isIconOnly
             onClick={() => void session.signOut('here')}
@@ -79,12 +78,12 @@ export function Shell({ page, children }: Props) {
           </Button>
         ) : (
           AT_TOP.map((each) => (
-            <LinkButton key={each} look="quiet" icon={each} isIconOnly href={href(each)}>
+            <LinkButton key={each} variant="quiet" icon={each} isIconOnly href={href(each)}>
               {names[each]}
             </LinkButton>
           ))
         )}
-        <Button look="quiet" icon="search" isIconOnly onClick={search.open}>
+        <Button variant="quiet" icon="search" isIconOnly onClick={search.open}>
           Search
         </Button>
       </header>
@@ -109,12 +108,12 @@ function Brand() {
   )
 }
 
-/** Conversations with unread messages, which the browser shows on the icon of an installed page. */
+/** The number of unread conversations. The browser also shows it on the icon of an installed page. */
 function useUnread(): number {
   const { value } = useRead('countUnread', {}, 'conversation')
   const count = value?.count ?? 0
   useEffect(() => {
-    // Not every browser has it, and some refuse it to pages that are not installed.
+    // Some browsers don't have `setAppBadge`, and some refuse it to pages that aren't installed.
     if ('setAppBadge' in navigator) navigator.setAppBadge(count).catch(() => {})
   }, [count])
   return count
@@ -125,11 +124,10 @@ const SEARCH = lazyDialog(async () => {
   return SearchBox
 })
 
-/** The search box, by its button or by keys. */
 function useSearch() {
   const { router } = useDashboard()
   const isOpen = useSignal(false)
-  // It belongs to the view below it.
+  // Navigating closes the search box.
   useEffect(() => void (isOpen.value = false), [router.route.value])
   const open = () => (isOpen.value = true)
   useEffect(() => {
@@ -145,7 +143,7 @@ function useSearch() {
   return { open, box: isOpen.value && <SEARCH.View onClose={() => (isOpen.value = false)} /> }
 }
 
-/** Ctrl-K or Cmd-K anywhere; a slash where nothing is typed. */
+/** Ctrl-K or Cmd-K anywhere, or a slash outside of fields. */
 function isSearchKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   if ((ctrlKey || metaKey) && !altKey) return key.toLowerCase() === 'k'
   const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null

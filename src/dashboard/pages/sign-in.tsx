@@ -7,34 +7,9 @@ import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { AccountName, Form, PasswordField, TextField } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
-
-const COMMAND = 'hookline setup-link'
-const SECOND_MS = 1_000
+import { useDashboard, useAction } from '../dashboard.ts'
 
 export function SignInPage() {
-  const { session } = useDashboard()
-  return (
-    <>
-      <AloneHead title="Sign in" />
-      {session.member && (
-        <Callout tone="warn" role="alert">
-          You're signed out. If your password no longer works, ask the owner.
-        </Callout>
-      )}
-      <Card>
-        <SignInForm />
-      </Card>
-      <p class="small quiet">
-        Forgot your password? Run <code>{COMMAND}</code> on the computer that runs Hookline, and
-        open the link it prints.
-      </p>
-    </>
-  )
-}
-
-function SignInForm() {
   const { session, notices } = useDashboard()
   const name = useSignal('')
   const password = useSignal('')
@@ -47,32 +22,54 @@ function SignInForm() {
       notices.announce(message)
     },
   )
-  // After the wait, the limit is no longer worth an error.
+  // After the wait, the error is no longer true.
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
-    <Form isFirst onSubmit={() => password.value !== '' && start()}>
-      {session.now.value?.has_members === true ? (
-        <TextField label="Name" hint="Empty for the owner." autoComplete="username" bind={name} />
-      ) : (
-        <AccountName />
+    <>
+      <AloneHead title="Sign in" />
+      {session.member && (
+        <Callout tone="warn" role="alert">
+          You're signed out. If your password no longer works, ask the owner.
+        </Callout>
       )}
-      <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
-      <FailureNote failure={failure} but={OF_PASSWORD} />
-      <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
-        {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
-      </Button>
-    </Form>
+      <Card>
+        <Form isFirst onSubmit={() => password.value !== '' && start()}>
+          {session.now.value?.has_members === true ? (
+            <TextField
+              label="Name"
+              hint="Empty for the owner."
+              autoComplete="username"
+              bind={name}
+            />
+          ) : (
+            <AccountName />
+          )}
+          <PasswordField
+            bind={password}
+            error={isOver ? null : fieldError(failure, ...OF_PASSWORD)}
+          />
+          <FailureNote failure={failure} but={OF_PASSWORD} />
+          <Button type="submit" variant="main" isBusy={isBusy} isDisabled={seconds > 0}>
+            {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
+          </Button>
+        </Form>
+      </Card>
+      <p class="small quiet">
+        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
+        Hookline, and open the link it prints.
+      </p>
+    </>
   )
 }
 
-/** Seconds that count down to 0, from the number given to `start`. */
+/** Counts seconds down to 0, from the number given to `start`. */
 function useCountdown() {
   const { clock } = useDashboard()
   const left = useSignal(0)
   const seconds = left.value
   useEffect(() => {
     if (seconds === 0) return
-    return later(clock, SECOND_MS, () => (left.value = seconds - 1))
+    return later(clock, 1_000, () => (left.value = seconds - 1))
   }, [seconds])
   return { seconds, start: (from: number) => (left.value = from) }
 }

@@ -1,4 +1,4 @@
-// Findings that the owner puts off until a time.
+// Snoozing findings until a time.
 
 import { useSignal } from '@preact/signals'
 
@@ -6,28 +6,23 @@ import type { FindingBranch } from '../../api/dashboard.ts'
 import type { HealthFinding } from '../../api/health.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
-import { Field, SelectField } from '../components/form.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { Field, SelectField, optionsOf } from '../components/form.tsx'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useRelayState } from '../sources.ts'
-import { momentWords } from '../time-words.ts'
+import { momentWords, isoTime } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
 
 const DAY_MS = 86_400_000
-const PERIODS = [
-  { value: '1', text: '1 day' },
-  { value: '7', text: '1 week' },
-  { value: '', text: 'Until a date' },
-]
+const PERIODS = optionsOf({ 1: '1 day', 7: '1 week', '': 'Until a date' })
 
-/** The call that puts a finding off until then, or shows it again where `until` is null. */
+/** The action snoozes a finding until a time in milliseconds since 1970, or shows it again for null. */
 function useSnooze(finding: HealthFinding, onDone: () => void) {
   const { api } = useDashboard()
   const { refresh } = useRelayState()
   const { code, about } = finding
   return useAction(
     (until: number | null) => {
-      const time = until === null || Number.isNaN(until) ? null : new Date(until).toISOString()
+      const time = until === null || Number.isNaN(until) ? null : isoTime(until)
       return api.call('putSnooze', { body: { code, about, until: time } })
     },
     () => {
@@ -47,14 +42,14 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
     close()
     notices.done('Snoozed.')
   })
-  // A date begins at midnight of this browser.
+  // Midnight in this browser's time zone.
   const until = () =>
     days.value === ''
       ? Date.parse(`${date.value}T00:00`)
       : clock.time() + Number(days.value) * DAY_MS
   return (
     <>
-      <Button look="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
+      <Button variant="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
         Snooze…
       </Button>
       {isOpen.value && (
@@ -66,12 +61,7 @@ export function Snooze({ finding }: { readonly finding: HealthFinding }) {
           onClose={close}
         >
           <p>It stays hidden until then, unless it gets worse.</p>
-          <SelectField
-            label="Hide for"
-            value={days.value}
-            options={PERIODS}
-            onChange={(value) => (days.value = value)}
-          />
+          <SelectField label="Hide for" bind={days} options={PERIODS} />
           {days.value === '' && (
             <Field label="Date">
               {(box) => (

@@ -1,4 +1,4 @@
-// The marks of a whole conversation, and what can be done with it: name its person, export it, print it.
+// State and actions of a whole conversation: takeover, contact, export, print.
 
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
@@ -10,8 +10,7 @@ import { Button } from '../components/button.tsx'
 import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import { conversationName, isGroup } from '../people.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
@@ -88,10 +87,10 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
           <Icon name="more" />
           <span class="visually-hidden">More</span>
         </summary>
-        {/* Takes the focus where a click gives it to no button, as in Safari. */}
+        {/* In Safari a click doesn't focus buttons, so the menu takes the focus. */}
         <div class="menu-items" tabIndex={-1}>
           {isOwner && !isGroup(conversation) && (
-            <Button look="quiet" icon="person" onClick={name}>
+            <Button variant="quiet" icon="person" onClick={name}>
               {isKnown ? PEOPLE.edit : PEOPLE.add}
             </Button>
           )}
@@ -122,7 +121,7 @@ function ExportButton({ conversation, format }: ExportProps) {
   const name = `${conversationName(conversation)}.${format}`
   const { isBusy, start } = useDownload('exportConversation', call, name)
   return (
-    <Button look="quiet" icon="download" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="download" isBusy={isBusy} onClick={start}>
       {format === 'csv' ? 'Export as table (CSV)' : 'Export as JSON'}
     </Button>
   )
@@ -140,7 +139,7 @@ function PrintButton({ conversation }: Pick<Props, 'conversation'>) {
     (failure) => notices.failed(failure.message),
   )
   return (
-    <Button look="quiet" icon="document" isBusy={isBusy} onClick={start}>
+    <Button variant="quiet" icon="document" isBusy={isBusy} onClick={start}>
       {isBusy ? 'Getting all messages…' : 'Print conversation'}
     </Button>
   )

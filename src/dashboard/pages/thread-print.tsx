@@ -1,4 +1,4 @@
-// A conversation on paper: its script is loaded when it is printed.
+// Prints a conversation. This script loads only for printing.
 
 import { render, type VNode } from 'preact'
 
@@ -9,7 +9,7 @@ import { numberWords } from '../numbers.ts'
 import { conversationName, personName } from '../people.ts'
 import { clockTime, dayWords } from '../time-words.ts'
 
-/** Prints all of it, once it was read. `now` is in milliseconds since 1970. */
+/** Reads all messages, then prints them. `now` is in milliseconds since 1970. */
 export async function printThread(
   api: Api,
   conversation: Conversation,
@@ -20,7 +20,7 @@ export async function printThread(
   return answer
 }
 
-/** All its messages, oldest first, in pages of the longest kind. */
+/** Oldest first. */
 async function allMessages(api: Api, id: string): Promise<Answer<readonly Message[]>> {
   const all: Message[] = []
   for (let cursor: string | null = null; ;) {
@@ -37,13 +37,13 @@ async function allMessages(api: Api, id: string): Promise<Answer<readonly Messag
   }
 }
 
-/** Prints the sheet in the place of the page. */
+/** Prints the sheet instead of the page. */
 function print(sheet: VNode): void {
   const root = document.createElement('div')
   root.className = 'print-root'
   document.body.append(root)
   render(sheet, root)
-  // Some browsers go on before the paper is there.
+  // In some browsers, `print` returns before printing is done.
   const remove = () => {
     render(null, root)
     root.remove()

@@ -1,4 +1,4 @@
-// One conversation: its head, its messages, and the composer.
+// One conversation: head, messages and composer.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -31,11 +31,10 @@ import { Composer, takesFiles, useComposition } from './send-form.tsx'
 import { Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
-
 const OPT_OUT_BAR = lazyPart(async () => (await import('./opt-outs.tsx')).OptOutBar)
 
 const MESSAGES_MAX = 2_000
-/** Within this distance from the end, in pixels, the view shows the latest messages. */
+/** Within this distance from the end, the latest messages count as in view. */
 const END_PX = 60
 
 type Props = { readonly id: string; readonly lines: readonly PhoneLine[] }
@@ -75,7 +74,7 @@ function useMove(id: string, movedTo: string | undefined): void {
     if (movedTo === undefined) return
     const end = new AbortController()
     const follow = async () => {
-      // It may have moved back: two answers of earlier times would lead to and fro without an end.
+      // It may have moved back: two outdated answers would redirect back and forth forever.
       const call = { params: { id }, signal: end.signal }
       const answer = await api.call('getConversation', call)
       if (end.signal.aborted || !answer.ok || answer.value.moved_to === undefined) return
@@ -89,13 +88,13 @@ function useMove(id: string, movedTo: string | undefined): void {
 
 type PartsProps = HeadProps & {
   readonly feed: Feed<Message>
-  /** False where the latest messages are not loaded. */
+  /** False if the list doesn't include the latest messages. */
   readonly isLatest: boolean
   readonly showLatest: () => void
   readonly onSent: (message: Message) => void
 }
 
-/** Files are dropped and pasted anywhere. */
+/** Accepts files dropped or pasted anywhere in the thread. */
 function ThreadParts(props: PartsProps) {
   const { feed, conversation, line, isLatest, showLatest, onChanged, onSent } = props
   const composition = useComposition(onSent)
@@ -118,7 +117,7 @@ function ThreadParts(props: PartsProps) {
   )
 }
 
-/** Marks the conversation as read while its latest messages are in view. */
+/** Marks the conversation as read while its latest messages are loaded and the page is in use. */
 function useReadMark(
   feed: Feed<Message> | null,
   conversation: Conversation | null,
@@ -137,21 +136,21 @@ function useReadMark(
   }, [isWatched, isUnread, newest?.id])
 }
 
-/** True while the page is visible and has the focus. */
+/** Returns whether the page is visible and has the focus. */
 function useIsWatched(): boolean {
   const isWatched = useSignal(document.hasFocus())
   useEffect(() => {
     const end = new AbortController()
-    const look = () => (isWatched.value = !document.hidden && document.hasFocus())
+    const update = () => (isWatched.value = !document.hidden && document.hasFocus())
     for (const name of ['focus', 'blur', 'visibilitychange']) {
-      window.addEventListener(name, look, { signal: end.signal })
+      window.addEventListener(name, update, { signal: end.signal })
     }
     return () => end.abort()
   }, [])
   return isWatched.value
 }
 
-/** Messages, newest first; of those behind its first page, from the message `around` and its neighbors on. */
+/** Newest first. With `around`, the first page is around that message. */
 function messageSource(
   api: Api,
   conversationId: string,
@@ -165,7 +164,6 @@ function messageSource(
     },
     entry: (id, signal) => api.call('getMessage', { params: { id }, signal }),
     idIn: ({ id, conversation_id }) => (conversation_id === conversationId ? id : null),
-    movesUp: () => false,
     countMax: MESSAGES_MAX,
   }
 }
@@ -195,7 +193,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
   return (
     <header class="thread-head">
       <span class="thread-back">
-        <LinkButton look="quiet" icon="back" isIconOnly href={back}>
+        <LinkButton variant="quiet" icon="back" isIconOnly href={back}>
           {CONVERSATIONS.all}
         </LinkButton>
       </span>
@@ -229,7 +227,6 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
   )
 }
 
-/** The number of people in a group, and a list of them. */
 function Participants({ conversation }: { readonly conversation: Conversation }) {
   const isOpen = useSignal(false)
   const { participants = [] } = conversation
@@ -266,7 +263,7 @@ function Participants({ conversation }: { readonly conversation: Conversation })
 
 type ListProps = Pick<PartsProps, 'feed' | 'conversation' | 'isLatest' | 'showLatest'>
 
-/** The messages, oldest first, with the view at the end. Older ones are loaded at the top. */
+/** The messages, oldest first, scrolled to the end. Scrolling up loads older ones. */
 function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
   const now = feed.now.value
   const scroller = useRef<HTMLDivElement>(null)
@@ -281,13 +278,13 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
     )
   }
   const toEnd = () => scroller.current?.scrollTo({ top: 0 })
-  // The scroller counts from its end, which stays in place when older messages are added above.
+  // `scrollTop` counts from the end here, so older messages added above don't move the view.
   return (
     <div class="messages-frame">
       <div
         class="messages"
         ref={scroller}
-        // Scrolled by keyboard.
+        // Lets the keyboard scroll.
         tabIndex={0}
         role="region"
         aria-label="Messages"
@@ -316,7 +313,7 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
   )
 }
 
-/** Announces messages that arrive while the conversation is open, those of one update together. */
+/** Announces incoming messages while the conversation is open, together if they arrive in one update. */
 function useAnnouncements(messages: readonly Message[], name: string): void {
   const { notices } = useDashboard()
   const newest = useRef<string | null>(null)

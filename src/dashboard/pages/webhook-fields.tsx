@@ -16,7 +16,7 @@ import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { UseInbox } from './webhook-parts.tsx'
 
-/** What is typed, by the names of the API. */
+/** The typed values, with the API's names. */
 export type Draft = Pick<Webhook, 'url' | 'events'> & {
   readonly description: string
   readonly attachment_links: boolean
@@ -123,10 +123,10 @@ function toggled<T>(chosen: readonly T[], name: T, isOn: boolean): readonly T[] 
   return isOn ? [...chosen, name] : chosen.filter((each) => each !== name)
 }
 
-/** Nothing where there is a single line. */
+/** Shows nothing if there is only one line. */
 function LineChoice({ chosen, onChange }: ChoiceProps<string>) {
   const lines = useLines().value?.data ?? []
-  // A chosen line may have been deleted since.
+  // A chosen line may have been deleted.
   const ids = new Set([...lines.map(({ id }) => id), ...chosen])
   if (ids.size < 2) return null
   return (

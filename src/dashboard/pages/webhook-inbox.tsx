@@ -1,4 +1,4 @@
-// The requests that the relay's own test inbox received of a webhook, newest first.
+// The requests of a webhook that the relay's test inbox received, newest first.
 
 import { useSignal } from '@preact/signals'
 
@@ -50,7 +50,6 @@ export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
 
 type RowProps = { readonly webhookId: string; readonly entry: InboxEntry }
 
-/** One line; open, with headers and body below it. */
 function EntryRow({ webhookId, entry }: RowProps) {
   const isOpen = useSignal(false)
   return (

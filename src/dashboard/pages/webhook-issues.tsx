@@ -1,4 +1,4 @@
-// The webhooks that fail, in one card: which, the cause, since when, and the acts that help.
+// The failing webhooks, in one card: cause, start, and actions.
 
 import type { WebhookDay } from '../../api/dashboard.ts'
 import type { HealthFinding } from '../../api/health.ts'
@@ -9,14 +9,12 @@ import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { Snooze } from './snooze.tsx'
 import { PauseButton } from './webhook-pause.tsx'
 
-/** A row for each of these findings about webhooks; nothing where there is none. */
 export function WebhookIssues({ findings }: { readonly findings: readonly HealthFinding[] }) {
   const days = useWebhookDays().value?.data ?? []
   const webhooks = useWebhooks().value?.data ?? []

@@ -1,14 +1,13 @@
-// Parts of the webhook views: the test inbox, the sample receiver, and the relay that has no way out.
+// Parts that webhook views share: the test inbox, the sample receiver, and the relay without network access.
 
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useRelayState, useWebhookDays } from '../sources.ts'
 
-/** A new address of the relay's own test inbox. */
+/** Creates a URL of the relay's test inbox. */
 export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
   const { api } = useDashboard()
   const { isBusy, failure, start } = useAction(
@@ -28,7 +27,7 @@ export function UseInbox({ onUrl }: { readonly onUrl: (url: string) => void }) {
 
 export const RECEIVER_URL = 'http://127.0.0.1:8080/'
 
-/** In Python, which most computers have. */
+/** Most computers have Python. */
 const SCRIPT = `python3 - <<'END'
 from http.server import *
 class Hook(BaseHTTPRequestHandler):
@@ -63,13 +62,8 @@ export function Receiver() {
   )
 }
 
-type ReachProps = {
-  /** Null for all webhooks. */
-  readonly webhookId: string | null
-}
-
-/** The finding that the relay itself has no way out, which no attempt shows; or a failed read. */
-export function OutOfReach({ webhookId }: ReachProps) {
+/** The finding that the relay can't reach the network, or a failed read. `webhookId` is null for all webhooks. */
+export function OutOfReach({ webhookId }: { readonly webhookId: string | null }) {
   const days = useWebhookDays()
   const found = useRelayState().value?.findings.find(
     ({ cause: { code, about } }) =>

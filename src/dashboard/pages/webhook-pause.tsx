@@ -1,12 +1,11 @@
-// Pausing a webhook, and resuming it, which asks what to do with the events that came meanwhile.
+// Pauses a webhook, or resumes it and then asks what to do with the events that came meanwhile.
 
 import { useSignal } from '@preact/signals'
 
 import type { Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 

@@ -1,4 +1,4 @@
-// The settings of a webhook: its form, its secret, and its end.
+// The settings of a webhook: edit, new secret, delete.
 
 import { useSignal } from '@preact/signals'
 
@@ -9,8 +9,7 @@ import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
 import { Form } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
 
 type Props = { readonly webhook: Webhook }
@@ -34,7 +33,7 @@ export function WebhookSettings({ webhook }: Props) {
   )
 }
 
-/** Starts over whenever the webhook is changed. */
+/** The caller's `key` resets the form whenever the webhook changes. */
 function WebhookForm({ webhook }: Props) {
   const { api, notices } = useDashboard()
   const { url, events, attachment_links = false, phone_line_ids = [] } = webhook
@@ -66,7 +65,7 @@ function WebhookForm({ webhook }: Props) {
 
 function Secret({ webhook }: Props) {
   const { api } = useDashboard()
-  // Lives as long as the dialog that shows it.
+  // Kept only while its dialog is open.
   const secret = useSignal<string | null>(null)
   return (
     <Card title="Signing secret">
@@ -78,7 +77,7 @@ function Secret({ webhook }: Props) {
           text="New secret…"
           title="Create a new secret?"
           confirm="Create secret"
-          look="main"
+          variant="main"
           call={() => api.call('rotateWebhookSecret', { params: { id: webhook.id } })}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >

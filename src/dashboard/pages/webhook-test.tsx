@@ -1,4 +1,4 @@
-// A sample event that is sent at once, and ways to see it without an endpoint.
+// Sends a sample event at once, and shows ways to receive it without an endpoint.
 
 import { useSignal } from '@preact/signals'
 
@@ -6,8 +6,7 @@ import type { Delivery, Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { Badge } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
-import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
 import { useDelivery } from '../sources.ts'
 import { deliveryState } from '../words/deliveries.ts'
 import { WEBHOOK_TEST } from '../words/webhooks.ts'
@@ -31,7 +30,7 @@ export function WebhookTest({ webhook }: Props) {
           +12025550100, and its ID starts with evt_test_.
         </p>
         <div class="row">
-          <Button look="main" icon="send" isBusy={isBusy} onClick={start}>
+          <Button variant="main" icon="send" isBusy={isBusy} onClick={start}>
             {WEBHOOK_TEST.send}
           </Button>
           <Refusal failure={failure} />

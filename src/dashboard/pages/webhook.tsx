@@ -1,4 +1,4 @@
-// One webhook: its trouble, deliveries, settings, and a test.
+// One webhook: problems, deliveries, settings and test.
 
 import type { ComponentChildren } from 'preact'
 
@@ -30,21 +30,10 @@ const SETTINGS = lazyPage(
 const TEST = lazyPage(null, async () => (await import('./webhook-test.tsx')).WebhookTest)
 const INBOX = lazyPage(null, async () => (await import('./webhook-inbox.tsx')).InboxView)
 
-type ViewProps = {
-  readonly id: string
-  readonly tab: string
-  readonly delivery: string | null
-}
-
-/** The webhook of the address. */
 export function WebhookPage() {
   const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
-  return <WebhookView id={id} tab={tab} delivery={delivery} />
-}
-
-function WebhookView({ id, tab, delivery }: ViewProps) {
   const days = useWebhookDays()
-  // The figures stand above the deliveries, which would jump.
+  // The figures are above the deliveries, which would otherwise jump.
   const charts = useWebhookCharts(id)
   const isHeld = [days, charts].some(({ now }) => now.state === 'loading')
   return (
@@ -82,7 +71,7 @@ function WebhookView({ id, tab, delivery }: ViewProps) {
   )
 }
 
-function Tabs({ id, tab }: Pick<ViewProps, 'id' | 'tab'>) {
+function Tabs({ id, tab }: { readonly id: string; readonly tab: string }) {
   const hasInbox = useWebhookDay(id)?.is_test_inbox === true
   return (
     <nav class="tabs" aria-label="Webhook sections">
@@ -108,7 +97,9 @@ function shownTab(tab: string): string {
 }
 
 type Props = { readonly webhook: Webhook }
-function Tab({ webhook, tab, delivery }: Props & Omit<ViewProps, 'id'>): ComponentChildren {
+type TabProps = Props & { readonly tab: string; readonly delivery: string | null }
+
+function Tab({ webhook, tab, delivery }: TabProps): ComponentChildren {
   const shown = shownTab(tab)
   if (shown === 'settings') return <SETTINGS.View webhook={webhook} />
   if (shown === 'test') return <TEST.View webhook={webhook} />
@@ -138,18 +129,17 @@ function WebhookFigures({ webhook }: Props) {
   )
 }
 
-/** The reason why events do not arrive; nothing while they do. */
+/** The reason why events don't arrive; nothing while they do. */
 function Trouble({ webhook }: Props) {
   const day = useWebhookDay(webhook.id)
-  if (webhook.disabled_reason === null && webhook.is_active) {
+  if (webhook.disabled_reason !== null) {
     return (
-      <>
-        <OutOfReach webhookId={webhook.id} />
-        <Failing day={day} />
-      </>
+      <Callout tone="bad" title="The relay stopped delivering events">
+        {day?.stopped}
+      </Callout>
     )
   }
-  if (webhook.disabled_reason === null) {
+  if (!webhook.is_active) {
     return (
       <Callout tone="plain" title="This webhook is paused">
         Nothing is delivered to it. When you resume it, you are asked whether to send the events
@@ -158,9 +148,10 @@ function Trouble({ webhook }: Props) {
     )
   }
   return (
-    <Callout tone="bad" title="The relay stopped delivering events">
-      {day?.stopped}
-    </Callout>
+    <>
+      <OutOfReach webhookId={webhook.id} />
+      <Failing day={day} />
+    </>
   )
 }
 

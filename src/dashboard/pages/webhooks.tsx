@@ -1,4 +1,4 @@
-// All webhooks, each with its latest success or trouble.
+// The list of webhooks, each with its figures or problem.
 
 import { useSignal } from '@preact/signals'
 
@@ -34,10 +34,10 @@ function WebhookList() {
   const webhooks = useWebhooks()
   const strips = useHomeCharts().value?.webhooks ?? []
   const stripOf = ({ id }: Webhook) => strips.find(({ webhook_id }) => webhook_id === id)
-  /** The URL in the dialog at first; null while it is closed. */
+  /** The initial URL in the dialog; null while it is closed. */
   const adding = useSignal<string | null>(null)
   const add = (
-    <Button look="main" icon="plus" onClick={() => (adding.value = '')}>
+    <Button variant="main" icon="plus" onClick={() => (adding.value = '')}>
       {WEBHOOKS.add}
     </Button>
   )
@@ -115,7 +115,7 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         placeholder={WEBHOOKS.urlExample}
         bind={url}
       />
-      <Button type="submit" look="main">
+      <Button type="submit" variant="main">
         Continue
       </Button>
     </Form>

@@ -9,13 +9,12 @@ const ACTORS = {
   relay: 'Hookline itself',
 }
 
-/** The author of an entry. */
 export function actorWords(actor: AuditEntry['actor'], nameOf: NameOf): string {
   if (actor.kind === 'key') return nameOf(actor.id) ?? 'A deleted key'
   return actor.name ?? ACTORS[actor.kind]
 }
 
-/** Name of the thing with an id, where it is still there. */
+/** Looks up a name by id; null if it no longer exists. */
 export type NameOf = (id: string | null) => string | null
 
 const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
@@ -75,14 +74,14 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
 
 export const ACTIONS = Object.keys(SENTENCES)
 
-/** The act, in a sentence; an action of another version goes by its name. */
+/** An entry in a sentence; an action of another version by its name. */
 export function actionWords({ action, about, count }: AuditEntry, nameOf: NameOf): string {
   const name = nameOf(about.id) ?? about.id ?? ''
   const known = SENTENCES[action]?.(name) ?? `${action} ${name}`
   return known.trim() + (count === 1 ? '' : ` ${grouped(count)} times`)
 }
 
-/** The name of an action in a filter: its sentence without the thing. */
+/** An action in the filter: its sentence without a name. */
 export function actionName(action: string): string {
   return (SENTENCES[action]?.('') ?? action).replaceAll(/ +/g, ' ').trim()
 }
@@ -101,7 +100,7 @@ function listed(value: unknown): string {
   return [value ?? '–'].flat().map(String).join(', ')
 }
 
-/** A line of the log as it is copied. */
+/** A log line as text. */
 export function lineWords({ time, level, message, fields }: LogLine): string {
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return [time, level, message, ...pairs].join(' ')

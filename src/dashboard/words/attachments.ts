@@ -7,13 +7,8 @@ import { grouped } from './common.ts'
 
 type Kind = 'picture' | 'video' | 'audio' | 'document' | 'file'
 
-const ICONS: Readonly<Record<Kind, IconName>> = {
-  picture: 'picture',
-  video: 'video',
-  audio: 'audio',
-  document: 'document',
-  file: 'file',
-}
+/** The icon of each kind has the same name. */
+export const fileIcon: (file: Pick<MessageAttachment, 'mime_type'>) => IconName = kindOf
 
 function kindOf({ mime_type }: Pick<MessageAttachment, 'mime_type'>): Kind {
   const [family] = mime_type.split('/')
@@ -22,11 +17,7 @@ function kindOf({ mime_type }: Pick<MessageAttachment, 'mime_type'>): Kind {
   return family === 'text' || mime_type === 'application/pdf' ? 'document' : 'file'
 }
 
-export function fileIcon(file: Pick<MessageAttachment, 'mime_type'>): IconName {
-  return ICONS[kindOf(file)]
-}
-
-/** The reason why there is nothing to open; null for a file that is here. */
+/** The reason why a file can't be opened; null if it is available. */
 export function absenceWords({ state }: Pick<MessageAttachment, 'state'>): StateWords | null {
   return STATES[state]
 }
@@ -40,34 +31,30 @@ const STATES: Readonly<Record<MessageAttachment['state'], StateWords | null>> = 
   deleted: { text: 'Deleted', tone: 'plain', icon: 'trash' },
 }
 
-/** The fate of a part where it differs from that of its message. */
+/** The state of a part if it differs from its message's. */
 export function partWords({ sent }: MessageAttachment, { status }: Message): StateWords | null {
   if (sent === false) return { text: 'Not sent', tone: 'bad', icon: 'cross' }
-  if (sent === true && status === 'failed') return { text: 'Sent', tone: 'plain', icon: 'check' }
-  if (sent === true && status === 'uncertain') return { text: 'Sent', tone: 'plain', icon: 'check' }
+  if (sent === true && (status === 'failed' || status === 'uncertain'))
+    return { text: 'Sent', tone: 'plain', icon: 'check' }
   if (sent !== null || status !== 'uncertain') return null
   return { text: 'Unconfirmed', tone: 'warn', icon: 'question' }
 }
 
-/** Raster types that every browser shows by itself; SVG is a document with scripts, and not one of them. */
+/** Raster types that every browser shows. SVG isn't one: it is a document that may have scripts. */
 const SHOWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-/** Beyond this, a picture of few bytes could fill the memory of the page. */
-const PIXELS_MAX = 50_000_000
-const BYTES_MAX = 30_000_000
 
 type Variant = Attachment['variants'][number]
 
-/** True where the relay may have a small picture of the file. */
+/** Returns whether the relay may have a thumbnail of the file. */
 export function mayHavePicture(file: MessageAttachment): boolean {
   return file.state === 'available' && ['picture', 'video'].includes(kindOf(file))
 }
 
-/** True for a type that a browser shows as a picture, and as nothing else. */
 export function isPicture(mimeType: string): boolean {
   return SHOWN.has(mimeType)
 }
 
-/** The form of a picture to open large; null for what is no picture that a browser can show. */
+/** The variant to open large; null if browsers can't show the file as a picture. */
 export function largeVariant(file: Attachment): Variant | null {
   if (kindOf(file) !== 'picture' || file.state !== 'available') return null
   if (isPicture(file.mime_type) && isLight(file)) return 'original'
@@ -75,18 +62,16 @@ export function largeVariant(file: Attachment): Variant | null {
   return hasThumbnail(file) ? 'thumbnail' : null
 }
 
+/** A picture with more pixels could fill the page's memory, even if it has few bytes. */
 function isLight({ width, height, size }: Attachment): boolean {
   const pixels = (width ?? 0) * (height ?? 0)
-  return pixels > 0 && pixels <= PIXELS_MAX && (size ?? Infinity) <= BYTES_MAX
+  return pixels > 0 && pixels <= 50_000_000 && (size ?? Infinity) <= 30_000_000
 }
 
-/** Without a tool for thumbnails, a picture of at most so many bytes is shown as it is. */
-const SHOWN_WHOLE_BYTES_MAX = 8_000_000
-
-/** The form of a picture to show in the conversation; null where there is none. */
+/** The variant to show in a conversation; null if there is none. */
 export function smallVariant(file: Attachment): Variant | null {
   if (hasThumbnail(file)) return 'thumbnail'
-  const isSmall = file.size !== null && file.size <= SHOWN_WHOLE_BYTES_MAX
+  const isSmall = file.size !== null && file.size <= 8_000_000
   return isSmall && largeVariant(file) === 'original' ? 'original' : null
 }
 
@@ -94,7 +79,7 @@ function hasThumbnail({ state, variants }: Attachment): boolean {
   return state === 'available' && variants.includes('thumbnail')
 }
 
-/** "Picture", "3 files": the files of a message without words. */
+/** "Picture", "3 files": for a message without text. */
 export function filesWords(files: readonly MessageAttachment[]): string {
   const kinds = new Set(files.map(kindOf))
   const [kind = 'file'] = kinds.size === 1 ? kinds : []
@@ -111,17 +96,17 @@ const NOUNS: Readonly<Record<Kind, readonly [one: string, several: string]>> = {
   file: ['File', 'files'],
 }
 
-/** The text of a message in a row of a list. */
+/** A message in a list row. */
 export function messageExcerpt(message: Message): string {
   if (message.unsent_at !== undefined) return 'Message unsent'
   if (message.text !== '') return message.text
   return message.attachments === undefined ? '' : filesWords(message.attachments)
 }
 
-/** Marks that turn the direction of a text: `photo[mark]gpj.exe` would read as a picture. */
+/** Unicode marks that change text direction: `photo[mark]gpj.exe` would look like a picture. */
 const TURNING = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 
-/** The name of a file, in the order of its characters. */
+/** A file name without marks that reorder its characters. */
 export function plainName(name: string): string {
   return name.replaceAll(TURNING, '')
 }

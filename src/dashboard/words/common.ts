@@ -1,4 +1,4 @@
-// Sentences of the parts that several views share.
+// Words, numbers and sizes that several views share.
 
 import { countWords as countIn } from '../../domain/number-words.ts'
 import { once, regionLocale } from '../time-words.ts'

@@ -1,4 +1,4 @@
-// Sentences that the list of conversations shares with a thread, and reactions in words.
+// Words that the list of conversations shares with a thread, and reactions.
 
 import type { Reaction } from '../../api/messages.ts'
 
@@ -18,7 +18,7 @@ const REACTIONS: Readonly<Record<Reaction['type'], readonly [sign: string, words
   sticker: ['▣', 'Sticker'],
 }
 
-/** Equal reactions, once: "❤️ 2" for "Love from you and +12025550147". */
+/** Groups equal reactions: "❤️ 2" for "Love from you and +12025550147". */
 export function reactionWords(reactions: readonly Reaction[]) {
   const bySign = Map.groupBy(reactions, ({ type, emoji }) => emoji ?? REACTIONS[type][0])
   return [...bySign].map(([sign, alike]) => {

@@ -1,4 +1,4 @@
-// Sentences of deliveries and of sending again, and the words for a delivery's state.
+// Words for deliveries, their states, and sending them again.
 
 import type { SeenDelivery } from '../../api/dashboard.ts'
 import type { Delivery, Webhook } from '../../api/webhooks.ts'
@@ -9,7 +9,6 @@ import { relativeTime } from '../time-words.ts'
 
 export const DELIVERIES = {
   event: 'Event',
-  allEvents: 'All events',
   sendingAgain: 'Sending again.',
   accepted: (status: number | null) => `Accepted (${status})`,
   notKept: 'This event is no longer kept.',
@@ -31,7 +30,7 @@ export function isTest({ event_id }: Pick<Delivery, 'event_id'>): boolean {
   return event_id.startsWith('evt_test_')
 }
 
-/** The person, by the owner's name where there is one; a test has none. */
+/** The person's name in the contacts, or the number. */
 export function personWords({ person, event_id }: SeenDelivery): string {
   if (isTest({ event_id })) return 'Test'
   const number = person?.handle ? numberWords(person.handle) : null
@@ -39,7 +38,7 @@ export function personWords({ person, event_id }: SeenDelivery): string {
   return known ?? DELIVERIES.notKept
 }
 
-/** The time of the next attempt; null where there is none. `now` is in milliseconds since 1970. */
+/** The next attempt; null if there is none. `now` is in milliseconds since 1970. */
 export function nextTryWords(
   { status, next_attempt_at }: Delivery,
   { is_active }: Webhook,
@@ -53,25 +52,22 @@ export function nextTryWords(
   return words === 'now' ? 'Next attempt within a minute' : `Next attempt ${words}`
 }
 
-/** The reason why a test, redelivery or replay was refused, beside its button. */
+/** The reason why a test, redelivery or replay was refused. */
 export function refusalWords({ code, message }: Failure): string {
   if (code !== 'webhook_inactive') return message
   return "This webhook isn't active. Resume it first."
 }
 
-/** Host and path, without the query, which may contain a secret. */
+/** Leaves out the query, which may contain a secret. */
 export function hostAndPathOf(url: string): string {
   if (!URL.canParse(url)) return url
   const { host, pathname } = new URL(url)
   return pathname === '/' ? host : host + pathname
 }
 
-/** Sending this many events needs the number to be typed. */
-const CONFIRMED_FROM = 1_000
-
-/** The number to type before that many events are sent; null where none is. */
+/** The number to type before sending `count` events; null if none is needed. */
 export function confirmation(count: number): string | null {
-  return count < CONFIRMED_FROM ? null : String(count)
+  return count < 1_000 ? null : String(count)
 }
 
 export function isConfirmed(typed: string, count: number): boolean {

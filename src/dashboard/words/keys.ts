@@ -30,7 +30,7 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
 
 type Choice<T extends string = string> = { readonly value: T; readonly text: string }
 
-/** Choices of the form, the proposed one first. */
+/** The default choice comes first. */
 export const SCOPE_CHOICES: readonly (Choice & {
   readonly scopes: readonly (Scope | ScopeGroup)[] | null
 })[] = [
@@ -97,21 +97,12 @@ function lineWords(ids: readonly string[], lines: readonly PhoneLine[]): string 
   return LIST.format(names.map((line, place) => (line ? lineName(line) : (ids[place] ?? ''))))
 }
 
-type FirstCall = {
-  readonly title: string
-  readonly curl: string
-  readonly recipient: string
-}
-
-/**
- * A command that sends a message as soon as it is pasted: via a simulated line where there is one. On a
- * real line the reader fills in a number first.
- */
+/** A command that sends a first message. Works as is with a simulated line; otherwise a number must be filled in. */
 export function firstCall(
   created: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
-): FirstCall {
+) {
   const { id: keyId, key, secret, scopes, phone_line_ids: ids } = created
   const lines = all.filter(({ id }) => ids?.includes(id) !== false)
   const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`
@@ -142,7 +133,7 @@ export function firstCall(
   }
 }
 
-/** A simulated line and its simulated reader, where there is one. */
+/** Prefers a simulated line; `reader` is its simulated contact. */
 function firstLine(lines: readonly PhoneLine[], kinds: Kinds) {
   const ready = lines.filter(isReady)
   const practice = ready.find((each) => practiceNumbers(each, kinds) !== null)

@@ -14,7 +14,7 @@ export function lineNameIn(lines: readonly PhoneLine[], of: Conversation): strin
   return line === undefined ? numberWords(of.phone_number) : lineName(line)
 }
 
-/** True where a message that names no line could take this one. */
+/** Returns whether this line could send a message that names no line. */
 export function isReady({ status, is_enabled, imessage_active }: PhoneLine): boolean {
   return status === 'online' && is_enabled && imessage_active
 }
@@ -23,16 +23,13 @@ export function lineState(line: PhoneLine): StateWords {
   if (line.status !== 'online') return { text: 'Offline', tone: 'bad', icon: 'cross' }
   if (!line.is_enabled) return { text: 'Paused', tone: 'warn', icon: 'pause' }
   if (!line.imessage_active) return { text: 'No iMessage', tone: 'bad', icon: 'warning' }
-  if (isAtLimit(line)) return { text: 'Online, limit reached', tone: 'warn', icon: 'warning' }
+  // A limit of 0 is intended, and no warning.
+  if (line.daily_contact_limit > 0 && line.new_contacts_today >= line.daily_contact_limit)
+    return { text: 'Online, limit reached', tone: 'warn', icon: 'warning' }
   return { text: 'Online', tone: 'ok', icon: 'check' }
 }
 
-/** True where no new contact is left for today; a limit of 0 is intended. */
-function isAtLimit({ new_contacts_today, daily_contact_limit }: PhoneLine): boolean {
-  return daily_contact_limit > 0 && new_contacts_today >= daily_contact_limit
-}
-
-/** A line in a menu: its name, number, and state unless it is online. */
+/** A line in a menu: name, number, and state unless it is online. */
 export function lineOption(line: PhoneLine) {
   const { text } = lineState(line)
   const name = line.label === null ? '' : `${line.label}, `
@@ -42,7 +39,7 @@ export function lineOption(line: PhoneLine) {
 
 export type Kinds = readonly KindInfo[]
 
-/** Undefined for a line of a kind that this version does not know. */
+/** Undefined if this version doesn't know the line's kind. */
 export function kindOf({ driver }: PhoneLine, kinds: Kinds): KindInfo | undefined {
   return kinds.find(({ name }) => name === driver)
 }
@@ -51,28 +48,28 @@ export function kindName(line: PhoneLine, kinds: Kinds): string {
   return kindOf(line, kinds)?.title ?? line.driver
 }
 
-/** True where messages stay on this machine, and incoming ones can be simulated. */
+/** Messages of a simulated line stay on this machine, and incoming ones can be simulated. */
 export function isSimulated(line: PhoneLine, kinds: Kinds): boolean {
   return kindOf(line, kinds)?.is_real === false
 }
 
-/** Starts a relay to try without a device. */
+/** The command that starts a relay without a device. */
 export function trialCommand(kinds: Kinds): string {
   return kinds.find(({ trial_command }) => trial_command !== null)?.trial_command ?? ''
 }
 
-/** The contacts of a practice line: one reads messages, the other also replies; null for a real line. */
+/** A simulated line's contacts: `reader` reads messages, `echo` also replies; null for a real line. */
 export function practiceNumbers(line: PhoneLine, kinds: Kinds): KindInfo['practice_numbers'] {
   return kindOf(line, kinds)?.practice_numbers ?? null
 }
 
-/** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
+/** `own`: the text came from the line's own number, which doesn't prove that others can reach it. */
 export type TestOutcome =
   | { readonly outcome: 'waiting' }
   | { readonly outcome: 'own' }
   | { readonly outcome: 'arrived'; readonly message: Message }
 
-/** The fate of a test text, found in the line's `messages` by its unique `code`. */
+/** Finds a test text in the line's `messages` by its unique `code`. */
 export function testOutcome(
   messages: readonly Message[],
   line: PhoneLine,
@@ -84,7 +81,7 @@ export function testOutcome(
   return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
 }
 
-/** True for a text typed on the device itself, or on another device of the same account. */
+/** Returns whether the text was typed on the device, or on another device of the same account. */
 function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
   if (direction === 'inbound') return handle === phone_number
   return source === 'device'

@@ -38,17 +38,17 @@ export function statusWords(status: string): StateWords {
   return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
 }
 
-/** True once only proof from the device could still change the status. */
+/** Only a report from the device could still change a settled status. */
 export function isSettled({ status }: Message): boolean {
   return status !== 'queued' && status !== 'sending'
 }
 
-/** True once the device sent it, or the recipient has it. */
+/** Returns whether the device sent the message. */
 export function hasLeft({ direction, status }: Message): boolean {
   return direction === 'outbound' && ['sent', 'delivered', 'read'].includes(status)
 }
 
-/** The reason why a message is not on its way, in a sentence; null where there is none to explain. */
+/** The reason why a message isn't sent or is uncertain; null if there is nothing to explain. */
 export function whyNot({ status, queued_reason, send_at, error }: Message): string | null {
   if (queued_reason === 'scheduled') return `Scheduled for ${momentWords(send_at ?? '')}.`
   if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
@@ -57,7 +57,7 @@ export function whyNot({ status, queued_reason, send_at, error }: Message): stri
   return "We handed this to the device but couldn't confirm it was sent."
 }
 
-/** What became of a message that was sent again, as far as is known. */
+/** The current state of a message that was sent again. */
 export function againWords(message: Message): { readonly isBad: boolean; readonly text: string } {
   if (hasLeft(message)) return { isBad: false, text: 'Sent again as a new message.' }
   const why = whyNot(message)
@@ -66,20 +66,20 @@ export function againWords(message: Message): { readonly isBad: boolean; readonl
   return { isBad, text: why === null ? `${state}.` : `${state}: ${why}` }
 }
 
-/** True if the message would fail again as it was, and its line can send it as SMS. */
+/** Returns whether the recipient isn't on iMessage and the line can send SMS. */
 export function goesAsSms({ error, handle }: Message, line: PhoneLine | undefined): boolean {
   const canSms = line?.capabilities.choose_service === true && handle.startsWith('+')
   return canSms && error?.code === 'not_on_imessage'
 }
 
-/** The service that was asked for, and the turn to SMS; null where the device was left to choose. */
+/** The requested service, or the switch to SMS; null if no service was requested. */
 export function serviceWords({ service_requested, downgraded_at }: Message): string | null {
   if (downgraded_at !== undefined) return 'Not on iMessage, switched to SMS'
   if (service_requested === undefined) return null
   return service_requested === 'auto' ? 'Service: automatic' : `Requested as ${service_requested}`
 }
 
-/** The reason why nothing can be written to a group; null where it can, and for a person. */
+/** The reason why nothing can be sent to a group; null if it can, and for a person. */
 export function groupRefusal(conversation: Conversation, line: PhoneLine | null): string | null {
   if (!isGroup(conversation)) return null
   if (conversation.state === 'left') return 'This line is no longer in the group.'
@@ -89,7 +89,7 @@ export function groupRefusal(conversation: Conversation, line: PhoneLine | null)
   return "This line receives group messages but can't send them."
 }
 
-/** The state of the relay, with the day's messages; `today` is null until it is known. */
+/** The relay's state, with today's messages once they are known. */
 export function stateSentence({ lines, webhooks }: RelayState, today: DayStats | null): string {
   return `${[lines, ...(today === null ? [] : [messagesOf(today)]), webhooks].join(', ')}.`
 }

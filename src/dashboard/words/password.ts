@@ -1,31 +1,29 @@
-// What a new password must be.
+// The rules for a new password.
 
 import { grouped } from './common.ts'
 
-// Length is all that counts: rules about symbols and capitals make people choose what is easy to guess.
+// Only length counts: rules about symbols and capitals make people choose passwords that are easy to guess.
 const LENGTH_MIN = 12
 const LENGTH_MAX = 200
-const FAIR_FROM = 16
-const GOOD_FROM = 20
 
-/** The strength of a password, in a sentence; its length is counted as the relay does. */
 export function strengthWords(password: string): string {
   const length = lengthOf(password)
   if (length === 0)
     return `At least ${grouped(LENGTH_MIN)} characters. A few words in a row work well.`
   if (length < LENGTH_MIN) return `Too short: ${grouped(LENGTH_MIN - length)} more needed.`
-  if (length < FAIR_FROM) return 'Fair. Longer is harder to guess.'
-  if (length < GOOD_FROM) return 'Good.'
+  if (length < 16) return 'Fair. Longer is harder to guess.'
+  if (length < 20) return 'Good.'
   return 'Very good.'
 }
 
-/** The error beside the field of a password that cannot be used; null where it can. */
+/** The reason why a password can't be used; null if it can. */
 export function passwordProblem(password: string): string | null {
   const length = lengthOf(password)
   if (length < LENGTH_MIN) return `Use at least ${grouped(LENGTH_MIN)} characters.`
   return length > LENGTH_MAX ? `Use at most ${grouped(LENGTH_MAX)} characters.` : null
 }
 
+/** Counts code points, as the relay does. */
 function lengthOf(password: string): number {
   return Array.from(password).length
 }

@@ -1,4 +1,4 @@
-// Sentences that the address book and the form of a contact share.
+// Words that the address book and the contact form share.
 
 export const PEOPLE = {
   add: 'Add contact',

@@ -1,6 +1,6 @@
 import type { About } from '../../api/dashboard.ts'
 
-/** The steps of setup, by the names under which the relay remembers them. */
+/** The steps of setup, with the names that the relay stores. */
 export const SETUP_STEPS = [
   { name: 'permissions', title: 'Permissions' },
   { name: 'line', title: 'Line' },
@@ -12,18 +12,14 @@ export type StepName = SetupStep['name']
 
 export type Steps = readonly [SetupStep, ...SetupStep[]]
 
-/** The steps that apply to the kinds of line that this relay looks for. */
-export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
+/** The steps that apply to this relay's kinds of line. */
+export function stepsFor({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): Steps {
   const [, ...others] = SETUP_STEPS
-  return needsPermissions(about) ? SETUP_STEPS : others
+  const isAsked = kinds.some((kind) => kind.needs_permissions && drivers.includes(kind.name))
+  return isAsked ? SETUP_STEPS : others
 }
 
-/** True if setup begins with the permissions of this machine. */
-function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
-  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
-}
-
-/** The step of this name; the first where the relay has no such step. */
+/** The step with this name, or the first if it doesn't apply. */
 export function stepNamed(name: string, steps: Steps): SetupStep {
   return steps.find((step) => step.name === name) ?? steps[0]
 }

@@ -1,4 +1,4 @@
-// The names of all pages.
+// The names of the pages.
 
 export const SHELL = {
   names: {

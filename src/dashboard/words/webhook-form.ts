@@ -1,4 +1,4 @@
-// The events that a webhook can have.
+// The events that a webhook can receive.
 
 import type { Webhook } from '../../api/webhooks.ts'
 
@@ -12,7 +12,7 @@ type EventGroup =
 
 type EventName = Webhook['events'][number]
 
-/** Every event with its meaning, and its group in the form of a webhook. */
+/** Every event with its group in the form, and its meaning. */
 export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {
   'message.received': ['Messages', 'Someone sent a message to one of your lines.'],
   'message.sent': ['Messages', 'A message was sent through the relay.'],
@@ -40,14 +40,17 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
   'contact.opted_in': ['Opt-outs', 'Someone wants messages again.'],
 }
 
-/** The names of a record are those of its type. */
-export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]
+export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[] // The record has every name.
 
-/** The events by their group, in the order of the form. */
+export const EVENT_OPTIONS = [
+  { value: '', text: 'All events' },
+  ...EVENT_NAMES.map((name) => ({ value: name, text: name })),
+]
+
 export const EVENT_GROUPS: ReadonlyMap<EventGroup, readonly EventName[]> = Map.groupBy(
   EVENT_NAMES,
   (name) => EVENTS[name][0],
 )
 
-/** The events of a new webhook; the others are for receivers that know them. */
+/** The events of a new webhook. The others are for receivers that know them. */
 export const USUAL_EVENTS = EVENT_GROUPS.get('Messages') ?? []

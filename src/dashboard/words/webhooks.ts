@@ -1,4 +1,4 @@
-// Sentences of the views of webhooks, and the words for their states.
+// Words that webhook views share.
 
 import type { WebhookDay } from '../../api/dashboard.ts'
 import type { WebhookStrip } from '../../api/stats.ts'
@@ -17,7 +17,6 @@ export const WEBHOOKS = {
   attemptsOf: (name: string) => `Attempts of ${name}, last 24 hours`,
 } as const
 
-/** Ways to see events without an endpoint. */
 export const WEBHOOK_TEST = {
   send: 'Send test event',
   noEndpoint: 'No endpoint yet?',
@@ -32,7 +31,7 @@ const STATES: Readonly<Record<WebhookState, StateWords>> = {
 
 export const webhookState = (webhook: Webhook) => STATES[webhookStateOf(webhook)]
 
-/** The share that was delivered, with the response times; empty without any attempt. */
+/** The share of delivered attempts, with response times; empty without any attempt. */
 export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {
   const sum = (name: 'ok' | 'failed') => cells.reduce((all, cell) => all + cell[name], 0)
   const [ok, failed] = [sum('ok'), sum('failed')]
@@ -42,7 +41,7 @@ export function figureWords({ cells, p50_ms, p95_ms }: WebhookStrip): string {
   return ok === 0 ? delivered : `${delivered}, p50 ${within(p50_ms)}, p95 ${within(p95_ms)}`
 }
 
-/** The explanation of probes, where only they go out. */
+/** Explains probes, for a webhook that gets nothing else. */
 export function probeWords({ waiting, next_probe_at }: WebhookDay, now: number): string {
   const isPast = next_probe_at === null || Date.parse(next_probe_at) <= now
   return `While the endpoint fails, one delivery at a time checks if it is back (next: ${isPast ? 'any moment now' : relativeTime(next_probe_at, now)}). Once it succeeds, ${waiting === 1 ? 'the pending delivery goes' : `all ${grouped(waiting)} pending deliveries go`} out.`
