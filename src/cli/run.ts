@@ -51,7 +51,6 @@ import { TAIL_COMMAND } from './tail.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
-/** Runs the command line of `surroundings`, and prints to `to`. */
 export async function runCommandLine(
   surroundings: Surroundings = readSurroundings(),
   to: Printer = STANDARD,
@@ -65,10 +64,11 @@ export async function runCommandLine(
     isWatched,
     now: () => systemClock.now(),
   }
-  // Even an invalid command line gets its error in JSON.
+  // With --json, even an invalid command line gets its error in JSON.
   let out = createOutput({ ...look, isJson: args.includes('--json'), isQuiet: false }, to)
   try {
-    const known = [...COMMANDS, ...HIDDEN_COMMANDS]
+    const shown = COMMAND_GROUPS.flatMap(({ commands }) => commands)
+    const known = [...shown, ...HIDDEN_COMMANDS]
     const parsed = parseCommandLine(withShortForms(args), known)
     const { command, options } = parsed
     const style = { ...look, isJson: options.has('json'), isQuiet: options.has('quiet') }
@@ -111,7 +111,7 @@ async function runParsed(
   return exitCode ?? EXIT.ok
 }
 
-/** Every program is asked for `--version` or `-v`. */
+/** People try `--version` and `-v` with every program. */
 function withShortForms(args: readonly string[]): readonly string[] {
   if (args[0] === '--version' || args[0] === '-v') return ['version', ...args.slice(1)]
   return args
@@ -128,7 +128,7 @@ function load(surroundings: Surroundings, options: ReadonlyMap<string, string>):
   })
 }
 
-/** Message of an error with its cause; a bug of ours with its stack. */
+/** The message of an error with its cause; for a bug of ours, the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isBug(error)) return error.stack ?? error.message
@@ -149,14 +149,14 @@ function exitCodeOf(error: unknown): ExitCode {
   return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
 }
 
-/** Error code for `--json`; the API's own where the error comes from there. */
+/** The API's own code if the error comes from the API. */
 function errorCodeOf(error: unknown): string {
   if (error instanceof RefusedError) return error.code
   if (error instanceof UsageError || error instanceof ConfigError) return 'usage'
   return error instanceof NoRelayError ? 'no_relay' : 'failed'
 }
 
-/** Commands that run the relay as a service, on the machine that `findPlace` returns. */
+/** The commands that run the relay as a service, on the machine that `findPlace` returns. */
 export function hostingCommands(findPlace: FindPlace): readonly Command[] {
   return [
     upCommand(findPlace),
@@ -168,7 +168,7 @@ export function hostingCommands(findPlace: FindPlace): readonly Command[] {
   ]
 }
 
-/** Every command, in the order of the help, under its heading there. */
+/** In the order of the help. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Run',
@@ -220,9 +220,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ]
 
-const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
-
-/** Commands for our own processes and for shell completion; absent from help and documentation. */
+/** For our own processes and for shell completion; absent from help and documentation. */
 const HIDDEN_COMMANDS: readonly Command[] = [
   CHECK_MIGRATIONS_COMMAND,
   MAC_PERMIT_COMMAND,

@@ -6,9 +6,9 @@ import { DELIVERY_STATUSES, type EventName } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import {
-  UsageError,
   argument,
   idIn,
+  requireChange,
   switchOption,
   type Call,
   type Command,
@@ -179,7 +179,7 @@ async function list(call: Call): Promise<undefined> {
   if (rows.length === 0) call.out.note('No webhooks yet.')
 }
 
-/** State in the dashboard's words, with the reason of a stopped webhook. */
+/** The dashboard's words, with the reason if the webhook is stopped. */
 function stateOf(webhook: Webhook): string {
   const { disabled_reason: reason } = webhook
   return reason === null ? webhookStateOf(webhook) : `stopped (${reason})`
@@ -211,7 +211,7 @@ function newSecretFor(id: string): string {
 const PLAIN_HTTP =
   'Events sent over http can be read in transit. Use https outside your own network.'
 
-/** True for http to any other machine than this one. */
+/** Whether events go over http to another machine. */
 function isPlainHttp(url: string): boolean {
   return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
@@ -238,7 +238,7 @@ function deliveryTable(deliveries: readonly Delivery[]): Line {
   return table(head, rows, ['ATTEMPTS'])
 }
 
-/** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
+/** `pending` if the attempt is due and waits for the webhook to recover. */
 function nextAttemptOf({ next_attempt_at: time }: Delivery): Cell {
   const now = systemClock.now()
   const isDue = time !== null && (parseIsoTime(time) ?? now) <= now
@@ -276,7 +276,7 @@ async function update(call: Call, body: WebhookChanges): Promise<undefined> {
   ])
 }
 
-/** The number of events that came during a pause, and the command that sends them once it is over. */
+/** The events that came during a pause, with the command that sends them once it is over. */
 function missedLines({ id, is_active, paused_at, events_while_paused: count }: Webhook): string[] {
   if (count === undefined) return []
   const came = `${missedWords(count)}.`
@@ -284,7 +284,7 @@ function missedLines({ id, is_active, paused_at, events_while_paused: count }: W
   return [came, `Send them: hookline webhooks replay ${id} --since ${paused_at}`]
 }
 
-/** Changes in the shape of the API; throws where there are none. */
+/** Throws a UsageError if no option is given. */
 function changesIn(call: Call): WebhookChanges {
   const { options } = call
   const [url, events] = [options.get('url'), options.get('events')]
@@ -298,12 +298,11 @@ function changesIn(call: Call): WebhookChanges {
       attachment_links: switchOption(call, 'attachment-links'),
     }),
   }
-  if (Object.keys(changes).length > 0) return changes
-  const names = CHANGE_OPTIONS.map(({ name }) => `--${name}`).join(', ')
-  throw new UsageError(`Nothing to change. Options: ${names}.`)
+  requireChange(changes, CHANGE_OPTIONS)
+  return changes
 }
 
-/** A delivery that succeeds by hand brings a failing webhook back, and all that is pending follows. */
+/** One delivery that succeeds ends the failing state, and the other pending deliveries follow. */
 async function retry(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const id = argument(call, 0)
@@ -324,7 +323,6 @@ async function redeliverPending(client: ControlClient, id: string): Promise<Deli
   return client.ask('redeliverWebhookDelivery', { params: { id: pending.id } })
 }
 
-/** A replay, in the shape of the API. */
 function replayIn(call: Call) {
   const { options } = call
   return {
@@ -334,7 +332,6 @@ function replayIn(call: Call) {
   }
 }
 
-/** Filter of deliveries, in the shape of the API. */
 function filterOf({ options }: Call) {
   const events = options.get('event')
   return {
@@ -345,7 +342,7 @@ function filterOf({ options }: Call) {
 }
 
 function eventsIn(text: string): readonly EventName[] {
-  return namesIn(text) as readonly EventName[] // The relay refuses any other, and names them all.
+  return namesIn(text) as readonly EventName[] // The relay refuses other names, and lists the valid ones.
 }
 
 function namesIn(text: string): readonly string[] {
