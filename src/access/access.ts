@@ -44,7 +44,7 @@ import {
 import { SetupLink, setupLinkOf, type Addresses, type SetupToken } from './setup-link.ts'
 
 export type Client = Origin & {
-  /** Whether it certainly runs on this machine. */
+  /** True if it certainly runs on this machine. */
   readonly isLocal: boolean
 }
 
@@ -52,7 +52,7 @@ export type Client = Origin & {
 const FIRST_STEP = 'permissions'
 const DASHBOARD: Thing = { kind: 'dashboard', id: null }
 const BY_LINK = { by: 'setup_link' }
-/** How long a network has its own share of the guesses after a sign-in. */
+/** The time for which a network has its own share of the guesses after a sign-in. */
 const KNOWN_FOR_MS = 30 * 86_400_000
 
 export class Access {
@@ -292,7 +292,7 @@ export class Access {
   }
 }
 
-/** Who gives a password; `session` is null if it is to begin one. `name` is a member's; the owner gives none. */
+/** The giver of a password; `session` is null if it is to begin one. `name` is a member's; the owner gives none. */
 type Guess = {
   readonly client: Client
   readonly session: DashboardSession | null

@@ -56,7 +56,7 @@ function plain(password: string): string {
   return password.normalize('NFC')
 }
 
-/** Who gives a password, and the share of the guesses that counts. */
+/** The giver of a password, and the share of the guesses that counts. */
 export type Guesser = {
   /** The network, the session or this machine; each is slowed separately. */
   readonly name: string

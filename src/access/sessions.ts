@@ -22,7 +22,7 @@ export type DashboardSession = {
   readonly tokenSha256: Uint8Array
   /** Until then the password counts as just given; null if that is over. */
   readonly elevatedUntil: Timestamp | null
-  /** Whether the session was not seen for an hour, so that the cookie should be set again. */
+  /** True if the session was not seen for an hour, so that the cookie should be set again. */
   readonly isStale: boolean
   /** Null for the owner. */
   readonly memberId: MemberId | null

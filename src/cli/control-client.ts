@@ -53,7 +53,7 @@ export class ControlClient {
     this.#place = place
   }
 
-  /** Whether a relay answers, or is too busy to answer in time. */
+  /** True if a relay answers, or is too busy to answer in time. */
   async isThere(): Promise<boolean> {
     if (typeof this.#place === 'string' && !existsSync(this.#place)) return false
     const limit = deadline(systemClock, PROBE_TIMEOUT_MS)

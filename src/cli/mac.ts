@@ -1,4 +1,4 @@
-// `hookline mac trace`: tells the owner of a Mac what the record will contain and what to do meanwhile. The
+// `hookline mac trace`: explains to the owner of a Mac what the record will contain and what to do meanwhile. The
 // driver makes the record.
 
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
@@ -202,7 +202,7 @@ export async function scriptEntries(
 }
 
 /**
- * Brings up the macOS prompt for permission to control Messages. macOS shows it at the first Apple event of a
+ * Brings up the macOS dialog for permission to control Messages. macOS shows it at the first Apple event of a
  * program; public reports (of nanoclaw, on macOS 26) show no prompt for a LaunchAgent. TCC prompts for an app
  * launched on the screen under the same name, so that app runs the script once, harmlessly. Built by the manual
  * pages of open(1) and osascript(1), and not yet tried on a Mac. Absent from the help and the README.
@@ -221,7 +221,7 @@ export const MAC_PERMIT_COMMAND: Command = {
   },
 }
 
-/** Brings up the prompt if macOS refused the relay's own run of the script. */
+/** Brings up the dialog if macOS refused the relay's own run of the script. */
 export async function askForAutomation(
   { host, call, signal }: { host: ServiceHost; call: Pick<Call, 'out'>; signal: AbortSignal },
   findings: readonly Pick<HealthFinding, 'code'>[],

@@ -28,7 +28,7 @@ export type ProgressBar = { readonly add: (bytes: number) => void; readonly end:
 export type OutputStyle = Look & {
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** Whether a person sees standard error. */
+  /** True if a person sees standard error. */
   readonly isWatched: boolean
 }
 
@@ -38,7 +38,7 @@ export type Printer = Pick<Console, 'log' | 'error'>
 /** The result of a command could not be written. */
 export class OutputError extends Error {
   override readonly name = 'OutputError'
-  /** Whether the reader has gone, as `head` does once it has its lines, and nothing was lost. */
+  /** True if the reader has gone, as `head` does once it has its lines, and nothing was lost. */
   readonly isUnread: boolean
 
   constructor(cause: unknown, undo: string | undefined) {

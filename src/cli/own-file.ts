@@ -1,4 +1,4 @@
-// How commands reach the data: through the relay if one runs, else in the database file, which they lock.
+// The ways in which commands reach the data: through the relay if one runs, else in the database file, which they lock.
 
 import { existsSync } from 'node:fs'
 
@@ -29,7 +29,7 @@ import type { Line } from './table.ts'
 /** The database in a data directory that this process has locked. */
 export type OwnFile = FileCore & { readonly directory: DataDirectory }
 
-/** How long to wait for a relay that is starting, or for another command. */
+/** The longest wait for a relay that is starting, or for another command. */
 const PATIENCE_MS = 3_000
 const POLL_MS = 50
 

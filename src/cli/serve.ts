@@ -65,9 +65,9 @@ type Start = {
   readonly config: Config
   readonly log: Log
   readonly signal: AbortSignal
-  /** Whether a service manager restarts the relay, so that no person sees it exit. */
+  /** True if a service manager restarts the relay, so that no person sees it exit. */
   readonly isHosted: boolean
-  /** Whether a database existed before: if it is missing now, it was lost. */
+  /** True if a database existed before: if it is missing now, it was lost. */
   readonly expectsDatabase: boolean
   /** The outcome of the restore that led to this start. */
   readonly restored: RestoreOutcome | null
@@ -75,7 +75,7 @@ type Start = {
   undo: ((error: unknown) => Promise<Start>) | null
 }
 
-/** How long to wait for a command that holds the data directory for a moment. */
+/** The longest wait for a command that holds the data directory for a moment. */
 const PATIENCE_MS = 10_000
 const SHORT_TASKS = ['command', 'upgrade']
 const LOCK_POLL_MS = 50

@@ -149,7 +149,7 @@ async function fetchRelease(
   return file
 }
 
-/** How to upgrade an executable that a package manager installed; null for any other. */
+/** The way to upgrade an executable that a package manager installed; null for any other. */
 function packageProblem(executable: string): string | null {
   if (executable.includes('/Cellar/')) {
     return 'Homebrew installed this executable. Run: brew upgrade hookline && hookline up'

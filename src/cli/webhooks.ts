@@ -211,7 +211,7 @@ function newSecretFor(id: string): string {
 const PLAIN_HTTP =
   'Events sent over http can be read in transit. Use https outside your own network.'
 
-/** Whether events go over http to another machine. */
+/** True if events go over http to another machine. */
 function isPlainHttp(url: string): boolean {
   return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }

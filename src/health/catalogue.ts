@@ -41,7 +41,7 @@ export function ofLine(
 
 type FindingSource = () => Promise<readonly ScopedFinding[]>
 
-/** How long a reported finding is shown if nothing else tells when it is over. */
+/** The time for which a reported finding is shown. */
 const REPORTED_MS = 3_600_000
 const REPORTED_MAX = 100
 
@@ -72,7 +72,7 @@ export class HealthCatalogue {
     }
   }
 
-  /** Shows `finding` for an hour from now, because nothing tells when it is over. */
+  /** Shows `finding`, which has no known end, for an hour from now. */
   report(finding: ScopedFinding): void {
     if (this.#reported.size >= REPORTED_MAX) return
     this.#reported.set(nameOf(finding), { finding, at: this.#ids.now() })

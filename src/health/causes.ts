@@ -43,7 +43,7 @@ function causeOf(finding: HealthFinding, findings: readonly HealthFinding[]): He
   return own ?? causes.find(isOfMachine) ?? null
 }
 
-/** Whether a finding is about one of the `wanted` boxes or about the relay; without boxes, about its machine. */
+/** True if a finding is about one of the `wanted` boxes or about the relay; without boxes, about its machine. */
 export function isAt(
   { boxes, about }: Pick<HealthFinding, 'boxes' | 'about'>,
   wanted: readonly string[] | undefined,

@@ -46,7 +46,7 @@ export function checksOfLine(
 }
 
 type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
-  /** When new contacts are possible again, such as "midnight UTC". */
+  /** The time when new contacts are possible again, such as "midnight UTC". */
   readonly reset: string
 }
 
@@ -107,7 +107,7 @@ export function checklist(
   ]
 }
 
-/** Whether iMessage is off without a finding that says why. */
+/** True if iMessage is off without a finding that says why. */
 function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
   const isExplained = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
   return line.status === 'online' && !line.imessage_active && !isExplained

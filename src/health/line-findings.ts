@@ -30,7 +30,7 @@ export type WatchedLine = {
   readonly isReal: boolean
   /** The most that its kind of line can do. */
   readonly abilities: Capabilities
-  /** Whether this start asked for it. */
+  /** True if this start asked for it. */
   readonly isConfigured: boolean
 }
 
@@ -250,7 +250,7 @@ const RECENT_SENDS_MAX = 10
 const RECENT_SENDS_MS = 3_600_000
 
 /**
- * Whether a line fails to send, by the failures among its last finished sends. One failure is an accident and two may
+ * True if a line fails to send, by the failures among its last finished sends. One failure is an accident and two may
  * be one outage, so it takes three; a failing line is well again once at most one failure is left.
  */
 export function isFailing(failedCount: number, wasFailing: boolean): boolean {
@@ -271,7 +271,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'withdrawn',
 ])
 
-/** Whether the line may have caused a failure with this code. */
+/** True if the line may have caused a failure with this code. */
 export function isOfLine(code: string | null): boolean {
   return code === null || !NOT_OF_THE_LINE.has(code)
 }

@@ -29,7 +29,7 @@ type Queue = {
 
 /**
  * Looks for queues that don't move although nothing known holds them up. It looks every minute, even if nobody
- * watches, because only that tells how long a queue has been slow.
+ * watches, because only that shows for how long a queue has been slow.
  */
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
@@ -157,7 +157,7 @@ export function nextSlowSince(before: SlowSince, waitedMs: number, now: number):
   return waitedMs < tooLongMs ? null : (before ?? now)
 }
 
-/** Whether a queue has been slow for so long that the owner should know. */
+/** True if a queue has been slow for so long that the owner should know. */
 export function isBacklog(since: SlowSince, now: number): boolean {
   return since !== null && now - since >= GRACE_MS
 }

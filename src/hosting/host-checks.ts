@@ -23,7 +23,7 @@ export type PowerFacts = {
   readonly isFileVaultOn: boolean | null
   /** Idle minutes before it sleeps on mains power; 0 is never. */
   readonly sleepMinutes: number | null
-  /** Whether it starts when the power is back. A MacBook has no such setting. */
+  /** True if it starts when the power is back. A MacBook has no such setting. */
   readonly restartsItself: boolean | null
 }
 

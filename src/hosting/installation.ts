@@ -42,7 +42,7 @@ export async function executableAt(path: string): Promise<ExecutableFile> {
   return { path, sizeBytes: size, modifiedMs: mtimeMs, sha256: await hashFile(path) }
 }
 
-/** Whether the file is another one; null if only the hash can tell. */
+/** True if the file is another one; null if only the hash can decide. */
 export function hasChanged(then: FileStamp, now: FileStamp): boolean | null {
   if (now.sizeBytes !== then.sizeBytes) return true
   return now.modifiedMs === then.modifiedMs ? false : null
@@ -52,7 +52,7 @@ function recordPath(dataDir: string): string {
   return join(dataDir, 'service.json')
 }
 
-/** Returns null if somebody edited the record into something unreadable. */
+/** Returns null if the record is unreadable, for example after an edit by hand. */
 function parseInstallation(text: string): Installation | null {
   try {
     const { source, version, codesignIdentity } = JSON.parse(text) as Installation // Checked below.

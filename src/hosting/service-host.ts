@@ -13,7 +13,7 @@ export type ServiceHost = {
   readonly log: ServiceLog
   /** Writes the files of the service that differ. Starts nothing. */
   install(order: ServiceOrder, signal: AbortSignal): Promise<Installed>
-  /** Whether `install` would change nothing; the bytes of the executable don't count. */
+  /** True if `install` would change nothing; the bytes of the executable don't count. */
   isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean>
   /** Starts the service if it isn't running; returns before the relay answers. */
   start(signal: AbortSignal): Promise<void>
@@ -39,7 +39,7 @@ export type ServiceOrder = {
 }
 
 export type Installed = {
-  /** Whether a running relay must restart to become the installed one. */
+  /** True if a running relay must restart to become the installed one. */
   readonly isChanged: boolean
   /** Sentences for the owner. */
   readonly warnings: readonly string[]
@@ -55,7 +55,7 @@ export type ServiceState = {
 /** A stopping relay lets a send past its point of no return end first, for up to 75 s. */
 export const STOP_MS_MAX = 90_000
 
-/** Tells the relay that it is restarted when it ends, and that its installation made a database. */
+/** The relay is restarted when it ends, and has had a database since its installation. */
 export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
 
 /** The command of the service, by whose data they are. */

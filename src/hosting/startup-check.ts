@@ -46,7 +46,7 @@ export class StartupCheck {
       readonly log: Log
       /** Rejects with the damage of the database. */
       readonly assertIntact: () => Promise<void>
-      /** Whether an upgrade waits for this start. */
+      /** True if an upgrade waits for this start. */
       readonly isWatched: () => boolean
     },
   ) {
@@ -118,7 +118,7 @@ export class StartupCheck {
   }
 }
 
-/** Whether the database was migrated, or met damage in the last run. */
+/** True if the database was migrated, or met damage in the last run. */
 export function needsStartupCheck({ directory, migration }: StartupData): boolean {
   return migration !== undefined || existsSync(requestPath(directory))
 }
@@ -133,7 +133,7 @@ export function watchStartup(directory: DataDirectory, now: number): InstanceLoc
   return takeInstanceLock(watchPath(directory), { since: now, task: 'upgrade', address: null })
 }
 
-/** Whether an upgrade holds its lock; the kernel releases the lock however the upgrade ends. */
+/** True if an upgrade holds its lock; the kernel releases the lock however the upgrade ends. */
 export function isWatched(directory: DataDirectory, now: number): boolean {
   if (!existsSync(watchPath(directory))) return false
   try {

@@ -24,7 +24,7 @@ const FILE = executableName(PLATFORM)
 
 export type Release = {
   readonly version: string
-  /** Whether the version is above this one and has an executable for this machine. */
+  /** True if the version is above this one and has an executable for this machine. */
   readonly isNewer: boolean
   /** The name of that executable, and its path or URL. */
   readonly file: { readonly name: string; readonly place: string }

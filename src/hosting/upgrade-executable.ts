@@ -21,7 +21,7 @@ import type { RunProcess } from '../system/process.ts'
 import { readReleaseKey } from './release-key.macro.ts' with { type: 'macro' }
 import { tryTool } from './system-tool.ts'
 
-/** What an executable says about itself. */
+/** The answer of an executable about itself. */
 export type ExecutableAbout = { readonly version: string; readonly schema: number }
 
 /** The entry of a file in a checksum file, as sha256sum writes it. */

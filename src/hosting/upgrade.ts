@@ -44,10 +44,10 @@ type Prepared = {
   /** Null if the old executable couldn't say. */
   readonly old: ExecutableAbout | null
   readonly next: ExecutableAbout
-  /** Whether the new executable is in place already. */
+  /** True if the new executable is in place already. */
   readonly isInPlace: boolean
   readonly backup: string | null
-  /** How long it took to copy, migrate and check the database; a start takes about as long. */
+  /** The time that it took to copy, migrate and check the database; a start takes about as long. */
   readonly checkedMs: number
 }
 
@@ -268,7 +268,7 @@ type Before = {
 type Failure = Pick<Prepared, 'paths' | 'old' | 'next'> & {
   /** The problem of the new executable. */
   readonly why: string
-  /** Whether the new executable took the old one's place. */
+  /** True if the new executable took the old one's place. */
   readonly isPlaced: boolean
   readonly before: Before
 }
@@ -360,7 +360,7 @@ async function* undo(
   return { isUndone: true, aside }
 }
 
-/** How to get the database back to an executable that knows `schema` schemas. */
+/** The way to get the database back to an executable that knows `schema` schemas. */
 function databaseWayBack(
   directory: DataDirectory,
   schema: number,

@@ -11,7 +11,7 @@ export type UpgradeOrder = {
   readonly file: string
   /** The path of the old one, with links resolved: the service runs this file, or is made from it. */
   readonly executable: string
-  /** Whether `file` may lack a checksum signed with the release key. */
+  /** True if `file` may lack a checksum signed with the release key. */
   readonly isUnverified: boolean
   /** The key that signs releases; null if this build has none. */
   readonly releaseKey: MinisignKey | null
@@ -30,11 +30,11 @@ export type UpgradedMachine = {
   }
   /** Starts and stops the relay; null if it isn't a service. */
   readonly service: UpgradedService | null
-  /** How long a start may take, without the migration of the database. */
+  /** The time that a start may take, without the migration of the database. */
   readonly readyMs: number
   /** Locks the data directory; throws if another process has it. */
   readonly holdData: () => InstanceLock
-  /** Whether this is a Mac with an Intel processor, which runs only what was signed on it. */
+  /** True if this is a Mac with an Intel processor, which runs only what was signed on it. */
   readonly isSignedHere: boolean
 }
 
@@ -97,7 +97,7 @@ export type UpgradeResult =
       readonly why: string
       /** The path of the migrated database; null if it could stay. */
       readonly aside: string | null
-      /** Why the old version doesn't run; null if it does, or if it wasn't running before. */
+      /** The reason why the old version doesn't run; null if it does, or if it wasn't running before. */
       readonly trouble: string | null
     }
   /** The new executable is in place and doesn't work, and there is no safe way back. */

@@ -100,7 +100,7 @@ function answerOf({ responses }: DocumentedOperation): ClientOperation['answer']
   return done?.[1].content?.[JSON_TYPE]?.schema ?? 'raw'
 }
 
-/** How a language writes types. */
+/** The words of a language for types. */
 export type TypeWords = {
   /** By JSON Schema's names. */
   readonly basic: Readonly<Record<string, string>>
