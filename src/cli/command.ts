@@ -165,6 +165,11 @@ export function timeOption(
   )
 }
 
+/** The parts of a list such as `a, b`. */
+export function listIn(text: string): readonly string[] {
+  return text.split(',').map((part) => part.trim())
+}
+
 /** The parser has checked the required arguments. */
 export function argument(call: Call, index: number): string {
   return call.args[index] ?? ''

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
+import type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
 import {
   CONTACT_FIELDS,
   OTHER_FIELDS,
@@ -163,16 +163,12 @@ async function remove(call: Call): Promise<undefined> {
 async function listOptOuts(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
   const page = await askRelay(call, 'listOptOuts', { query: { limit: String(limit) } })
-  call.out.data(page, [optOutTable(page.data)])
-  if (page.data.length === 0) call.out.note('No opt-outs.')
-  if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
-}
-
-function optOutTable(optOuts: readonly OptOut[]): Line {
-  const rows = optOuts.map(({ handle, phone_line_id, keyword, source, created_at }) => {
+  const rows = page.data.map(({ handle, phone_line_id, keyword, source, created_at }) => {
     return [groupedNumber(handle), keyword ?? source, phone_line_id ?? 'all', timeCell(created_at)]
   })
-  return table(['HANDLE', 'BY', 'LINE', 'TIME'], rows)
+  call.out.data(page, [table(['HANDLE', 'BY', 'LINE', 'TIME'], rows)])
+  if (page.data.length === 0) call.out.note('No opt-outs.')
+  if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
 }
 
 async function addOptOut(call: Call): Promise<undefined> {

@@ -33,6 +33,7 @@ import {
   UsageError,
   argument,
   choiceOption,
+  listIn,
   numberOption,
   timeOption,
   type Call,
@@ -154,11 +155,10 @@ async function createApiKey(call: Call): Promise<undefined> {
 
 function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const { options } = call
-  const list = (name: string) =>
-    options
-      .get(name)
-      ?.split(',')
-      .map((each) => each.trim())
+  const list = (name: string) => {
+    const text = options.get(name)
+    return text === undefined ? undefined : listIn(text)
+  }
   const count = (name: string) =>
     options.has(name) ? numberOption(call, name, { fallback: 1, max: 100_000 }) : undefined
   const end = timeOption(call, 'expires', true)

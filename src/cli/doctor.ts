@@ -96,6 +96,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const phones = (await client.find('listPhones'))?.data ?? []
 
   const listed = listedIn(findingTrees(findings))
+  const online = lines.filter((line) => line.status === 'online')
   const problems = findings.filter(
     ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
   )
@@ -104,7 +105,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
     ...repairLines(fixed.repairs),
     ...phoneLines(phones),
     ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
-    findingWords(findings) ?? noIssues(lines),
+    findingWords(findings) ?? `No issues. ${countWords(online.length, 'line')} online.`,
   ])
   if (call.options.has('open')) await openFirstPane(call, listed, tools.run)
   const folder = call.options.get('screens')
@@ -149,14 +150,14 @@ function describe(
   const snoozed = snoozed_until === undefined ? '' : ` (snoozed until ${snoozed_until})`
   const head = `${finding.severity}: ${finding.title}${because}${snoozed}`
   const line = nameOf(finding.line_id, lines)
-  const pane = isMac ? paneOf(finding) : null
+  const pane = isMac ? PANES.get(finding.code) : undefined
   const { guide } = findingRow(finding.code)
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
     ['why', finding.why],
     ['fix', finding.fix],
     ...(guide === null ? [] : [['see', `hookline guide ${guide.split('#')[0]}`] as const]),
-    ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
+    ...(pane === undefined ? [] : [['open', `open "${pane}"`] as const]),
   ]
   const indent = '    '.repeat(depth)
   return [fields([[`${number}.`, stateCell(head)]], indent), fields(more, `    ${indent}`)]
@@ -170,30 +171,17 @@ function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
   return label === null || label === '' ? number : `${number} (${label})`
 }
 
-function paneOf({ code }: HealthFinding): string | null {
-  return PANES.get(code) ?? null
-}
-
-function openingOf(pane: string): string {
-  return `open "${pane}"`
-}
-
-function noIssues(lines: readonly PhoneLine[]): string {
-  const online = lines.filter((line) => line.status === 'online')
-  return `No issues. ${countWords(online.length, 'line')} online.`
-}
-
 async function openFirstPane(
   call: Call,
   listed: readonly Listed[],
   run: RunProcess,
 ): Promise<void> {
-  const pane = listed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
+  const pane = listed.map(({ finding }) => PANES.get(finding.code)).find(Boolean)
   if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }
   const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, NEVER)
   if (end.end === 'exited' && end.exitCode === 0) return
-  call.out.problem(`System Settings did not open. Try: ${openingOf(pane)}`)
+  call.out.problem(`System Settings did not open. Try: open "${pane}"`)
 }
 
 function phoneLines(phones: readonly Phone[]): readonly Line[] {

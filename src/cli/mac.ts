@@ -110,7 +110,10 @@ async function recordInto(
     const write = (entry: TraceEntry) => {
       writeLine(entry)
       count.changes += 1
-      if (!isOwnMessage(entry)) return
+      const { t, op, table, set } = entry
+      const isOwnMessage =
+        t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
+      if (!isOwnMessage) return
       count.messages += 1
       call.out.note(`${count.messages} of ${MESSAGES_WANTED} messages seen.`)
     }
@@ -139,18 +142,10 @@ async function recordUntilEnter(
   const record = recordTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
   // The record has begun, so it includes the messages that the owner sends now.
   say(INSTRUCTIONS)
-  await Promise.race([record, stopAtLine(typed, enter)])
+  // If standard input ends, nobody can press Enter, and only the time ends the record.
+  const stopAtLine = typed.next().then(({ done }) => void (done !== true && enter.abort()))
+  await Promise.race([record, stopAtLine])
   return (await record).isWhole
-}
-
-/** If standard input ends, nobody can press Enter, and only the time ends the record. */
-async function stopAtLine(typed: AsyncGenerator<string>, enter: AbortController): Promise<void> {
-  const { done } = await typed.next()
-  if (done !== true) enter.abort()
-}
-
-function isOwnMessage({ t, op, table, set }: TraceEntry): boolean {
-  return t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
 }
 
 /** Reaches the owner at the terminal even if standard output is redirected. */

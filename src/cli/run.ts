@@ -44,8 +44,18 @@ import {
 } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
-import { type FindPlace, logsCommand, serviceCommands, thisPlace } from './service.ts'
-import { openCommand, restartCommand, statusCommand, upCommand } from './status.ts'
+import {
+  type FindPlace,
+  INSTALL_OPTIONS,
+  type ServiceCall,
+  install,
+  openServiceCall,
+  printLog,
+  stop,
+  thisPlace,
+  uninstall,
+} from './service.ts'
+import { openDashboard, printStatus, restart, up } from './status.ts'
 import { supportCommand } from './support.ts'
 import { TAIL_COMMAND } from './tail.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
@@ -158,13 +168,69 @@ function errorCodeOf(error: unknown): string {
 
 /** The commands that run the relay as a service, on the machine that `findPlace` returns. */
 export function hostingCommands(findPlace: FindPlace): readonly Command[] {
+  const hosted =
+    (run: (service: ServiceCall) => Promise<ExitCode | undefined>): Command['run'] =>
+    (call) =>
+      run(openServiceCall(call, findPlace))
   return [
-    upCommand(findPlace),
-    restartCommand(findPlace),
-    ...serviceCommands(findPlace),
-    statusCommand(findPlace),
-    openCommand(findPlace),
-    logsCommand(findPlace),
+    {
+      name: 'up',
+      options: [
+        ...INSTALL_OPTIONS,
+        {
+          name: 'no-open',
+          value: null,
+          sentence: 'Print the setup link without opening a browser.',
+        },
+      ],
+      sentence: 'Install or update the service, start it, and show its status.',
+      run: hosted(up),
+    },
+    {
+      name: 'restart',
+      sentence: 'Restart the service, and show its status.',
+      run: hosted(restart),
+    },
+    {
+      name: 'down',
+      sentence: 'Stop the service. It stays installed and starts again with the machine.',
+      run: hosted(stop),
+    },
+    {
+      name: 'service install',
+      options: INSTALL_OPTIONS,
+      sentence: 'Start the relay with the machine, or on a Mac when you log in.',
+      run: hosted(install),
+    },
+    {
+      name: 'service uninstall',
+      sentence: 'Stop and remove the service. Your data is kept.',
+      run: hosted(uninstall),
+    },
+    {
+      name: 'status',
+      sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
+      run: hosted(printStatus),
+    },
+    {
+      name: 'open',
+      sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
+      run: hosted(openDashboard),
+    },
+    {
+      name: 'logs',
+      options: [
+        {
+          name: 'follow',
+          short: 'f',
+          value: null,
+          sentence: 'Keep printing new lines. Short: -f.',
+        },
+        { name: 'lines', value: 'N', sentence: 'Number of recent lines to print (default 200).' },
+      ],
+      sentence: "Print the service's log.",
+      run: hosted(printLog),
+    },
   ]
 }
 

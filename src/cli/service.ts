@@ -23,7 +23,6 @@ import {
   UsageError,
   numberOption,
   type Call,
-  type Command,
   type CommandOption,
   type ExitCode,
 } from './command.ts'
@@ -55,46 +54,7 @@ export const INSTALL_OPTIONS: readonly CommandOption[] = [
   },
 ]
 
-const LOG_LINES_DEFAULT = 200
-const LOG_LINES_MAX = 1_000
 const FOLLOW_MS = 1_000
-
-export function serviceCommands(findPlace: FindPlace): readonly Command[] {
-  return [
-    {
-      name: 'down',
-      sentence: 'Stop the service. It stays installed and starts again with the machine.',
-      run: (call) => stop(openServiceCall(call, findPlace)),
-    },
-    {
-      name: 'service install',
-      options: INSTALL_OPTIONS,
-      sentence: 'Start the relay with the machine, or on a Mac when you log in.',
-      run: (call) => install(openServiceCall(call, findPlace)),
-    },
-    {
-      name: 'service uninstall',
-      sentence: 'Stop and remove the service. Your data is kept.',
-      run: (call) => uninstall(openServiceCall(call, findPlace)),
-    },
-  ]
-}
-
-export function logsCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'logs',
-    options: [
-      { name: 'follow', short: 'f', value: null, sentence: 'Keep printing new lines. Short: -f.' },
-      {
-        name: 'lines',
-        value: 'N',
-        sentence: `Number of recent lines to print (default ${LOG_LINES_DEFAULT}).`,
-      },
-    ],
-    sentence: "Print the service's log.",
-    run: (call) => printLog(openServiceCall(call, findPlace)),
-  }
-}
 
 export function thisPlace({ surroundings }: Call): ServicePlace {
   const machine = thisMachine(surroundings.environment)
@@ -171,7 +131,7 @@ export async function refuseForeground(
   return EXIT.failed
 }
 
-async function install(service: ServiceCall): Promise<undefined> {
+export async function install(service: ServiceCall): Promise<undefined> {
   const { call, host } = service
   const { isChanged } = await installService(service)
   call.out.data({ installed: true, changed: isChanged }, [
@@ -180,7 +140,12 @@ async function install(service: ServiceCall): Promise<undefined> {
   call.out.note('Start or update it: hookline up')
 }
 
-async function uninstall({ call, host, directory, signal }: ServiceCall): Promise<undefined> {
+export async function uninstall({
+  call,
+  host,
+  directory,
+  signal,
+}: ServiceCall): Promise<undefined> {
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [
@@ -189,7 +154,7 @@ async function uninstall({ call, host, directory, signal }: ServiceCall): Promis
   call.out.note(`Your data is still in ${directory.path}.`)
 }
 
-async function stop(service: ServiceCall): Promise<ExitCode> {
+export async function stop(service: ServiceCall): Promise<ExitCode> {
   const { call, host, signal } = service
   const state = await host.state(signal)
   const wasRunning = state.activity !== 'stopped'
@@ -222,10 +187,10 @@ export async function logOf({ host, client, directory }: ServiceCall): Promise<S
   return isForeground ? new RelayLog(client) : host.log
 }
 
-async function printLog(service: ServiceCall): Promise<undefined> {
+export async function printLog(service: ServiceCall): Promise<undefined> {
   const { call, machine, signal } = service
   const log = await logOf(service)
-  const count = numberOption(call, 'lines', { fallback: LOG_LINES_DEFAULT, max: LOG_LINES_MAX })
+  const count = numberOption(call, 'lines', { fallback: 200, max: 1_000 })
   const lines = await log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [line])
   if (lines.length === 0) call.out.note('The log is empty.')

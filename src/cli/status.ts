@@ -16,18 +16,10 @@ import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { boxStatus, bringUpBox, showBox } from './box.ts'
-import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
+import { EXIT, NoRelayError, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
-import {
-  describeState,
-  INSTALL_OPTIONS,
-  installService,
-  openServiceCall,
-  refuseForeground,
-  type FindPlace,
-  type ServiceCall,
-} from './service.ts'
+import { describeState, installService, refuseForeground, type ServiceCall } from './service.ts'
 import { fields, row, stateCell, timeCell, type Cell, type Line } from './table.ts'
 
 /** `judging` is the startup check; `status --json` has always used this word. */
@@ -68,14 +60,6 @@ const PHASES: Readonly<Record<Phase, string>> = {
 }
 /** The health findings ask devices, which have five seconds to answer. */
 const REQUEST_MS_MAX = 15_000
-
-export function statusCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'status',
-    sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
-    run: (call) => printStatus(openServiceCall(call, findPlace)),
-  }
-}
 
 /** Returns null if no relay answers. */
 export async function reportOf(
@@ -140,7 +124,7 @@ function jsonOfReport(
   }
 }
 
-async function printStatus(service: ServiceCall): Promise<ExitCode> {
+export async function printStatus(service: ServiceCall): Promise<ExitCode> {
   if (isOfBox(service.directory)) return boxStatus(service)
   const { call, host, directory, signal } = service
   const state = await host.state(signal)
@@ -216,34 +200,6 @@ function urlOf(address: string): string {
 const READY_MS_MAX = 30_000
 const POLL_MS = 200
 
-export function upCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'up',
-    options: [
-      ...INSTALL_OPTIONS,
-      { name: 'no-open', value: null, sentence: 'Print the setup link without opening a browser.' },
-    ],
-    sentence: 'Install or update the service, start it, and show its status.',
-    run: (call) => up(openServiceCall(call, findPlace)),
-  }
-}
-
-export function restartCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'restart',
-    sentence: 'Restart the service, and show its status.',
-    run: (call) => restart(openServiceCall(call, findPlace)),
-  }
-}
-
-export function openCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'open',
-    sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
-    run: (call) => openDashboard(openServiceCall(call, findPlace)),
-  }
-}
-
 /** Installs the service if it isn't current, starts it, and returns once the relay is ready. */
 async function bringUpRelay(service: ServiceCall, before: ServiceState): Promise<RelayReport> {
   const { host, signal } = service
@@ -258,7 +214,7 @@ export function bringUp(service: ServiceCall, before: ServiceState): Promise<unk
   return isOfBox(service.directory) ? bringUpBox(service, before) : bringUpRelay(service, before)
 }
 
-async function up(service: ServiceCall): Promise<ExitCode> {
+export async function up(service: ServiceCall): Promise<ExitCode> {
   const { host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
@@ -272,7 +228,7 @@ async function up(service: ServiceCall): Promise<ExitCode> {
   return printReport(service, report)
 }
 
-async function restart(service: ServiceCall): Promise<ExitCode> {
+export async function restart(service: ServiceCall): Promise<ExitCode> {
   const { call, host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
@@ -291,7 +247,7 @@ async function endOfBox(service: ServiceCall): Promise<ExitCode> {
   return (await showBox(service)).head.is_reached ? EXIT.ok : EXIT.checksFailed
 }
 
-async function openDashboard(service: ServiceCall): Promise<ExitCode> {
+export async function openDashboard(service: ServiceCall): Promise<ExitCode> {
   const { call, client, directory } = service
   const report = await reportOf(client, directory)
   if (report === null) throw new NoRelayError(directory.path)

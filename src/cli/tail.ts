@@ -4,7 +4,7 @@ import { groupedNumber } from '../domain/handle.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
-import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { EXIT, UsageError, listIn, type Call, type Command, type ExitCode } from './command.ts'
 import type { ControlClient, EventPlace } from './control-client.ts'
 import { OutputError } from './output.ts'
 import { runningRelay } from './own-file.ts'
@@ -116,7 +116,7 @@ function textOfEvent(event: AnyEvent): string {
 function eventNamesOf(call: Call): readonly string[] | null {
   const text = call.options.get('event')
   if (text === undefined) return null
-  const names = text.split(',').map((name) => name.trim())
+  const names = listIn(text)
   const unknown = names.find((name) => !EVENT_NAMES.some((known) => known === name))
   if (unknown === undefined) return names
   throw new UsageError(`Unknown event ${unknown}. Events: ${EVENT_NAMES.join(', ')}.`)

@@ -221,7 +221,6 @@ function upgradedMachine(
   service: UpgradedService | null,
 ): UpgradedMachine {
   const { clock, run, platform } = machine
-  const holder = { task: 'upgrade', address: null }
   return {
     clock,
     run,
@@ -235,7 +234,8 @@ function upgradedMachine(
       },
     },
     isSignedHere: platform === 'darwin' && arch() === 'x64',
-    holdData: () => takeInstanceLock(directory.lock, { ...holder, since: clock.now() }),
+    holdData: () =>
+      takeInstanceLock(directory.lock, { task: 'upgrade', address: null, since: clock.now() }),
   }
 }
 

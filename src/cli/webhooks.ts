@@ -8,6 +8,7 @@ import { parseIsoTime } from '../system/iso-time.ts'
 import {
   argument,
   idIn,
+  listIn,
   requireChange,
   switchOption,
   type Call,
@@ -166,7 +167,11 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks rotate-secret',
     args: ID,
     sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
-    run: rotateSecret,
+    run: async (call) => {
+      const rotated = await askRelay(call, 'rotateWebhookSecret', { params: idIn(call) })
+      call.out.data(rotated, described(rotated), newSecretFor(argument(call, 0)))
+      return undefined
+    },
   },
 ]
 
@@ -196,7 +201,7 @@ async function add(call: Call): Promise<undefined> {
       url,
       events: eventsIn(events),
       description: call.options.get('description'),
-      phone_line_ids: lines === undefined ? undefined : namesIn(lines),
+      phone_line_ids: lines === undefined ? undefined : listIn(lines),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
@@ -293,7 +298,7 @@ function changesIn(call: Call): WebhookChanges {
     ...(url !== undefined && { url: withScheme(url) }),
     ...(events !== undefined && { events: eventsIn(events) }),
     ...(description !== undefined && { description: description || null }),
-    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : namesIn(lines) }),
+    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
     ...(options.has('attachment-links') && {
       attachment_links: switchOption(call, 'attachment-links'),
     }),
@@ -342,16 +347,7 @@ function filterOf({ options }: Call) {
 }
 
 function eventsIn(text: string): readonly EventName[] {
-  return namesIn(text) as readonly EventName[] // The relay refuses other names, and lists the valid ones.
-}
-
-function namesIn(text: string): readonly string[] {
-  return text.split(',').map((name) => name.trim())
-}
-
-async function rotateSecret(call: Call): Promise<undefined> {
-  const rotated = await askRelay(call, 'rotateWebhookSecret', { params: idIn(call) })
-  call.out.data(rotated, described(rotated), newSecretFor(argument(call, 0)))
+  return listIn(text) as readonly EventName[] // The relay refuses other names, and lists the valid ones.
 }
 
 function described(answer: object): readonly Line[] {
