@@ -24,7 +24,6 @@ import type { SetupToken } from './setup-link.ts'
 /** A member, and the link to choose a first or a new password. */
 type Invited = { readonly member: Member; readonly link: SetupToken }
 
-const TOKEN_BYTES = 32
 const LINK_LIFE_MS = 3 * DAY_MS
 /** Password managers save the owner's password under it. */
 const OWNERS_NAME = 'owner'
@@ -87,7 +86,7 @@ async function addMember(core: Core, asked: string, origin: Origin) {
 }
 
 function newLink({ random, ids }: Core) {
-  const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+  const token = Buffer.from(random.bytes(32)).toString('base64url')
   const linkMadeAt = ids.now()
   const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
   return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }

@@ -57,7 +57,6 @@ const PAUSED: Check = {
   fix: 'Turn on "Send messages" in its settings.',
 }
 
-const WITHOUT_IMESSAGE = ['imessage_off', 'imessage_not_connected']
 const NO_IMESSAGE: Check = {
   state: 'bad',
   title: 'iMessage is not active on this line',
@@ -109,7 +108,8 @@ export function checklist(
 
 /** True if iMessage is off without a finding that says why. */
 function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
-  const isExplained = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
+  const explanations: readonly string[] = ['imessage_off', 'imessage_not_connected']
+  const isExplained = own.some(({ code }) => explanations.includes(code))
   return line.status === 'online' && !line.imessage_active && !isExplained
 }
 

@@ -19,7 +19,7 @@ import type { Core } from '../storage/core.ts'
 import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
-import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
+import { countRejected, listNotRelayed } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
 
@@ -218,7 +218,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
 function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly ScopedFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
-    .map(({ kind, count, since }: NotRelayedCount) => {
+    .map(({ kind, count, since }) => {
       const { title, why } = NOT_RELAYED_WORDS[kind]
       return ofLine(line, NOT_RELAYED_CODES[kind], 'info', {
         title,

@@ -164,37 +164,29 @@ const FOREVER_MS = 2 ** 31 - 1
  * Checks the database after an unexpected error of a request: SQLite returns an overwritten row as if it were intact,
  * and only a check finds it. If the check finds damage, it ends the relay.
  */
-export class IntegrityWatch implements Service {
-  readonly name = 'integrity-watch'
-  readonly #core: Core
-  readonly #doubtSignal: Signal
-  readonly #assertIntact: () => Promise<void>
-
-  /** Each unexpected error of a request notifies `doubtSignal`. `assertIntact` rejects with the damage. */
-  constructor(
-    core: Core,
-    given: { readonly doubtSignal: Signal; readonly assertIntact: () => Promise<void> },
-  ) {
-    this.#core = core
-    this.#doubtSignal = given.doubtSignal
-    this.#assertIntact = given.assertIntact
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#core
-    while (!signal.aborted) {
-      await this.#doubtSignal.wait(clock, FOREVER_MS, signal)
-      if (signal.aborted) return
-      await this.#check()
-      await clock.sleep(PAUSE_MS, signal)
-    }
-  }
-
-  async #check(): Promise<void> {
-    try {
-      await this.#assertIntact()
-    } catch (error) {
-      this.#core.log.error('the database failed its integrity check', { error })
-    }
+export function integrityWatch(
+  { clock, log }: Core,
+  {
+    doubtSignal,
+    assertIntact,
+  }: {
+    /** Each unexpected error of a request notifies it. */
+    readonly doubtSignal: Signal
+    /** Rejects with the damage. */
+    readonly assertIntact: () => Promise<void>
+  },
+): Service {
+  return {
+    name: 'integrity-watch',
+    async run(signal) {
+      while (!signal.aborted) {
+        await doubtSignal.wait(clock, FOREVER_MS, signal)
+        if (signal.aborted) return
+        await assertIntact().catch((error: unknown) =>
+          log.error('the database failed its integrity check', { error }),
+        )
+        await clock.sleep(PAUSE_MS, signal)
+      }
+    },
   }
 }
