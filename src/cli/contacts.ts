@@ -254,10 +254,9 @@ async function importParts(
   for (const { text, rowsBefore, cards } of parts) {
     const query = { country: country ?? undefined }
     const report = await client.ask('importContacts', { text, query })
-    total.imported += report.imported
-    total.updated += report.updated
-    total.skipped += report.skipped
-    total.failed += report.failed
+    for (const name of ['imported', 'updated', 'skipped', 'failed'] as const) {
+      total[name] += report[name]
+    }
     errors.push(...report.errors.map(({ row, why }) => ({ row: row + rowsBefore, why })))
     bar.add(cards)
   }

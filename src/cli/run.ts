@@ -166,72 +166,76 @@ function errorCodeOf(error: unknown): string {
   return error instanceof NoRelayError ? 'no_relay' : 'failed'
 }
 
-/** The commands that run the relay as a service, on the machine that `findPlace` returns. */
+/** The commands that run the relay as a service. */
+const SERVICE_COMMANDS: readonly (Omit<Command, 'run'> & {
+  run(service: ServiceCall): Promise<ExitCode | undefined>
+})[] = [
+  {
+    name: 'up',
+    options: [
+      ...INSTALL_OPTIONS,
+      {
+        name: 'no-open',
+        value: null,
+        sentence: 'Print the setup link without opening a browser.',
+      },
+    ],
+    sentence: 'Install or update the service, start it, and show its status.',
+    run: up,
+  },
+  {
+    name: 'restart',
+    sentence: 'Restart the service, and show its status.',
+    run: restart,
+  },
+  {
+    name: 'down',
+    sentence: 'Stop the service. It stays installed and starts again with the machine.',
+    run: stop,
+  },
+  {
+    name: 'service install',
+    options: INSTALL_OPTIONS,
+    sentence: 'Start the relay with the machine, or on a Mac when you log in.',
+    run: install,
+  },
+  {
+    name: 'service uninstall',
+    sentence: 'Stop and remove the service. Your data is kept.',
+    run: uninstall,
+  },
+  {
+    name: 'status',
+    sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
+    run: printStatus,
+  },
+  {
+    name: 'open',
+    sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
+    run: openDashboard,
+  },
+  {
+    name: 'logs',
+    options: [
+      {
+        name: 'follow',
+        short: 'f',
+        value: null,
+        sentence: 'Keep printing new lines. Short: -f.',
+      },
+      { name: 'lines', value: 'N', sentence: 'Number of recent lines to print (default 200).' },
+    ],
+    sentence: "Print the service's log.",
+    run: printLog,
+  },
+]
+
+/** Binds the commands to the machine that `findPlace` returns. */
 export function hostingCommands(findPlace: FindPlace): readonly Command[] {
-  const hosted =
-    (run: (service: ServiceCall) => Promise<ExitCode | undefined>): Command['run'] =>
-    (call) =>
-      run(openServiceCall(call, findPlace))
-  return [
-    {
-      name: 'up',
-      options: [
-        ...INSTALL_OPTIONS,
-        {
-          name: 'no-open',
-          value: null,
-          sentence: 'Print the setup link without opening a browser.',
-        },
-      ],
-      sentence: 'Install or update the service, start it, and show its status.',
-      run: hosted(up),
-    },
-    {
-      name: 'restart',
-      sentence: 'Restart the service, and show its status.',
-      run: hosted(restart),
-    },
-    {
-      name: 'down',
-      sentence: 'Stop the service. It stays installed and starts again with the machine.',
-      run: hosted(stop),
-    },
-    {
-      name: 'service install',
-      options: INSTALL_OPTIONS,
-      sentence: 'Start the relay with the machine, or on a Mac when you log in.',
-      run: hosted(install),
-    },
-    {
-      name: 'service uninstall',
-      sentence: 'Stop and remove the service. Your data is kept.',
-      run: hosted(uninstall),
-    },
-    {
-      name: 'status',
-      sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
-      run: hosted(printStatus),
-    },
-    {
-      name: 'open',
-      sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
-      run: hosted(openDashboard),
-    },
-    {
-      name: 'logs',
-      options: [
-        {
-          name: 'follow',
-          short: 'f',
-          value: null,
-          sentence: 'Keep printing new lines. Short: -f.',
-        },
-        { name: 'lines', value: 'N', sentence: 'Number of recent lines to print (default 200).' },
-      ],
-      sentence: "Print the service's log.",
-      run: hosted(printLog),
-    },
-  ]
+  return SERVICE_COMMANDS.map((command) => ({
+    ...command,
+    run: (call) => command.run(openServiceCall(call, findPlace)),
+  }))
 }
 
 /** In the order of the help. */

@@ -116,13 +116,20 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
-    if (!isHosted || !(isUnusableDatabase(error) || error instanceof LostFileError)) throw error
-    // This process is in an unknown state, and the next one can check. After exit code 78 nothing would
-    // restart it.
-    const directory = dataDirectoryAt(config.dataDir)
-    if (existsSync(directory.database)) requestStartupCheck(directory)
-    return EXIT.failed
+    if (!isHosted || !leavesDataInDoubt(error)) throw error
+    return endInDoubt(config)
   }
+}
+
+/** This process is in an unknown state, and the next one can check. After exit code 78 nothing would restart it. */
+function endInDoubt({ dataDir }: Config): ExitCode {
+  const directory = dataDirectoryAt(dataDir)
+  if (existsSync(directory.database)) requestStartupCheck(directory)
+  return EXIT.failed
+}
+
+function leavesDataInDoubt(error: unknown): boolean {
+  return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only if nothing runs and the data are closed. */

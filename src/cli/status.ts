@@ -43,14 +43,7 @@ type State = Pick<RelayReport, 'phase' | 'reason'>
 type Served = Pick<RelayReport, 'version' | 'lines' | 'findings'>
 
 const NOT_SERVED: Served = { version: null, lines: [], findings: [] }
-const NOT_RUNNING = {
-  phase: null,
-  reason: null,
-  address: null,
-  pid: null,
-  since: null,
-  ...NOT_SERVED,
-} as const
+const NOT_RUNNING = { phase: null, reason: null, ...placeOf(null), ...NOT_SERVED }
 const PHASES: Readonly<Record<Phase, string>> = {
   starting: 'starting',
   judging: 'checking its database',
@@ -152,11 +145,8 @@ export async function printStatus(service: ServiceCall): Promise<ExitCode> {
 function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | 'since'> {
   if (holder === null) return { address: null, pid: null, since: null }
   const { address, pid, since } = holder
-  return {
-    address: address === null ? null : urlOf(address),
-    pid,
-    since: isoTime(timestamp(since)),
-  }
+  const url = address === null ? null : urlOf(address)
+  return { address: url, pid, since: isoTime(timestamp(since)) }
 }
 
 /** For a relay in safe mode, or one that is starting or stopping. */

@@ -49,11 +49,10 @@ async function tail(call: Call): Promise<ExitCode> {
       for await (const place of client.events(stop, after)) take(place)
     } catch (error) {
       if (error instanceof OutputError) throw error
-      if (error instanceof RefusedError) {
-        // A restored relay may not have the last event.
-        if (error.code === 'events_gone') after = null
-        else if (error.status !== 503) throw error
-      }
+      const isGone = error instanceof RefusedError && error.code === 'events_gone'
+      // A restored relay may not have the last event.
+      if (isGone) after = null
+      else if (error instanceof RefusedError && error.status !== 503) throw error
     }
     if (stop.aborted) break
     if (!isLost) out.problem('The relay stopped. Waiting for it to come back; Ctrl-C ends.')
@@ -82,12 +81,11 @@ async function selectionOf(
 }
 
 function eventLine(event: AnyEvent, number: string): Line {
-  const name = event.event.padEnd(17)
   const tone = event.event.endsWith('failed') ? 'bad' : null
   const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
   return row(
     clockCell(systemClock.now()),
-    { text: name, tone },
+    { text: event.event.padEnd(17), tone },
     people,
     textOfEvent(event).replaceAll(/\s+/g, ' '),
   )

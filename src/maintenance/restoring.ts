@@ -73,15 +73,19 @@ export function createRestoring(
       }
       restore({ file: wanted.file, name: wanted.seen.name, origin })
     },
-    /** Deletes an upload that nobody restored within an hour. */
-    job: {
-      name: 'restore-upload',
-      finding: 'restore_upload_failed',
-      pattern: '23 * * * *',
-      fix: 'Delete the folder "incoming" in the data directory.',
-      firstAfterMs: null,
-      run: async () => void (current() === null && (await discard())),
-    } satisfies Job,
+    job: uploadJob(async () => void (current() === null && (await discard()))),
+  }
+}
+
+/** Deletes an upload that nobody restored within an hour. */
+function uploadJob(run: Job['run']): Job {
+  return {
+    name: 'restore-upload',
+    finding: 'restore_upload_failed',
+    pattern: '23 * * * *',
+    fix: 'Delete the folder "incoming" in the data directory.',
+    firstAfterMs: null,
+    run,
   }
 }
 
