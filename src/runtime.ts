@@ -8,7 +8,7 @@ import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
-import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
+import { DiskWatch, integrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
@@ -122,7 +122,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     directory,
     disk,
     backupWorker,
-    services: [disk, new IntegrityWatch(core, { doubtSignal, assertIntact })],
+    services: [disk, integrityWatch(core, { doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),

@@ -1,5 +1,5 @@
-// Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives
-// out, the members, and the browsers that signed in.
+// Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives out; the
+// members; and the browsers that are signed in.
 
 import type * as api from '../api/owner.ts'
 import { COMMAND_LINE, RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
@@ -44,17 +44,15 @@ import {
 import { SetupLink, setupLinkOf, type Addresses, type SetupToken } from './setup-link.ts'
 
 export type Client = Origin & {
-  /** It runs on this machine, beyond doubt. */
+  /** True if it certainly runs on this machine. */
   readonly isLocal: boolean
 }
 
-/** The page of the setup that comes first once there is a password. */
+/** The first page of the setup after the password. */
 const FIRST_STEP = 'permissions'
 const DASHBOARD: Thing = { kind: 'dashboard', id: null }
-const EVERY_SESSION: Thing = { kind: 'session', id: null }
 const BY_LINK = { by: 'setup_link' }
-const BY_OPTION = { by: 'HOOKLINE_ADMIN_PASSWORD' }
-/** Lifetime of a network's own share of the guesses after a sign-in. */
+/** The time for which a network has its own share of the guesses after a sign-in. */
 const KNOWN_FOR_MS = 30 * 86_400_000
 
 export class Access {
@@ -67,13 +65,13 @@ export class Access {
   readonly #link: SetupLink
   readonly #addresses: () => Addresses
 
-  /** `lockedPassword` is the password that the options set; nothing else may change it then. */
+  /** `lockedPassword` is the password from the options; if it is set, nothing else may change it. */
   constructor(
     core: Core,
     given: {
       readonly passwordHash: PasswordHash
       readonly lockedPassword: string | null
-      /** Asked for each link: the relay listens after its start only. */
+      /** Called for each link, because the relay listens only after its start. */
       readonly addresses: () => Addresses
     },
   ) {
@@ -103,7 +101,7 @@ export class Access {
     return passwordFindings(this.#lockedPassword)
   }
 
-  /** Makes the link that sets the password; earlier ones become invalid. */
+  /** Makes the link that sets the password; earlier links become invalid. */
   async createSetupLink(origin: Origin = COMMAND_LINE): Promise<api.SetupLink> {
     requireUnlocked(this.#lockedPassword)
     const { writer, audit } = this.#core
@@ -143,7 +141,10 @@ export class Access {
   }
 
   /** Signs in as the owner if no name is given. */
-  async signIn({ name, password }: Credentials, client: Client): Promise<NewSession> {
+  async signIn(
+    { name, password }: { readonly name?: string | undefined; readonly password: string },
+    client: Client,
+  ): Promise<NewSession> {
     const proof = await this.#requireRight(password, { client, session: null, name })
     return this.#core.writer.write((tx) => {
       requireStillRight(tx, proof)
@@ -155,7 +156,7 @@ export class Access {
     })
   }
 
-  /** Takes the password once more, for requests that ask for it after an hour. */
+  /** Checks the password again, for requests that need it to be recent. */
   async elevate(
     session: DashboardSession,
     password: string,
@@ -201,12 +202,12 @@ export class Access {
   signOutEverywhere(origin: Origin): Promise<void> {
     const { writer, audit } = this.#core
     return writer.write((tx) => {
-      audit.record(tx, origin, { action: 'session.ended', about: EVERY_SESSION })
+      audit.record(tx, origin, { action: 'session.ended', about: { kind: 'session', id: null } })
       this.sessions.endOthers(tx, null)
     })
   }
 
-  /** Makes the password of the options the owner's, if there is one. */
+  /** Makes the password from the options, if any, the owner's. */
   async applyLockedPassword(): Promise<void> {
     const { db, writer, ids, audit, log } = this.#core
     const password = this.#lockedPassword
@@ -218,18 +219,19 @@ export class Access {
     await writer.write((tx) => {
       savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
       this.sessions.endOthers(tx, null)
-      audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after: BY_OPTION })
+      const after = { by: 'HOOKLINE_ADMIN_PASSWORD' }
+      audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after })
     })
   }
 
-  /** Sets the password of the member whose link it is, and ends their other sessions. */
+  /** Sets the password of the member to whom the link belongs, and ends their other sessions. */
   async #joinByLink(token: string, password: string, client: Client): Promise<NewSession> {
     const { db, writer, audit } = this.#core
     if (memberOfLink(this.#core, db, token) === null) throw linkInvalid()
     requireFit(password)
     const passwordHash = await this.#passwords.make(password)
     return writer.write((tx) => {
-      // Hashing takes a while, in which the link may have been used or replaced.
+      // While the password was hashed, the link may have been used or replaced.
       const member = memberOfLink(this.#core, tx, token)
       if (member === null) throw linkInvalid()
       const about = { kind: 'member', id: member.id } as const
@@ -243,14 +245,14 @@ export class Access {
     })
   }
 
-  /** Throws `wrong_password`, or `rate_limit_exceeded` without looking at the password. */
-  async #requireRight(password: string, guess: Guess): Promise<Proof> {
+  /** Throws `wrong_password`, or `rate_limit_exceeded` without checking the password. */
+  async #requireRight(password: string, guess: Guess): Promise<Account> {
     const { db, writer, audit, log } = this.#core
     const owner = getOwner(db)
     if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
     const account = accountNamed(db, guess.name)
     const attempt = this.#limiter.begin(this.#guesserOf(guess))
-    // A look at a name that is unknown takes as long.
+    // Checks a password even if the name is unknown, so that it takes as long.
     const isFit = await this.#passwords.fits(password, (account ?? owner).passwordHash)
     if (account === null || !isFit) {
       log.warn('dashboard password was wrong', { address: guess.client.address })
@@ -262,8 +264,8 @@ export class Access {
   }
 
   /**
-   * Strangers use up no share but their own, so that they cannot keep the owner out. Each account is
-   * counted for itself: a member's own password makes up for no guesses at another.
+   * Strangers have their own share, so that they can't keep the owner out. Each account is counted separately, so
+   * that a member's right password doesn't clear guesses at another account.
    */
   #guesserOf({ client, session, name }: Guess): Guesser {
     if (session !== null) {
@@ -290,20 +292,14 @@ export class Access {
   }
 }
 
-/** `name` is a member's; the owner gives none. */
-type Credentials = { readonly name?: string | undefined; readonly password: string }
-
-/** The account that a password was found to fit. */
-type Proof = Account
-
-/** A password that is given; `session` is null if it is to begin one. */
+/** The giver of a password; `session` is null if it is to begin one. `name` is a member's; the owner gives none. */
 type Guess = {
   readonly client: Client
   readonly session: DashboardSession | null
   readonly name?: string | undefined
 }
 
-/** The actor of a sign-in is the session that it begins, or its member. */
+/** The actor of a sign-in is the session that it begins, or the session's member. */
 function openedBy({ session }: NewSession, origin: Origin): Origin {
   return { ...origin, actor: sessionActor(session) }
 }
@@ -312,8 +308,8 @@ function sessionThing(session: DashboardSession): Thing {
   return { kind: 'session', id: shortId(session) }
 }
 
-/** Checking a password takes a while, in which it may have been changed. */
-function requireStillRight(tx: Tx, proof: Proof): void {
+/** While a password was checked, it may have been changed. */
+function requireStillRight(tx: Tx, proof: Account): void {
   if (accountOf(tx, proof.memberId)?.passwordHash === proof.passwordHash) return
   throw wrongPassword('The password was changed just now.')
 }

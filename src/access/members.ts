@@ -1,4 +1,4 @@
-// People who read and answer: the owner makes and removes them, and a link lets each choose a password.
+// Members: people who read and answer. The owner adds and removes them, and a link lets each choose a password.
 
 import type { Member } from '../api/owner.ts'
 import type { Origin, Thing } from '../domain/audit.ts'
@@ -21,10 +21,9 @@ import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { DashboardSessions } from './sessions.ts'
 import type { SetupToken } from './setup-link.ts'
 
-/** A member, and the link with which to sign in for the first time or with a new password. */
+/** A member, and the link to choose a first or a new password. */
 type Invited = { readonly member: Member; readonly link: SetupToken }
 
-const TOKEN_BYTES = 32
 const LINK_LIFE_MS = 3 * DAY_MS
 /** Password managers save the owner's password under it. */
 const OWNERS_NAME = 'owner'
@@ -40,7 +39,7 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
       const { row, link } = await addMember(core, name, origin)
       return { member: resourceOf(row), link: { ...link, name: row.name } }
     },
-    /** A new link in the place of earlier ones. The password stays until another is chosen with it. */
+    /** Makes a new link; earlier links become invalid. The password stays until another is chosen with the link. */
     async renewLink(id: string, origin: Origin): Promise<Invited> {
       const { row: changes, ...link } = newLink(core)
       const row = await writer.write((tx) => {
@@ -64,7 +63,7 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
   }
 }
 
-/** Throws `name_taken` for the name of another member, and for the owner's. */
+/** Throws `name_taken` for the name of another member or of the owner. */
 async function addMember(core: Core, asked: string, origin: Origin) {
   const { writer, ids, audit } = core
   const name = asked.trim().replaceAll(/\s+/g, ' ')
@@ -87,7 +86,7 @@ async function addMember(core: Core, asked: string, origin: Origin) {
 }
 
 function newLink({ random, ids }: Core) {
-  const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+  const token = Buffer.from(random.bytes(32)).toString('base64url')
   const linkMadeAt = ids.now()
   const expiresAt = timestamp(linkMadeAt + LINK_LIFE_MS)
   return { token, expiresAt, row: { linkSha256: sha256(token), linkMadeAt } }
@@ -114,16 +113,16 @@ function isLinkOver({ clock, ids }: Core, row: MemberRow): boolean {
   return row.linkMadeAt <= clock.ago(LINK_LIFE_MS, ids.now())
 }
 
-/** The member whose link has this token; null if it was used or replaced, or has expired. */
+/** The member whose link has this token; null if the link was used or replaced, or has expired. */
 export function memberOfLink(core: Core, db: Db, token: string): MemberRow | null {
   const row = findMember(db, 'linkSha256', sha256(token))
   return row === null || isLinkOver(core, row) ? null : row
 }
 
-/** A password, and its holder: a member, or the owner where `memberId` is null. */
+/** A password and its holder; `memberId` is null for the owner. */
 export type Account = { readonly memberId: MemberId | null; readonly passwordHash: string }
 
-/** The account of this name, the owner's without one; null where there is none. */
+/** The account with this name, or the owner's if no name is given; null if there is no such account. */
 export function accountNamed(db: Db, name: string | undefined): Account | null {
   const nameKey = accountKey(name)
   if (nameKey === '') return accountOf(db, null)
@@ -131,20 +130,20 @@ export function accountNamed(db: Db, name: string | undefined): Account | null {
   return member === null ? null : accountOf(db, member.id)
 }
 
-/** Null where there is no password. */
+/** Returns null if the account has no password. */
 export function accountOf(db: Db, memberId: MemberId | null): Account | null {
   const row = memberId === null ? getOwner(db) : findMember(db, 'id', memberId)
   const passwordHash = row?.passwordHash ?? null
   return passwordHash === null ? null : { memberId, passwordHash }
 }
 
-/** The name of an account as it is compared; empty for the owner's. */
+/** The normalized name of an account; empty for the owner's. */
 export function accountKey(name = ''): string {
   const key = keyOf(name)
   return key === OWNERS_NAME ? '' : key
 }
 
-/** Names that look the same, or differ by case, are the same. */
+/** Names that look the same or differ only in case have the same key. */
 function keyOf(name: string): string {
   const plain = name.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
   return plain.toLowerCase().replaceAll(/\s+/g, ' ').trim()

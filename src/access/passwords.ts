@@ -11,7 +11,7 @@ export function requireFit(password: string): void {
   throw invalidRequest({ path: 'password', message: `must be ${PASSWORD_KIND.wanted}` })
 }
 
-/** Findings about the password of the options, which is valid also where it is too short by now. */
+/** The password from the options is valid even if it is too short for today's rule. */
 export function passwordFindings(lockedPassword: string | null): readonly Finding[] {
   if (lockedPassword === null || isPasswordLength(lockedPassword)) return []
   return [
@@ -27,7 +27,7 @@ export function passwordFindings(lockedPassword: string | null): readonly Findin
   ]
 }
 
-/** Hashes one password at a time: each takes 64 MiB, and many at once would take the machine. */
+/** Hashes one password at a time: each takes 64 MiB, and many at once would exhaust the machine. */
 export class Passwords {
   readonly #hash: PasswordHash
   #last: Promise<unknown> = Promise.resolve()
@@ -51,58 +51,50 @@ export class Passwords {
   }
 }
 
-/** Systems write the same letter in two ways, as "é" and as "e" with an accent after it. */
+/** Systems encode the same letter in two ways: as "é", and as "e" followed by an accent. */
 function plain(password: string): string {
   return password.normalize('NFC')
 }
 
-type Failures = { readonly count: number; readonly lastAt: number }
-
-/** The giver of a password, and the share of the guesses that it draws on. */
+/** The giver of a password, and the share of the guesses that counts. */
 export type Guesser = {
-  /** The network, the session or this machine; each is slowed for itself. */
+  /** The network, the session or this machine; each is slowed separately. */
   readonly name: string
   readonly share: Share
 }
 
-/**
- * `known`: networks that signed in lately. `session`: browsers that are signed in and are asked again.
- * `local`: this machine.
- */
+/** `known`: networks that signed in lately. `session`: browsers that are signed in. `local`: this machine. */
 export type Share = keyof typeof SHARES
-
-/** A password that is being checked. */
-type LoginAttempt = {
-  /** It was right: its giver starts with a clean slate. */
-  succeed(): void
-}
 
 const FREE_FAILURES = 5
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
-/** Wrong passwords a minute. Strangers, however many, leave the owner the others. */
+/** Wrong passwords per minute. However many strangers there are, the other shares stay free. */
 const SHARES = { strangers: 30, known: 10, session: 10, local: 10 } as const
 const WINDOW_MS = 60_000
 const GUESSERS_MAX = 1_000
 
 /**
- * Slows down guessing: after five wrong passwords the next one has to wait 1 s, then 2, 4, … 60 s;
- * and all of a share together get so many wrong ones a minute. An attempt counts as wrong from its
- * beginning until it is proven right, so that many at once get no more than one after the other.
+ * Slows down guessing: after five wrong passwords, a guesser has to wait 1 s, then 2, 4, … 60 s; and each share has a
+ * limit of wrong passwords per minute. An attempt counts as wrong until it is proven right, so that parallel attempts
+ * get no more guesses than sequential ones.
  */
 export class LoginRateLimiter {
   readonly #clock: Clock
-  /** By name; a map remembers the order of entries, so its first one failed longest ago. */
-  readonly #failures = new Map<string, Failures>()
-  /** Beginnings of the wrong attempts of the last minute, oldest first, by share. */
+  /** By name. A map keeps the order of its entries, so the first entry failed longest ago. */
+  readonly #failures = new Map<string, { readonly count: number; readonly lastAt: number }>()
+  /** The starts of the wrong attempts of the last minute, oldest first, by share. */
   readonly #recent = new Map<Share, number[]>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Throws `rate_limit_exceeded` with the time to wait; then nothing was counted. */
-  begin({ name, share }: Guesser): LoginAttempt {
+  /**
+   * Throws `rate_limit_exceeded` with the time to wait, and then counts nothing. The caller calls `succeed` if the
+   * password was right.
+   */
+  begin({ name, share }: Guesser): { succeed(): void } {
     const now = this.#clock.monotonic()
     const recent = (this.#recent.get(share) ?? []).filter((at) => at > now - WINDOW_MS)
     const [oldest = now] = recent

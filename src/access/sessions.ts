@@ -18,17 +18,16 @@ import type { Random } from '../system/random.ts'
 
 /** A browser that is signed in. */
 export type DashboardSession = {
-  /** The hash of its token: names it, and opens nothing. */
+  /** The hash of its token, which identifies the session and can't open it. */
   readonly tokenSha256: Uint8Array
-  /** End of the time in which the password counts as just given; null where that is over. */
+  /** Until then the password counts as just given; null if that is over. */
   readonly elevatedUntil: Timestamp | null
-  /** The session was not seen for an hour: the cookie should be set again. */
+  /** True if the session was not seen for an hour, so that the cookie should be set again. */
   readonly isStale: boolean
   /** Null for the owner. */
   readonly memberId: MemberId | null
 }
 
-/** The author of what is done in the session. */
 export function sessionActor(session: DashboardSession): Actor {
   const { memberId } = session
   return memberId === null
@@ -36,39 +35,37 @@ export function sessionActor(session: DashboardSession): Actor {
     : { kind: 'member', id: memberId }
 }
 
-/** The name of a session in the audit trail: the first characters of a hash, which open nothing. */
+/** The name of a session in the audit log: the start of its hash, which can't open it. */
 export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>): string {
-  return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, SHORT_LENGTH)}`
+  return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, 8)}`
 }
 
 /**
- * Both together open a session. The token is the cookie, which a browser sends to every port of the
- * host; the page key is kept by the page itself, and only a page of the same port can read it.
+ * Both together open a session. The token is the cookie, which a browser sends to every port of the host; the page
+ * itself keeps the page key, which only a page of the same port can read.
  */
-export type SessionKeys = { readonly token: string; readonly pageKey: string }
+type SessionKeys = { readonly token: string; readonly pageKey: string }
 
-/** The one moment at which the keys themselves are known. */
+/** The keys are known only now: the database has their hashes. */
 export type NewSession = SessionKeys & { readonly session: DashboardSession }
 
-/** From the last use on. */
+/** Counts from the last use. */
 export const SESSION_LIFE_MS = 7 * 86_400_000
 const ELEVATION_MS = 3_600_000
 const SEEN_EVERY_MS = 3_600_000
 const SESSIONS_MAX = 25
-const SECRET_BYTES = 32
-const SHORT_LENGTH = 8
 
 /** The dashboard sessions: rows in the database, and a signal for the end of each. */
 export class DashboardSessions {
   readonly #core: Core
-  /** Sessions with a watcher, by the hash in hexadecimal: 25 at most for each person, as there are rows. */
+  /** The sessions with a watcher, by hash in hexadecimal: at most 25 for each person, as many as rows. */
   readonly #watched = new Map<string, { readonly id: Uint8Array; readonly end: AbortController }>()
 
   constructor(core: Core) {
     this.#core = core
   }
 
-  /** The session that the keys open; null where one does not fit, and where it is ended or expired. */
+  /** The session that the keys open; null if a key is wrong, or if the session has ended or expired. */
   find({ token, pageKey }: SessionKeys): DashboardSession | null {
     const tokenSha256 = sha256(token)
     const row = this.#living(tokenSha256)
@@ -80,18 +77,17 @@ export class DashboardSessions {
     return { tokenSha256, elevatedUntil, isStale, memberId: row.memberId }
   }
 
-  /** Every browser that is signed in, the one seen last first. */
+  /** All open sessions, the one seen last first. */
   list(): readonly SessionRow[] {
     const { db, clock, ids } = this.#core
     return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, ids.now())))
   }
 
-  /** False once the session is ended or expired. */
   isOpen({ tokenSha256 }: DashboardSession): boolean {
     return this.#living(tokenSha256) !== null
   }
 
-  /** Aborts when the session ends before its time. */
+  /** Aborts when the session ends before it expires. */
   endOf({ tokenSha256 }: DashboardSession): AbortSignal {
     if (findSession(this.#core.db, tokenSha256) === null) return AbortSignal.abort()
     const name = Buffer.from(tokenSha256).toString('hex')
@@ -100,10 +96,7 @@ export class DashboardSessions {
     return known.end.signal
   }
 
-  /**
-   * Begins a session in a transaction that may do more, of the owner where `memberId` is null; the 26th of
-   * a person ends the one seen longest ago.
-   */
+  /** `memberId` is null for the owner. A person's 26th session ends the one that was seen longest ago. */
   open(tx: Tx, memberId: MemberId | null = null): NewSession {
     const { clock, random, ids } = this.#core
     const [token, pageKey] = [secret(random), secret(random)]
@@ -117,13 +110,12 @@ export class DashboardSessions {
     return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false, memberId } }
   }
 
-  /** Ends every session but one; every one where `kept` is null. */
+  /** Ends every session but `kept`; all if `kept` is null. */
   endOthers(tx: Tx, kept: DashboardSession | null): void {
     deleteOtherSessions(tx, kept?.tokenSha256 ?? null)
     this.#signalEndsAfterCommit()
   }
 
-  /** Ends every session of a member. */
   endAllOf(tx: Tx, memberId: MemberId): void {
     deleteSessionsOf(tx, memberId)
     this.#signalEndsAfterCommit()
@@ -134,7 +126,7 @@ export class DashboardSessions {
     this.#signalEndsAfterCommit()
   }
 
-  /** The password was given: for an hour it need not be given again. */
+  /** Called when the password was given: for an hour it need not be given again. */
   elevate(tx: Tx, session: DashboardSession): DashboardSession {
     const elevatedUntil = timestamp(this.#core.ids.now() + ELEVATION_MS)
     updateSession(tx, session.tokenSha256, { elevatedUntil })
@@ -166,5 +158,5 @@ export class DashboardSessions {
 }
 
 function secret(random: Random): string {
-  return Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')
+  return Buffer.from(random.bytes(32)).toString('base64url')
 }

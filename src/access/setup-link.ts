@@ -4,38 +4,35 @@ import type { Core } from '../storage/core.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** The token of a setup link: 43 characters, good for setting the password once. */
+/** The token of a setup link has 43 characters and sets the password once. */
 export type SetupToken = {
   readonly token: string
   readonly expiresAt: Timestamp
-  /** Of the member whose password it sets; left out for the owner's. */
+  /** The name of the member whose password it sets; left out for the owner. */
   readonly name?: string | undefined
 }
 
-type Open = { readonly tokenSha256: Uint8Array; readonly until: number }
-
-const TOKEN_BYTES = 32
 const LIFE_MS = 30 * 60_000
 
-/** The one valid setup link: kept as a hash, in memory, until it is used, replaced or 30 minutes old. */
+/** The one valid setup link, kept in memory as a hash until it is used, replaced or 30 minutes old. */
 export class SetupLink {
   readonly #core: Core
-  #open: Open | null = null
+  #open: { readonly tokenSha256: Uint8Array; readonly until: number } | null = null
 
   constructor(core: Core) {
     this.#core = core
   }
 
-  /** Makes a new token; the one before it becomes invalid. */
+  /** Makes a new token; the earlier one becomes invalid. */
   create(): SetupToken {
-    const token = Buffer.from(this.#core.random.bytes(TOKEN_BYTES)).toString('base64url')
+    const token = Buffer.from(this.#core.random.bytes(32)).toString('base64url')
     this.#open = { tokenSha256: sha256(token), until: this.#core.clock.monotonic() + LIFE_MS }
     return { token, expiresAt: timestamp(this.#core.clock.now() + LIFE_MS) }
   }
 
   /**
-   * Uses the token up; null where it is not valid. `restore` makes it valid again after a failure, unless
-   * a newer one was made meanwhile.
+   * Uses the token up; returns null if it isn't valid. `restore` makes it valid again after a failure, unless there is
+   * a newer one by then.
    */
   take(token: string): { restore(): void } | null {
     const open = this.#open
@@ -50,11 +47,11 @@ export class SetupLink {
 export type Addresses = {
   readonly publicUrl: string | null
   readonly listeningUrl: string
-  /** The name of this machine in its network, as `<hostname>.local`. */
+  /** The name of this machine in its network: `<hostname>.local`. */
   readonly localName: string
 }
 
-/** The URLs of a setup link. The token stands behind the #, which no browser sends and no proxy logs. */
+/** The token comes after the #, which no browser sends and no proxy logs. */
 export function setupLinkOf(
   { token, name, expiresAt }: SetupToken,
   { publicUrl, listeningUrl, localName }: Addresses,
@@ -66,7 +63,7 @@ export function setupLinkOf(
   }
   if (publicUrl !== null) return link(publicUrl, null)
   const { protocol, hostname, port } = new URL(listeningUrl)
-  // A wildcard address is none that a browser could open.
+  // A browser can't open a wildcard address.
   if (hostname !== '0.0.0.0' && hostname !== '[::]') return link(listeningUrl, null)
   const at = port === '' ? '' : `:${port}`
   return link(`${protocol}//127.0.0.1${at}`, `${protocol}//${localName}${at}`)

@@ -1,4 +1,4 @@
-// Files of messages: uploaded for a send, and saved.
+// Uploads files for a send, and saves the files of messages.
 
 import { open, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -10,7 +10,6 @@ import type { ProgressBar } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { sizeCell } from './table.ts'
 
-/** Options of commands that save a file. */
 export const SAVE_OPTIONS: readonly CommandOption[] = [
   { name: 'to', value: 'FILE', isRequired: true, sentence: 'File to save to.' },
   { name: 'force', value: null, sentence: 'Overwrite the file if it exists.' },
@@ -26,7 +25,6 @@ export const ATTACHMENT_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Uploads the files in their order. */
 export async function uploadAll(
   call: Call,
   client: ControlClient,
@@ -68,7 +66,7 @@ async function get(call: Call): Promise<undefined> {
   call.out.data({ ...attachment, saved_to: to }, [`Saved ${to}${size}.`])
 }
 
-/** Saves to the file of `--to`, which appears only when it is whole; returns its path. */
+/** Saves to the file of `--to`, which appears only once it is complete; returns its path. */
 export async function saveFile(
   call: Call,
   bytes: AsyncIterable<Uint8Array>,
@@ -77,7 +75,8 @@ export async function saveFile(
   const to = call.options.get('to') ?? ''
   const isForced = call.options.has('force')
   const refuseExisting = async () => {
-    if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
+    if (isForced || !(await Bun.file(to).exists())) return
+    throw new Error(`${to} exists already. Choose another name, or add --force to overwrite it.`)
   }
   await refuseExisting()
   const part = `${to}.part-${crypto.randomUUID()}`
@@ -94,10 +93,6 @@ export async function saveFile(
     await rm(part, { force: true })
   }
   return to
-}
-
-function existsAlready(path: string): Error {
-  return new Error(`${path} exists already. Choose another name, or add --force to overwrite it.`)
 }
 
 /** Writes a new file; returns the SHA-256 of its bytes. */

@@ -15,16 +15,11 @@ import { throughRelayOrFile } from './own-file.ts'
 import { table, timeCell } from './table.ts'
 
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 200
 
 export const AUDIT_COMMAND: Command = {
   name: 'audit',
   options: [
-    {
-      name: 'since',
-      value: 'TIME',
-      sentence: `Only changes since then: ${TIME_FORMS}.`,
-    },
+    { name: 'since', value: 'TIME', sentence: `Only changes since then: ${TIME_FORMS}.` },
     {
       name: 'limit',
       value: 'N',
@@ -47,7 +42,7 @@ async function list(call: Call): Promise<undefined> {
     action: choiceOption(call, 'action', AUDIT_ACTIONS),
     actor: call.options.get('actor'),
   }
-  const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
+  const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: 200 })
   const since = filter.since === undefined ? undefined : isoTime(filter.since)
   const query = { limit: String(limit), ...filter, since }
   const page = await throughRelayOrFile(call, {
@@ -65,11 +60,9 @@ async function list(call: Call): Promise<undefined> {
 
 function rowOf(entry: AuditEntry) {
   const { action, about, actor, address, count } = entry
-  const times = count === 1 ? '' : ` (${count} times)`
-  const what = action + times
   return [
     timeCell(entry.last_at),
-    what,
+    count === 1 ? action : `${action} (${count} times)`,
     about.id ?? about.kind,
     actor.name ?? actor.id ?? actor.kind,
     address,
@@ -77,7 +70,7 @@ function rowOf(entry: AuditEntry) {
   ]
 }
 
-/** `url: https://a → https://b`; a created or deleted subject has only one value. */
+/** Such as `url: https://a → https://b`. A created or deleted subject has only one value. */
 function changeIn({ before, after }: AuditEntry): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   const value = (fields: AuditEntry['before'], name: string) => {

@@ -35,11 +35,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
         sentence:
           'Write one file that includes secret.key and hookline.env, and FILE.attachments beside it.',
       },
-      {
-        name: 'without-attachments',
-        value: null,
-        sentence: 'Leave the files of attachments out.',
-      },
+      { name: 'without-attachments', value: null, sentence: 'Leave the files of attachments out.' },
     ],
     sentence: 'Make a verified backup of the database.',
     run: backUp,
@@ -70,14 +66,11 @@ async function backUp(call: Call): Promise<undefined> {
     throughRelayOrFile(call, {
       relay: (client) =>
         client.ask('createBackup', {
-          body: {
-            to: to ?? undefined,
-            without_attachments: withoutAttachments || undefined,
-          },
+          body: { to: to ?? undefined, without_attachments: withoutAttachments || undefined },
           timeoutMs: BACKUP_MS_MAX,
         }),
       file: async ({ directory, writer, audit }) => {
-        // In a thread of its own, so that the progress goes on.
+        // The worker is a thread, so that the progress goes on.
         const tools = { worker: new BackupWorker(), directory, clock: systemClock }
         const made = await backUpTo(tools, { to, withoutAttachments })
         const change = createdBackup(made.path, { isWhole: to !== null })
@@ -127,7 +120,7 @@ async function restore(call: Call): Promise<ExitCode> {
       ? await call.out.during('Unpacking', unpack(file, directory))
       : file
     const order = { directory, file: unpacked, name: basename(file), version: VERSION, now }
-    // It blocks until it is done, so its title is shown first.
+    // It blocks until it is done, so the next turn shows its title first.
     const restoring = nextTurn().then(() =>
       restoreBackup({ ...order, takesEnvironment, options: optionsOf() }),
     )
@@ -174,7 +167,7 @@ function describeReturns(cameBack: readonly CameBack[]): readonly string[] {
   ]
 }
 
-/** Unpacks the download of everything; returns its database. */
+/** Unpacks an archive; returns the path of its database. */
 async function unpack(file: string, { path, incoming }: DataDirectory): Promise<string> {
   rmSync(incoming, { recursive: true, force: true })
   const requireRoom = (bytes: number) => {
@@ -195,7 +188,7 @@ function describeChange({ variable, value, isTaken }: EnvironmentChange): string
     : `hookline.env unchanged: the backup has ${what} (restore it with --with-environment)`
 }
 
-/** Path of a file, or of the backup with that name in the data directory; null where neither exists. */
+/** The path of a file, or of the backup with that name in the data directory; null if neither exists. */
 function findBackup(call: Call, name: string): string | null {
   const path = resolve(call.surroundings.folder, name)
   if (existsSync(path)) return path

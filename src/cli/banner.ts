@@ -1,4 +1,4 @@
-// The first lines of a relay at a terminal, and their counterpart in a log.
+// The first lines that a relay prints at a terminal, and their counterpart in a log.
 
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -15,7 +15,7 @@ import type { Call } from './command.ts'
 import { describeNewKey } from './credentials.ts'
 import { fields } from './table.ts'
 
-/** At most 8 lines for the owner, and the first API key at the first start. */
+/** Prints at most 8 lines for the owner, and the first API key at the first start. */
 export async function showBanner(
   call: Call,
   app: App,
@@ -50,7 +50,7 @@ async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
   return [['dashboard', `${url} (valid once, for 30 minutes)`]]
 }
 
-/** Without a terminal no key and no link is made: secrets never reach a log. */
+/** Makes no key and no link without a terminal: secrets never reach a log. */
 export async function logMissingSetup(app: App, log: Log): Promise<void> {
   const { data: keys } = await ask(app, 'listKeys')
   if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
@@ -58,7 +58,7 @@ export async function logMissingSetup(app: App, log: Log): Promise<void> {
     log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }
 
-/** Requests from the relay in this process, as over the control socket. */
+/** Asks the relay in this process, with the rights of the control socket. */
 async function ask<Id extends OperationId>(app: App, id: Id): Promise<Answer<Id>> {
   const peer = { address: null, isControl: true, liftTimeout: () => {} }
   const fetch = async (path: string, init: RequestInit) =>
@@ -66,11 +66,10 @@ async function ask<Id extends OperationId>(app: App, id: Id): Promise<Answer<Id>
   return (await callOperation(fetch, id, {})).body
 }
 
-/** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */
+/** The shell command for this executable and data directory: `hookline` if it is on the PATH, else a path. */
 function invocation(call: Call): string {
-  const { environment } = call.surroundings
   const { dataDir } = call.loadConfig().config
-  const isElsewhere = dataDir !== defaultDataDirectory(environment)
+  const isElsewhere = dataDir !== defaultDataDirectory(call.surroundings.environment)
   return nameOf(call) + (isElsewhere ? ` --data-dir ${quoted(dataDir)}` : '')
 }
 
@@ -84,7 +83,7 @@ function nameOf({ surroundings: { environment, folder } }: Call): string {
   return quoted(near.startsWith('..') ? executable : `./${near}`)
 }
 
-/** Shell word, in quotes where it needs them. */
+/** The word for a shell, in quotes if it needs them. */
 function quoted(word: string): string {
   return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,7 +1,6 @@
-// A machine as a box of another one's relay: to join, to run in the foreground, and what it says of itself.
+// This machine as a box of another machine's relay: `join`, `box`, and its status.
 
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
 import { startBox, type BoxOutside } from '../box.ts'
@@ -12,11 +11,8 @@ import { INVITED_NAME } from '../domain/box.ts'
 import { findingWords } from '../domain/finding.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
-import { HostChecks } from '../hosting/host-checks.ts'
 import { readInstallation } from '../hosting/installation.ts'
-import { macLogPath } from '../hosting/launchd.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
-import { logRotation } from '../hosting/service-log.ts'
 import { isWatched } from '../hosting/startup-check.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
@@ -26,7 +22,7 @@ import {
   type DataDirectory,
 } from '../system/data-directory.ts'
 import { sha256 } from '../system/hash.ts'
-import { type Log, jsonLog, silentLog } from '../system/log.ts'
+import { jsonLog, silentLog } from '../system/log.ts'
 import { exitOnCrash } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { PLATFORM, VERSION } from '../system/version.ts'
@@ -35,6 +31,7 @@ import { terminalLog, writeLogLine } from './output.ts'
 import {
   createServiceHost,
   describeState,
+  hostedParts,
   INSTALL_OPTIONS,
   installService,
   openServiceCall,
@@ -87,9 +84,11 @@ async function runBox(call: Call): Promise<ExitCode> {
     random: systemRandom,
     log,
     selfUpgrade: selfUpgrade(place, directory, isHosted),
-    ...(isHosted ? hostedParts(place, directory, log, restart.resolve) : FOREGROUND),
+    ...(isHosted
+      ? hostedParts(call, { log, restart: restart.resolve })
+      : { restart: null, checkHost: async () => [], companions: [] }),
   })
-  const head = file.head_name === null ? 'its head' : file.head_name
+  const head = file.head_name ?? 'its head'
   call.out.data({ box: file.box_id, head: file.head_name }, [`hookline box of ${head}`])
   await Promise.race([
     whenAborted(signal),
@@ -99,29 +98,10 @@ async function runBox(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-const FOREGROUND = { restart: null, checkHost: async () => [], companions: [] }
-
-/** Parts that only a service needs, as those of a relay. */
-function hostedParts(
-  { machine, executable }: ServicePlace,
-  { path: dataDir }: DataDirectory,
-  log: Log,
-  restart: (why: string) => void,
-) {
-  const isMac = machine.platform === 'darwin'
-  const checks = new HostChecks(machine, { executable, dataDir })
-  const rotation = logRotation(macLogPath(homedir()), { clock: systemClock, log })
-  return {
-    restart,
-    checkHost: (signal: AbortSignal) => checks.findings(signal),
-    companions: isMac ? [rotation] : [],
-  }
-}
-
 const BY_HAND =
   'It does not run as a service. Upgrade it by hand, on that machine: hookline upgrade --from FILE'
 
-/** Only a service goes on by itself while its executable is exchanged. */
+/** Only a service comes back by itself after its executable was exchanged. */
 function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
@@ -132,16 +112,8 @@ function selfUpgrade(
     obstacle: isService && executable !== null ? null : BY_HAND,
     isWatched: () => isWatched(directory, machine.clock.now()),
     async install({ file, isUnverified, output }) {
-      const unverified = isUnverified ? ['--unverified'] : []
-      const args = [
-        'upgrade',
-        '--from',
-        file,
-        '--json',
-        '--data-dir',
-        directory.path,
-        ...unverified,
-      ]
+      const args = ['upgrade', '--from', file, '--json', '--data-dir', directory.path]
+      if (isUnverified) args.push('--unverified')
       const order = { path: executable ?? '', args, output }
       await createServiceHost(machine).startBeside(order, NEVER)
     },
@@ -205,11 +177,11 @@ async function enrol(
   return file
 }
 
-/** Installs the service of a box where it is not current, and starts it. */
+/** Installs the service of a box if it isn't current, and restarts it. */
 export async function bringUpBox(service: ServiceCall, before: ServiceState): Promise<void> {
   const { host, signal } = service
   await installService(service)
-  // It reads the facts of its head at its start only.
+  // A box reads the facts of its head only when it starts.
   if (before.activity !== 'stopped') await host.stop(signal)
   await host.start(signal)
 }
@@ -236,7 +208,7 @@ async function awaitHead(service: ServiceCall): Promise<BoxReport> {
   )
 }
 
-/** Null where no box runs. */
+/** Returns null if no box runs. */
 async function boxReport({ client }: Pick<ServiceCall, 'client'>): Promise<BoxReport | null> {
   try {
     return await client.ask('getBox')
@@ -294,7 +266,9 @@ function rowsOf(
   report: BoxReport,
 ): readonly (readonly [string, Cell])[] {
   const { head, devices } = report
-  const numbers = devices.map(({ kind, number }) => `${kind} ${numberOf(number)}`)
+  const numbers = devices.map(({ kind, number }) =>
+    number === null ? `${kind} (number unknown)` : `${kind} ${groupedNumber(number)}`,
+  )
   return [
     ['box', report.id],
     ['version', report.version],
@@ -314,14 +288,7 @@ function rowsOf(
   ]
 }
 
-function numberOf(number: string | null): string {
-  return number === null ? '(number unknown)' : groupedNumber(number)
-}
-
 function findingLines({ severity, title, why, fix }: BoxFinding): readonly Line[] {
-  const rows = [
-    ['why', why],
-    ['fix', fix],
-  ] as const
-  return ['', fields([[`${severity}:`, stateCell(title)]]), fields(rows, '    ')]
+  const head = fields([[`${severity}:`, stateCell(title)]])
+  return ['', head, fields(Object.entries({ why, fix }), '    ')]
 }

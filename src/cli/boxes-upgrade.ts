@@ -1,4 +1,4 @@
-// `hookline boxes upgrade`: lays the executables of a release out for the relay, which brings them to its boxes.
+// `hookline boxes upgrade`: stages the executables of a release for the relay, which sends them to its boxes.
 
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -36,19 +36,13 @@ export function boxesUpgradeCommand(findPlace: FindPlace): Command {
   }
 }
 
-/** Brings a file of the release to `to`; false where it has none of this name. */
-type Fetch = (name: string, to: string) => Promise<boolean>
-
-const USAGE = 'hookline boxes upgrade [BOX…] --from PATH'
 /** The relay reads each executable once more. */
 const START_MS = 300_000
 
 async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
   const { options, out } = call
   if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'cancelRollout'))
-  if (options.has('resume')) {
-    return show(call, 'Resumed', await askRelay(call, 'resumeRollout'))
-  }
+  if (options.has('resume')) return show(call, 'Resumed', await askRelay(call, 'resumeRollout'))
   const { rollout } = await askRelay(call, 'getRollout')
   if (rollout !== null) {
     show(call, 'Under way', rollout)
@@ -80,7 +74,7 @@ async function chosenBoxes(call: Call): Promise<readonly Box[]> {
   return chosen.length === 0 ? joined : chosen
 }
 
-/** Lays out what the boxes need in the data directory, where the relay finds it. */
+/** Puts the files for the boxes into the data directory, where the relay finds them. */
 async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Promise<NewRollout> {
   const fetch = await fetchOf(call, place)
   const folder = join(dataDirectoryAt(call.loadConfig().config.dataDir).path, 'rollout')
@@ -91,7 +85,7 @@ async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Pr
   const signed = isUnverified ? null : await newestRelease(folder, RELEASE_KEY, fromFolder)
   const sums = readTextOrNull(join(folder, SUMS)) ?? ''
   const platforms: string[] = []
-  // Without a signature, only the executable for this machine says its version.
+  // Without a signature, the version comes from the executable for this machine.
   const own = isUnverified ? [PLATFORM] : []
   for (const platform of new Set([...boxes.map((box) => box.platform ?? ''), ...own])) {
     const name = executableName(platform)
@@ -103,10 +97,10 @@ async function stage(call: Call, place: ServicePlace, boxes: readonly Box[]): Pr
   return { version, platforms, boxes: ids, is_unverified: isUnverified }
 }
 
-/** No text of a release in a folder is at a URL. */
+/** Never called: the texts of a release in a folder aren't at a URL. */
 const fromFolder = () => Promise.reject(new Error('Its texts are read from the folder.'))
 
-/** The boxes that there is an executable for: all of those that were named. */
+/** The boxes with an executable. Throws if a box that was named has none. */
 function servedBoxes(
   { args, out }: Call,
   boxes: readonly Box[],
@@ -127,10 +121,16 @@ async function ownVersion({ machine, signal }: ServicePlace, folder: string): Pr
   throw new UsageError(`There is no executable that runs on this machine (${PLATFORM}).`)
 }
 
-async function fetchOf(call: Call, { machine }: ServicePlace): Promise<Fetch> {
+/** The function that it returns brings a file of the release to `to`; false if there is no such file. */
+async function fetchOf(
+  call: Call,
+  { machine }: ServicePlace,
+): Promise<(name: string, to: string) => Promise<boolean>> {
   const from = call.options.get('from')
   const path =
-    from === undefined ? await releaseSource(call, USAGE) : resolve(call.surroundings.folder, from)
+    from === undefined
+      ? await releaseSource(call, 'hookline boxes upgrade [BOX…] --from PATH')
+      : resolve(call.surroundings.folder, from)
   if (!isAbsolute(path)) {
     const { download } = downloadOf(machine)
     return async (name, to) => {

@@ -1,4 +1,4 @@
-// Commands for several boxes, on the relay that is their head.
+// Commands for boxes, on the relay that is their head.
 
 import type { BoxUpgrade } from '../api/boxes.ts'
 import { argument, idIn, type Call, type Command } from './command.ts'
@@ -7,7 +7,7 @@ import { sizeCell, stateCell, table, timeCell } from './table.ts'
 
 const BOX = { name: 'BOX', ids: 'boxes' } as const
 
-/** The broker may need a while to start, or to take a change. */
+/** The broker may take a while to start or to apply a change. */
 const PATIENCE = { timeoutMs: 45_000 }
 
 export const BOX_COMMANDS: readonly Command[] = [
@@ -71,7 +71,7 @@ async function list(call: Call): Promise<undefined> {
   if (rows.length === 0) call.out.note('No boxes. Add a machine: hookline boxes add NAME')
 }
 
-/** `installing 0.2.0`, `rolled back: …`. */
+/** Such as `installing 0.2.0` or `rolled back: …`. */
 function upgradeCell(upgrade: BoxUpgrade | null): string | null {
   if (upgrade === null) return null
   const { state, to, problem } = upgrade

@@ -1,4 +1,4 @@
-// `hookline client`: a typed client of the API in one file, made of the OpenAPI document of this version.
+// `hookline client`: a typed client of the API in one file, generated from this version's OpenAPI document.
 
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -29,10 +29,8 @@ export const CLIENT_COMMAND: Command = {
 async function printClient({ args, options, out, surroundings }: Call): Promise<ExitCode> {
   const [language = ''] = args
   const document = await documentOfThisVersion()
-  const lines = (CLIENTS[language]?.(document) ?? []).map((line) =>
-    line.replaceAll('{{version}}', VERSION),
-  )
-  const text = `${lines.join('\n').trimEnd()}\n`
+  const lines = CLIENTS[language]?.(document) ?? []
+  const text = `${lines.join('\n').replaceAll('{{version}}', VERSION).trimEnd()}\n`
   const given = options.get('out')
   if (given === undefined) {
     out.data({ language, version: VERSION, text }, text.trimEnd().split('\n'))
@@ -44,7 +42,7 @@ async function printClient({ args, options, out, surroundings }: Call): Promise<
   return EXIT.ok
 }
 
-/** The document of a relay that never starts, with its data in memory and no option set. */
+/** Asks a relay that never starts, with its data in memory and no option set. */
 async function documentOfThisVersion(): Promise<ApiDocument> {
   const { db } = openDatabase(':memory:', { version: VERSION })
   const nowhere = { defaultDataDir: '/', folder: '/', readText: () => null }
@@ -62,7 +60,7 @@ async function documentOfThisVersion(): Promise<ApiDocument> {
     const request = new Request('http://localhost/swagger/json', { headers: { host: 'localhost' } })
     const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
     const response = await app.http.fetch(request, peer)
-    return (await response.json()) as ApiDocument // Our own document, as the tests hold it.
+    return (await response.json()) as ApiDocument // Tests check our own document.
   } finally {
     await app.stop()
   }

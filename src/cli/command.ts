@@ -17,7 +17,7 @@ export const EXIT = {
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Kinds of ids that shell completion offers. */
+/** The kinds of ids that shell completion offers. */
 export type IdKind =
   | 'approvals'
   | 'boxes'
@@ -34,9 +34,9 @@ export type IdKind =
 export type Argument = {
   readonly name: string
   readonly isOptional?: true
-  /** Takes all words that follow, too. */
+  /** Takes all the words that follow, too. */
   readonly isRest?: true
-  /** All allowed values, where they are a fixed set. */
+  /** All allowed values, if they are a fixed set. */
   readonly choices?: readonly string[]
   readonly ids?: IdKind
 }
@@ -44,9 +44,9 @@ export type Argument = {
 export type CommandOption = {
   /** Without its dashes. */
   readonly name: string
-  /** One-letter form, used after a single dash. */
+  /** The one-letter form, used after a single dash. */
   readonly short?: string | undefined
-  /** Placeholder of its value; null for a switch. */
+  /** The placeholder of its value; null for a switch. */
   readonly value: string | null
   readonly ids?: IdKind
   readonly isRequired?: true
@@ -58,14 +58,14 @@ export type CommandOption = {
 export type Command = {
   /** One word or two: `serve`, `keys create`. */
   readonly name: string
-  /** One-word form, where only options follow. */
+  /** The one-word form, valid if only options follow. */
   readonly short?: string
   readonly args?: readonly Argument[]
   readonly options?: readonly CommandOption[]
   readonly sentence: string
-  /** True if it goes on although nobody reads what it prints. */
+  /** True if it goes on if nobody reads what it prints. */
   readonly isService?: boolean
-  /** Exit code; 0 where it is left out. */
+  /** Returns the exit code; undefined is 0. */
   run(call: Call): Promise<ExitCode | undefined>
 }
 
@@ -77,7 +77,7 @@ export type Call = {
   readonly out: Output
   readonly surroundings: Surroundings
   readonly groups: readonly CommandGroup[]
-  /** Options of this process, read once unless `isAgain`; throws a ConfigError where they are invalid. */
+  /** The options of this process, read once unless `isAgain`. Throws a ConfigError if they are invalid. */
   loadConfig(isAgain?: boolean): LoadedConfig
 }
 
@@ -93,7 +93,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** No relay is running where one is needed; exit code 3. */
+/** The command needs a running relay; exit code 3. */
 export class NoRelayError extends Error {
   override readonly name = 'NoRelayError'
 
@@ -103,14 +103,14 @@ export class NoRelayError extends Error {
   }
 }
 
-/** Between the values of a repeatable option; no argument of a process can have it. */
+/** Separates the values of a repeatable option. No argument of a process can contain it. */
 export const BETWEEN_VALUES = '\0'
 
 export function valuesOf(call: Pick<Call, 'options'>, name: string): readonly string[] {
   return call.options.get(name)?.split(BETWEEN_VALUES) ?? []
 }
 
-/** Whole number from 1 to `max` in an option; `fallback` where it is left out. */
+/** A whole number from 1 to `max`; `fallback` if the option is left out. */
 export function numberOption(
   call: Pick<Call, 'options'>,
   name: string,
@@ -128,7 +128,7 @@ export function switchOption(call: Pick<Call, 'options'>, name: string): boolean
   throw new UsageError(`--${name} must be true or false.`)
 }
 
-/** Value of an option that must be one of a few words; undefined where it is left out. */
+/** Throws a UsageError for any other word; undefined if the option is left out. */
 export function choiceOption<T extends string>(
   call: Pick<Call, 'options'>,
   name: string,
@@ -142,13 +142,10 @@ export function choiceOption<T extends string>(
 
 const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
-/** Sentence of an option that `timeOption` reads. */
+/** The forms that `timeOption` reads, for the sentence of an option. */
 export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
 
-/**
- * A time in ISO 8601, or an age such as 30m, 12h or 7d, which is ahead of now where `isAhead`; undefined
- * where it is left out.
- */
+/** Reads ISO 8601, or 30m, 12h or 7d before now, or after now if `isAhead`. */
 export function timeOption(
   call: Pick<Call, 'options'>,
   name: string,
@@ -168,9 +165,21 @@ export function timeOption(
   )
 }
 
-/** Argument at `index`. The parser has checked the required ones. */
+/** The parts of a list such as `a, b`. */
+export function listIn(text: string): readonly string[] {
+  return text.split(',').map((part) => part.trim())
+}
+
+/** The parser has checked the required arguments. */
 export function argument(call: Call, index: number): string {
   return call.args[index] ?? ''
+}
+
+/** Throws a UsageError that lists `options` if there is no change. */
+export function requireChange(changes: object, options: readonly CommandOption[]): void {
+  if (Object.keys(changes).length > 0) return
+  const names = options.map(({ name }) => `--${name}`).join(', ')
+  throw new UsageError(`Nothing to change. Options: ${names}.`)
 }
 
 /** The first argument, as the id in the path of an operation. */

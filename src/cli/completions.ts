@@ -1,8 +1,8 @@
-// Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
+// Shell completion: a script for each shell, and the ids that these scripts ask the running relay for.
 
 import { groupedNumber } from '../domain/handle.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
-import { GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
+import { GLOBAL_OPTIONS, argument, type Command, type IdKind } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 
@@ -20,12 +20,10 @@ export const COMPLETIONS_COMMAND: Command = {
 
 /** After Tab, an empty list is better than a longer wait. */
 const PATIENCE_MS = 1_000
-const LISTED_MAX = 50
-const WEBHOOKS_MAX = 10
 
 type Named = { readonly id: string; readonly name: string }
 
-const LISTED = { query: { limit: String(LISTED_MAX) } }
+const LISTED = { query: { limit: '50' } }
 
 const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly Named[]>>> = {
   keys: async (client) => {
@@ -70,7 +68,9 @@ export const COMPLETION_IDS_COMMAND: Command = {
   args: [{ name: 'KIND', choices: Object.keys(LISTS) }],
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
-    const found = await withTimeout(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
+    const kind = argument(call, 0) as IdKind // The parser lets no other word through.
+    const ids = runningRelay(call).then((client) => LISTS[kind](client))
+    const found = await withTimeout(systemClock, PATIENCE_MS, ids, []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
     call.out.data({ data: found }, lines)
   },
@@ -82,7 +82,7 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => readonl
   fish: fishScript,
 }
 
-/** Several matching ids are shown with their names; a single one is inserted bare. */
+/** Shows several matching ids with their names, and inserts a single one without. */
 function bashScript(commands: readonly Command[]): readonly string[] {
   return [
     '_hookline() {',
@@ -128,7 +128,7 @@ function zshScript(commands: readonly Command[]): readonly string[] {
   ]
 }
 
-/** Sets `variable` to the words that can come next, and `ids` to the kind of id that can. */
+/** Sets `variable` to the words that can come next, and `ids` to the kind of id that can come next. */
 function nextWords(commands: readonly Command[], variable: string): readonly string[] {
   const clause = (pattern: string, words: Iterable<string>, ids?: IdKind) =>
     `    ${pattern}) ${variable}='${[...words].join(' ')}' ids=${ids ?? "''"} ;;`
@@ -226,17 +226,9 @@ function firstWords(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
 }
 
-async function idsOf(call: Call): Promise<readonly Named[]> {
-  const client = await runningRelay(call)
-  const kind = argument(call, 0) as IdKind // The parser lets no other word through.
-  return LISTS[kind](client)
-}
-
-/** Failed deliveries: candidates for `webhooks redeliver`. */
+/** Candidates for `webhooks redeliver`. */
 async function failedDeliveries(client: ControlClient): Promise<readonly Named[]> {
-  const { data: webhooks } = await client.ask('listWebhooks', {
-    query: { limit: String(WEBHOOKS_MAX) },
-  })
+  const { data: webhooks } = await client.ask('listWebhooks', { query: { limit: '10' } })
   const query = { ...LISTED.query, status: 'exhausted' }
   const lists = await Promise.all(
     webhooks.map(async ({ id, description, url }) => {
@@ -261,7 +253,7 @@ function unrevoked<T extends { readonly revoked_at: string | null }>(rows: reado
   return rows.filter(({ revoked_at }) => revoked_at === null)
 }
 
-/** First name that is not empty, on one line and without control characters. */
+/** Takes the first name that isn't empty, without control characters. */
 function named(id: string, ...names: readonly (string | null)[]): Named {
   const name = names.find((one) => one !== null && one !== '') ?? ''
   return { id, name: name.replaceAll(/\p{Cc}+/gu, ' ') }

@@ -32,12 +32,12 @@ export const CONFIG_COMMANDS: readonly Command[] = [
 async function show(call: Call): Promise<undefined> {
   const client = clientOf(call)
   const isThere = await client.isThere()
-  // A relay in safe mode gives none.
+  // A relay in safe mode lists no options.
   const running = isThere ? ((await client.find('listOptions'))?.data ?? null) : null
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
-  // Without secrets: this output ends up in reports and screenshots.
+  // Hides secrets, because this output ends up in reports and screenshots.
   const all = [...rows, ...settings].map((row) => ({
     ...row,
     value: shownSetting(row.name, row.value),
@@ -60,13 +60,13 @@ async function change(call: Call): Promise<undefined> {
   call.out.data(setting, [`Set ${name} to ${shown}.`])
 }
 
-/** Value of a setting as it is printed, of the running relay or from the database. */
+/** The printed value of a setting, from the running relay or from the database. */
 export async function settingText(call: Call, name: SettingName): Promise<string> {
   const rows = await settingRows(call)
   return rows.find((row) => row.name === name)?.value ?? ''
 }
 
-/** Settings in the database; their defaults while there is no database. */
+/** The defaults if there is no database yet. */
 async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
   const { dataDir } = call.loadConfig().config
   if (!existsSync(dataDirectoryAt(dataDir).database)) {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import type { Contact, ImportReport, OptOut, SearchResult } from '../api/contacts.ts'
+import type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
 import {
   CONTACT_FIELDS,
   OTHER_FIELDS,
@@ -29,7 +29,7 @@ import { table, timeCell, type Line } from './table.ts'
 
 const LIMIT_MAX = 200
 
-/** The columns of a table: long texts come last. */
+/** Long texts come last. */
 const COLUMNS = OTHER_FIELDS.toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)))
 
 export const CONTACT_COMMANDS: readonly Command[] = [
@@ -163,16 +163,12 @@ async function remove(call: Call): Promise<undefined> {
 async function listOptOuts(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
   const page = await askRelay(call, 'listOptOuts', { query: { limit: String(limit) } })
-  call.out.data(page, [optOutTable(page.data)])
-  if (page.data.length === 0) call.out.note('No opt-outs.')
-  if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
-}
-
-function optOutTable(optOuts: readonly OptOut[]): Line {
-  const rows = optOuts.map(({ handle, phone_line_id, keyword, source, created_at }) => {
+  const rows = page.data.map(({ handle, phone_line_id, keyword, source, created_at }) => {
     return [groupedNumber(handle), keyword ?? source, phone_line_id ?? 'all', timeCell(created_at)]
   })
-  return table(['HANDLE', 'BY', 'LINE', 'TIME'], rows)
+  call.out.data(page, [table(['HANDLE', 'BY', 'LINE', 'TIME'], rows)])
+  if (page.data.length === 0) call.out.note('No opt-outs.')
+  if (page.has_more) call.out.note('More opt-outs exist. Show more with --limit.')
 }
 
 async function addOptOut(call: Call): Promise<undefined> {
@@ -191,10 +187,10 @@ async function removeOptOut(call: Call): Promise<undefined> {
   call.out.data(deleted, [`Messages to ${groupedNumber(deleted.handle)} can be sent again.`])
 }
 
-/** Cards, and characters, of one request. */
+/** The most cards, and the most characters, in one request. */
 const PART_CARDS = 500
 const PART_LENGTH_MAX = 2_000_000
-/** Bad rows that are printed; with --json all that the relay reports. */
+/** The most bad rows that are printed; --json has all that the relay reports. */
 const SHOWN_MAX = 50
 
 async function importFile(call: Call): Promise<ExitCode> {
@@ -219,17 +215,16 @@ async function importFile(call: Call): Promise<ExitCode> {
   return failed === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** A piece of a file that is a file of its own, and what to add to its rows. */
+/** A piece of a file, complete as a file, and the number to add to its row numbers. */
 type Part = { readonly text: string; readonly rowsBefore: number; readonly cards: number }
 
 function partsOf(text: string, { head, cards }: ContactFile): readonly Part[] {
   const parts: Part[] = []
-  let start = { end: head.length, row: 0 }
-  let last: Pick<Card, 'end' | 'row'> = { ...start, row: head === '' ? 0 : 1 }
-  start = last
+  let start: Pick<Card, 'end' | 'row'> = { end: head.length, row: head === '' ? 0 : 1 }
+  let last = start
   let count = 0
   const finish = () => {
-    // The first row of a part follows its own row of names.
+    // In each part, the first row follows the row with the column names.
     const rowsBefore = head === '' ? start.row : start.row - 1
     if (count > 0)
       parts.push({ text: head + text.slice(start.end, last.end), rowsBefore, cards: count })
@@ -259,10 +254,9 @@ async function importParts(
   for (const { text, rowsBefore, cards } of parts) {
     const query = { country: country ?? undefined }
     const report = await client.ask('importContacts', { text, query })
-    total.imported += report.imported
-    total.updated += report.updated
-    total.skipped += report.skipped
-    total.failed += report.failed
+    for (const name of ['imported', 'updated', 'skipped', 'failed'] as const) {
+      total[name] += report[name]
+    }
     errors.push(...report.errors.map(({ row, why }) => ({ row: row + rowsBefore, why })))
     bar.add(cards)
   }

@@ -1,4 +1,4 @@
-// Client of a relay: the API over the Unix socket of the one on this machine, or by address and key.
+// The client of a relay: over the control socket on this machine, or by URL and key.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,8 +20,8 @@ import { deadline, systemClock } from '../system/clock.ts'
 import { proxyVariable } from '../system/network-address.ts'
 import { NoRelayError } from './command.ts'
 
-/** Answer of `/healthz` or `/readyz`, also in safe mode and while the relay starts or stops. */
-export type ProbeAnswer = {
+/** The answer of `/healthz` or `/readyz`, also in safe mode and while the relay starts or stops. */
+type ProbeAnswer = {
   readonly http: number
   readonly status?: string
   readonly reason?: string
@@ -29,21 +29,20 @@ export type ProbeAnswer = {
   readonly error?: ErrorAnswer['error']
 }
 
-/** An event, and the id from which a reader resumes behind it. */
+/** An event, and the id to resume after it. */
 export type EventPlace = { readonly id: string | null; readonly event: AnyEvent | null }
 
-/** A send is answered within 60 s; anything slower is stuck. */
+/** The relay answers a send within 60 s; anything slower is stuck. */
 const TIMEOUT_MS = 90_000
-/** Probes are answered at once. */
 const PROBE_TIMEOUT_MS = 5_000
 
-/** Path of the control socket of a relay on this machine, or the address of any relay with the headers of a key. */
+/** The path of a control socket on this machine, or the URL of any relay with the headers of a key. */
 type RelayPlace =
   | string
   | {
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
-      /** It may name a proxy, which then is given the headers too. */
+      /** May name a proxy, which then receives the headers too. */
       readonly environment: Readonly<Record<string, string | undefined>>
     }
 
@@ -54,7 +53,7 @@ export class ControlClient {
     this.#place = place
   }
 
-  /** True where a relay answers, or is too busy to answer in time. */
+  /** True if a relay answers, or is too busy to answer in time. */
   async isThere(): Promise<boolean> {
     if (typeof this.#place === 'string' && !existsSync(this.#place)) return false
     const limit = deadline(systemClock, PROBE_TIMEOUT_MS)
@@ -81,7 +80,7 @@ export class ControlClient {
     }
   }
 
-  /** Answer of an operation; throws a RefusedError if the relay refuses. */
+  /** Throws a RefusedError if the relay refuses. */
   async ask<Id extends OperationId>(id: Id, ...given: CallArguments<Id>): Promise<Answer<Id>> {
     return (await this.call(id, ...given)).body
   }
@@ -100,7 +99,7 @@ export class ControlClient {
     }
   }
 
-  /** The same; null if the relay refuses, as one of an earlier version does that has no such operation. */
+  /** Like `ask`, but null if the relay refuses: one of an earlier version may not have the operation. */
   async find<Id extends OperationId>(
     id: Id,
     ...given: CallArguments<Id>
@@ -113,7 +112,6 @@ export class ControlClient {
     }
   }
 
-  /** Uploads the bytes of a file as they are read. */
   async upload(filename: string, bytes: ReadableStream<Uint8Array>): Promise<Attachment> {
     const { method, path } = requestOf('uploadAttachment', {}, { filename })
     const response = await this.#fetch(path, { method, body: bytes })
@@ -122,12 +120,11 @@ export class ControlClient {
     return body as Attachment // The relay checks every answer against its schema.
   }
 
-  /** Answer with the bytes of a file. */
   file<Id extends OperationId>(id: Id, { params, query = {} }: Call<Id>): Promise<Response> {
     return this.#fetch(requestOf(id, params ?? {}, query).path, {})
   }
 
-  /** The bytes themselves; throws a RefusedError if the relay refuses. */
+  /** Throws a RefusedError if the relay refuses. */
   async *download<Id extends OperationId>(id: Id, call: Call<Id>): AsyncGenerator<Uint8Array> {
     const response = await this.file(id, call)
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
@@ -135,8 +132,8 @@ export class ControlClient {
   }
 
   /**
-   * Events behind the one with the id `after`, or as they happen, until the relay stops or `signal` aborts. In a
-   * silence there is a place without an event.
+   * Events after the event `after`, or from now on if it is null, until the relay stops or `signal` aborts. A place
+   * without an event is the relay's sign of life.
    */
   async *events(signal: AbortSignal, after: string | null): AsyncGenerator<EventPlace> {
     const headers = after === null ? undefined : { 'last-event-id': after }
@@ -194,7 +191,7 @@ async function fetchElsewhere(
   throw new Error(`${what}${through}`)
 }
 
-/** A block of server-sent events. */
+/** Parses one block of server-sent events. */
 function placeIn(block: string): EventPlace {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1]
   const data = field('data')

@@ -1,5 +1,5 @@
-// Commands for whatever may talk to the relay: API keys, tokens of iPhones with Shortcuts, and the link
-// that sets the dashboard's password.
+// Commands for API keys, for the tokens of iPhones with Shortcuts, and for the link that sets the
+// dashboard's password.
 
 import type { BridgeToken } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
@@ -33,6 +33,7 @@ import {
   UsageError,
   argument,
   choiceOption,
+  listIn,
   numberOption,
   timeOption,
   type Call,
@@ -130,14 +131,10 @@ export const SETUP_LINK_COMMAND: Command = {
   run: printSetupLink,
 }
 
-/** Rows that show a new key and the headers it goes into. */
+/** A new key, with the headers it goes into. */
 export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): readonly Line[] {
   return [
-    fields([
-      ['id', key.id],
-      ['X-API-Key', key.key],
-      ['X-API-Secret', key.secret],
-    ]),
+    fields(Object.entries({ id: key.id, 'X-API-Key': key.key, 'X-API-Secret': key.secret })),
     "Save the secret now. You won't see it again.",
   ]
 }
@@ -156,18 +153,14 @@ async function createApiKey(call: Call): Promise<undefined> {
   call.out.data(key, describeNewKey(key), undo)
 }
 
-const SENDS_MAX = 100_000
-
-/** Limits of a new key, as the API has them. */
 function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const { options } = call
-  const list = (name: string) =>
-    options
-      .get(name)
-      ?.split(',')
-      .map((each) => each.trim())
+  const list = (name: string) => {
+    const text = options.get(name)
+    return text === undefined ? undefined : listIn(text)
+  }
   const count = (name: string) =>
-    options.has(name) ? numberOption(call, name, { fallback: 1, max: SENDS_MAX }) : undefined
+    options.has(name) ? numberOption(call, name, { fallback: 1, max: 100_000 }) : undefined
   const end = timeOption(call, 'expires', true)
   const rules = {
     recipients: choiceOption(call, 'recipients', RECIPIENT_RULES),
@@ -190,7 +183,7 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
 
 function scopeNamed(name: string): Scope | ScopeGroup {
   const names = [...Object.keys(SCOPE_GROUPS), ...SCOPES]
-  if (names.includes(name)) return name as Scope | ScopeGroup // One of them.
+  if (names.includes(name)) return name as Scope | ScopeGroup // Just checked.
   throw new UsageError(`--scopes must be of: ${names.join(', ')}.`)
 }
 
@@ -202,7 +195,7 @@ function quietHoursIn(text: string | undefined): QuietHours | undefined {
   throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00.')
 }
 
-/** "read,send · 1 line · known · 30/h". */
+/** Such as `read,send · 1 line · known · 30/h`. */
 function limitWords(key: Key): string {
   const { scopes, phone_line_ids: lines, rules } = key
   const parts = [
@@ -288,9 +281,7 @@ async function addIphone(call: Call): Promise<undefined> {
   const label = call.options.get('label') ?? null
   const bridge = await throughRelayOrFile(call, {
     relay: (client) =>
-      client.ask('createBridge', {
-        body: { phone_number: number, label: label ?? undefined },
-      }),
+      client.ask('createBridge', { body: { phone_number: number, label: label ?? undefined } }),
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge), newTokenFor(bridge.id))
@@ -320,10 +311,7 @@ async function removeIphone(call: Call): Promise<undefined> {
 
 function describeToken({ id, token }: BridgeToken): readonly Line[] {
   return [
-    fields([
-      ['id', id],
-      ['Authorization', `Bearer ${token}`],
-    ]),
+    fields(Object.entries({ id, Authorization: `Bearer ${token}` })),
     "Save the token now. You won't see it again.",
   ]
 }

@@ -1,5 +1,5 @@
-// Findings as the relay sees them: on a Mac, permissions belong to the relay, and this shell may have
-// others.
+// `hookline doctor`. The relay reports its own findings: on a Mac, permissions belong to the relay, and this
+// shell may have others.
 
 import { mkdirSync } from 'node:fs'
 import { platform } from 'node:os'
@@ -30,7 +30,7 @@ type DoctorTools = {
   readonly findPlace: FindPlace
 }
 
-/** Doctor for a platform; `run` opens System Settings. */
+/** `run` opens System Settings. */
 export function doctorCommand(tools: DoctorTools): Command {
   return {
     name: 'doctor',
@@ -63,7 +63,7 @@ export const DOCTOR_COMMAND = doctorCommand({
   findPlace: thisPlace,
 })
 
-/** Addresses of panes since macOS 13. Apple documents none; many programs open them so. */
+/** URLs of panes since macOS 13. Apple documents none of them; many programs use them. */
 const SETTINGS_APP = 'x-apple.systempreferences:com.apple.'
 const PANES: ReadonlyMap<string, string> = new Map([
   ['full_disk_access', `${SETTINGS_APP}preference.security?Privacy_AllFiles`],
@@ -72,7 +72,7 @@ const PANES: ReadonlyMap<string, string> = new Map([
   ['auto_login_off', `${SETTINGS_APP}Users-Groups-Settings.extension`],
 ])
 
-/** Finding with its number in the report, and its depth below its cause. */
+/** A finding with its number in the report; `cause` is the number of its cause. */
 type Listed = {
   readonly finding: HealthFinding
   readonly number: number
@@ -92,10 +92,11 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const client = await runningRelay(call)
   const { data: lines } = await client.ask('listPhoneLines', { query: { limit: '200' } })
   const { data: findings } = await client.ask('listHealthFindings')
-  // A relay of an earlier version has no such list.
+  // A relay of an earlier version has no list of phones.
   const phones = (await client.find('listPhones'))?.data ?? []
 
   const listed = listedIn(findingTrees(findings))
+  const online = lines.filter((line) => line.status === 'online')
   const problems = findings.filter(
     ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
   )
@@ -104,7 +105,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
     ...repairLines(fixed.repairs),
     ...phoneLines(phones),
     ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
-    findingWords(findings) ?? noIssues(lines),
+    findingWords(findings) ?? `No issues. ${countWords(online.length, 'line')} online.`,
   ])
   if (call.options.has('open')) await openFirstPane(call, listed, tools.run)
   const folder = call.options.get('screens')
@@ -112,7 +113,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
 }
 
-/** Repairs where that is asked for, and prints it where no relay is there to be examined. */
+/** Repairs if `--fix` is given, and prints the repairs if no relay runs that could be examined. */
 async function repairFirst(
   call: Call,
   { findPlace }: DoctorTools,
@@ -149,14 +150,14 @@ function describe(
   const snoozed = snoozed_until === undefined ? '' : ` (snoozed until ${snoozed_until})`
   const head = `${finding.severity}: ${finding.title}${because}${snoozed}`
   const line = nameOf(finding.line_id, lines)
-  const pane = isMac ? paneOf(finding) : null
+  const pane = isMac ? PANES.get(finding.code) : undefined
   const { guide } = findingRow(finding.code)
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
     ['why', finding.why],
     ['fix', finding.fix],
     ...(guide === null ? [] : [['see', `hookline guide ${guide.split('#')[0]}`] as const]),
-    ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
+    ...(pane === undefined ? [] : [['open', `open "${pane}"`] as const]),
   ]
   const indent = '    '.repeat(depth)
   return [fields([[`${number}.`, stateCell(head)]], indent), fields(more, `    ${indent}`)]
@@ -170,30 +171,17 @@ function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
   return label === null || label === '' ? number : `${number} (${label})`
 }
 
-function paneOf({ code }: HealthFinding): string | null {
-  return PANES.get(code) ?? null
-}
-
-function openingOf(pane: string): string {
-  return `open "${pane}"`
-}
-
-function noIssues(lines: readonly PhoneLine[]): string {
-  const online = lines.filter((line) => line.status === 'online')
-  return `No issues. ${countWords(online.length, 'line')} online.`
-}
-
 async function openFirstPane(
   call: Call,
   listed: readonly Listed[],
   run: RunProcess,
 ): Promise<void> {
-  const pane = listed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
+  const pane = listed.map(({ finding }) => PANES.get(finding.code)).find(Boolean)
   if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }
   const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, NEVER)
   if (end.end === 'exited' && end.exitCode === 0) return
-  call.out.problem(`System Settings did not open. Try: ${openingOf(pane)}`)
+  call.out.problem(`System Settings did not open. Try: open "${pane}"`)
 }
 
 function phoneLines(phones: readonly Phone[]): readonly Line[] {
@@ -203,7 +191,7 @@ function phoneLines(phones: readonly Phone[]): readonly Line[] {
   })
 }
 
-/** Writes a file for each phone that shows an unknown screen, and prints its path. */
+/** Writes a file for each phone that shows an unknown screen. */
 function writeScreens(call: Call, phones: readonly Phone[], folder: string): void {
   const unknown = phones.filter(({ unknown_screen }) => unknown_screen !== null)
   if (unknown.length === 0)
@@ -216,7 +204,7 @@ function writeScreens(call: Call, phones: readonly Phone[], folder: string): voi
   }
 }
 
-/** Without the name and the whole id: the line is the head of a file that is sent to others. */
+/** Has neither the name nor the whole id, because it heads a file that is sent to others. */
 function headOf({ key, ios_version, battery_percent }: Phone): string {
   const facts = [
     `iPhone …${endOf(key)}`,
@@ -230,13 +218,13 @@ function endOf(key: string): string {
   return key.slice(-6)
 }
 
-/** A row for each stage up to the first that is not reached, with its reason; none where all are. */
+/** A row for each stage up to the first one that isn't reached, with its reason. Empty if all are reached. */
 function statesOf({ states, stop }: Phone): readonly Line[] {
   const reached = states.filter(({ is_reached }) => is_reached)
   const next = states[reached.length]
   if (next === undefined) return []
   const rows = [
-    // Each phone that is listed has reached the first stage.
+    // Every listed phone has reached the first stage.
     ...reached.slice(1).map(({ state }) => [inWords(state), 'yes'] as const),
     [inWords(next.state), stop === null ? 'not yet' : `no: ${stop.title}`] as const,
   ]

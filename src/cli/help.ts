@@ -53,7 +53,7 @@ export const ABOUT_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Printed by a bare `hookline`: a dozen lines. */
+/** Printed by `hookline` without a command. */
 export const SHORT_HELP: readonly string[] = [
   'Hookline relays iMessage over an HTTP API.',
   '',
@@ -142,7 +142,7 @@ function describeOptions(options: readonly CommandOption[]): string[] {
   return options.map(({ sentence }, i) => `    ${(names[i] ?? '').padEnd(longest)}  ${sentence}`)
 }
 
-/** The manual page for man(1), from the tables of commands and options. */
+/** The page for man(1). */
 function manualPage(groups: readonly CommandGroup[]): readonly string[] {
   const commands = groups.flatMap(({ heading, commands }) => [
     `.SS ${roff(heading)}`,
@@ -181,7 +181,7 @@ function manualPage(groups: readonly CommandGroup[]): readonly string[] {
   ]
 }
 
-/** The command line in plain text for an agent that uses it. */
+/** Plain text for an agent that uses the command line. */
 function agentPage(groups: readonly CommandGroup[]): readonly string[] {
   const commands = groups.flatMap((group) => group.commands)
   return [
@@ -206,7 +206,6 @@ function agentPage(groups: readonly CommandGroup[]): readonly string[] {
   ]
 }
 
-/** Options of a command, indented below it. */
 function manualOptions(options: readonly CommandOption[]): readonly string[] {
   if (options.length === 0) return []
   return ['.RS', ...options.flatMap((option) => ['.TP', ...manualOption(option)]), '.RE']
@@ -216,7 +215,7 @@ function manualOption({ name, value, sentence }: CommandOption): readonly string
   return [`.B ${roff(`--${name}${value === null ? '' : ` ${value}`}`)}`, roff(sentence)]
 }
 
-/** Text for roff: no escape, no hyphen of typography, and no request at its beginning. */
+/** Escapes text for roff: backslashes, hyphens, letters beyond ASCII, and a leading dot or quote. */
 function roff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

@@ -8,18 +8,17 @@ type Manifest = {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** Packages that the bundle takes of those that a dependency may use. */
+/** Peer dependencies that the bundle contains. */
 const PEERS = ['@sinclair/typebox', 'supports-color']
 
 const ROOT = `${import.meta.dir}/../..`
-const OWN = `${import.meta.dir}/licenses`
 const TEXT = /^(licen[cs]e|notice|copying)|\.license\.txt$/i
 const RULE = '-'.repeat(80)
 
 /** Licenses of everything in the executable, read at build time. */
 export function readLicenses(): string {
   const packages = [...foldersBelow(ROOT), ...PEERS.map((name) => `${ROOT}/node_modules/${name}`)]
-  const read = (name: string) => readFileSync(`${OWN}/${name}`, 'utf8')
+  const read = (name: string) => readFileSync(`${import.meta.dir}/licenses/${name}`, 'utf8')
   const parts = [
     section('Hookline', readFileSync(`${ROOT}/LICENSE`, 'utf8')),
     ...packages.toSorted().map((folder) => packageSection(folder)),
@@ -30,7 +29,7 @@ export function readLicenses(): string {
   return parts.join('\n').replaceAll(/[\r\f]/g, '')
 }
 
-/** Folders of all runtime dependencies of the package in `folder`, direct and indirect. */
+/** The folders of all runtime dependencies of the package in `folder`, direct and indirect. */
 function foldersBelow(folder: string, found = new Set<string>()): ReadonlySet<string> {
   for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
     const below = folderOf(folder, name)
@@ -56,7 +55,7 @@ function section(title: string, text: string): string {
   return `${RULE}\n${title}\n${RULE}\n\n${text.trim()}\n`
 }
 
-/** Folder of the package `name` as the package in `from` finds it: its own copy, or that of one above it. */
+/** Finds the package `name` as the package in `from` does: its own copy, or the copy of a folder above. */
 function folderOf(from: string, name: string): string {
   const own = `${from}/node_modules/${name}`
   const above = from.replace(/\/node_modules\/(@[^/]+\/)?[^/]+$/, '')

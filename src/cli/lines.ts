@@ -6,7 +6,15 @@ import { groupedNumber } from '../domain/handle.ts'
 import type { Line } from '../domain/line.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { UsageError, argument, idIn, switchOption, type Call, type Command } from './command.ts'
+import {
+  UsageError,
+  argument,
+  idIn,
+  requireChange,
+  switchOption,
+  type Call,
+  type Command,
+} from './command.ts'
 import { askRelay, calling, throughRelayOrFile } from './own-file.ts'
 import { stateCell, table } from './table.ts'
 
@@ -68,7 +76,7 @@ export const LINE_COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Fields that a stopped relay has no value for are left out. */
+/** Without a running relay, these fields have no value. */
 type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &
   Partial<Pick<PhoneLine, 'new_contacts_today' | 'capabilities'>>
 
@@ -94,7 +102,6 @@ async function list(call: Call): Promise<undefined> {
   if (rows.length === 0) call.out.note('No lines yet.')
 }
 
-/** Time zone of a relay that runs. */
 async function zoneOf(call: Call): Promise<string> {
   const { data } = await askRelay(call, 'listSettings')
   return data.find(({ name }) => name === 'time_zone')?.value ?? UTC
@@ -124,10 +131,7 @@ async function change(call: Call): Promise<undefined> {
     ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
     ...(call.options.has('relay-groups') && { relay_groups: switchOption(call, 'relay-groups') }),
   }
-  if (Object.keys(changes).length === 0) {
-    const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
-    throw new UsageError(`Nothing to change. Options: ${names}.`)
-  }
+  requireChange(changes, CHANGES)
   const line = await askRelay(call, 'updatePhoneLine', { params: idIn(call), body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
 }
@@ -150,14 +154,12 @@ async function move(call: Call): Promise<undefined> {
   const place = (box: PhoneLine['box'] | null) => (box ? `on ${box.name}` : 'on this machine')
   if (line.moves_to === undefined) {
     call.out.data(line, [`${line.id} is ${place(line.box)}.`])
-    return undefined
+    return
   }
   call.out.data(line, [`${line.id} is moving. Sign in ${place(line.moves_to)} with ${number}.`])
   call.out.note('It continues by itself as soon as the number is there. Messages wait.')
-  return undefined
 }
 
-/** Line of a stopped relay: in the shape of the API, without what only a running one knows. */
 function stoppedLine(line: Line): ListedLine {
   return {
     id: line.id,

@@ -1,5 +1,5 @@
-// `hookline mac trace`: explains to the owner of a Mac what will be in the record and what to do meanwhile.
-// The driver makes the record.
+// `hookline mac trace`: explains to the owner of a Mac what the record will contain and what to do meanwhile. The
+// driver makes the record.
 
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { homedir, platform, release } from 'node:os'
@@ -29,7 +29,6 @@ export const MAC_TRACE_COMMAND: Command = {
   run: trace,
 }
 
-const FILE_NAME = 'hookline-mac-trace.ndjson'
 const MESSAGES_WANTED = 10
 const TRACE_MS_MAX = 600_000
 
@@ -39,7 +38,7 @@ async function trace(call: Call): Promise<ExitCode> {
   const { folder } = call.surroundings
   const { macChatDb } = call.loadConfig().config
   const database = resolve(folder, chatDbPath({ macChatDb }, homedir()))
-  const file = resolve(folder, call.options.get('to') ?? FILE_NAME)
+  const file = resolve(folder, call.options.get('to') ?? 'hookline-mac-trace.ndjson')
   const refusal = refusalFor({ database, file })
   if (refusal !== null) {
     call.out.problem(refusal.sentence)
@@ -56,7 +55,6 @@ async function trace(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** Reason against a trace, or null. */
 function refusalFor({ database, file }: Places): { sentence: string; exitCode: ExitCode } | null {
   if (existsSync(file)) {
     return { sentence: `${file} is there already: name another by --to.`, exitCode: EXIT.failed }
@@ -112,7 +110,10 @@ async function recordInto(
     const write = (entry: TraceEntry) => {
       writeLine(entry)
       count.changes += 1
-      if (!isOwnMessage(entry)) return
+      const { t, op, table, set } = entry
+      const isOwnMessage =
+        t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
+      if (!isOwnMessage) return
       count.messages += 1
       call.out.note(`${count.messages} of ${MESSAGES_WANTED} messages seen.`)
     }
@@ -129,7 +130,7 @@ async function recordInto(
   ])
 }
 
-/** Ends with Enter, Ctrl-C or the time; true where the record is complete. */
+/** Ends with Enter, Ctrl-C or the time; returns whether the record is complete. */
 async function recordUntilEnter(
   path: string,
   write: (entry: TraceEntry) => void,
@@ -139,28 +140,20 @@ async function recordUntilEnter(
   const signal = AbortSignal.any([stopSignal(), enter.signal])
   const tools = { clock: systemClock, random: systemRandom }
   const record = recordTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
-  // The record has begun: messages from here on are in it.
+  // The record has begun, so it includes the messages that the owner sends now.
   say(INSTRUCTIONS)
-  await Promise.race([record, stopAtLine(typed, enter)])
+  // If standard input ends, nobody can press Enter, and only the time ends the record.
+  const stopAtLine = typed.next().then(({ done }) => void (done !== true && enter.abort()))
+  await Promise.race([record, stopAtLine])
   return (await record).isWhole
 }
 
-/** Once standard input has ended, Enter cannot be pressed: then the time ends the record. */
-async function stopAtLine(typed: AsyncGenerator<string>, enter: AbortController): Promise<void> {
-  const { done } = await typed.next()
-  if (done !== true) enter.abort()
-}
-
-function isOwnMessage({ t, op, table, set }: TraceEntry): boolean {
-  return t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
-}
-
-/** To the owner at the terminal, even where standard output is redirected. */
+/** Reaches the owner at the terminal even if standard output is redirected. */
 function say(lines: readonly string[]): void {
   for (const line of lines) writeLogLine(`${line}\n`)
 }
 
-/** Lines typed on standard input. */
+/** The lines typed on standard input. */
 export async function* typedLines(): AsyncGenerator<string> {
   let rest = ''
   const decoder = new TextDecoder()
@@ -172,7 +165,7 @@ export async function* typedLines(): AsyncGenerator<string> {
 }
 
 export type ScriptEntry = {
-  /** Milliseconds from the start of the trace; below zero for the last known state of the accounts. */
+  /** Milliseconds since the start of the trace; negative for the last known state of the accounts. */
   readonly t: number
   readonly op: 'script' | 'no_relay'
   readonly set: Readonly<Record<string, unknown>>
@@ -196,19 +189,19 @@ export async function scriptEntries(
     const since = all.filter(({ t }) => t >= 0)
     return known === undefined ? since : [known, ...since]
   } catch (error) {
-    // The rows are worth having without it. A relay of another version has no such route.
+    // The rows are useful without it. A relay of another version has no such route.
     const isExpected = error instanceof NoRelayError || error instanceof RefusedError
     if (isExpected) return [{ t: 0, op: 'no_relay', set: { why: error.name } }]
     throw error
   }
 }
 
-// The macOS prompt for permission to control Messages. It comes with the first Apple event of the asking
-// program; public reports (of nanoclaw, on macOS 26) show no prompt for a LaunchAgent. TCC prompts for an
-// app launched on the screen under the same name, so the app makes one harmless run of the script. Built
-// by the manual pages of open(1) and osascript(1), and not yet tried on a Mac.
-
-/** Launched on the screen only; listed neither in the help nor in the README. */
+/**
+ * Brings up the macOS dialog for permission to control Messages. macOS shows it at the first Apple event of a
+ * program; public reports (of nanoclaw, on macOS 26) show no prompt for a LaunchAgent. TCC prompts for an app
+ * launched on the screen under the same name, so that app runs the script once, harmlessly. Built by the manual
+ * pages of open(1) and osascript(1), and not yet tried on a Mac. Absent from the help and the README.
+ */
 export const MAC_PERMIT_COMMAND: Command = {
   name: 'mac permit',
   sentence: 'Send Messages a harmless request, so that macOS asks for permission.',
@@ -223,7 +216,7 @@ export const MAC_PERMIT_COMMAND: Command = {
   },
 }
 
-/** Brings up the dialog where the relay's own run of the script was refused. */
+/** Brings up the dialog if macOS refused the relay's own run of the script. */
 export async function askForAutomation(
   { host, call, signal }: { host: ServiceHost; call: Pick<Call, 'out'>; signal: AbortSignal },
   findings: readonly Pick<HealthFinding, 'code'>[],

@@ -1,4 +1,4 @@
-// Commands for the people who read and answer in the dashboard.
+// Commands for members: people who read and answer in the dashboard.
 
 import type { InvitedMember } from '../api/owner.ts'
 import { argument, idIn, type Call, type Command } from './command.ts'
@@ -18,13 +18,15 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     name: 'members add',
     args: [{ name: 'NAME' }],
     sentence: 'Let a person read and answer in the dashboard. Prints the link to sign in.',
-    run: add,
+    run: async (call) =>
+      printLink(call, await askRelay(call, 'createMember', { body: { name: argument(call, 0) } })),
   },
   {
     name: 'members link',
     args: ID,
     sentence: 'Print a new one-time link with which a person chooses a new password.',
-    run: renewLink,
+    run: async (call) =>
+      printLink(call, await askRelay(call, 'renewMemberLink', { params: idIn(call), body: {} })),
   },
   {
     name: 'members remove',
@@ -49,15 +51,7 @@ async function list(call: Call): Promise<undefined> {
     call.out.note('Only you can sign in. Add a person: hookline members add NAME')
 }
 
-async function add(call: Call): Promise<undefined> {
-  printLink(call, await askRelay(call, 'createMember', { body: { name: argument(call, 0) } }))
-}
-
-async function renewLink(call: Call): Promise<undefined> {
-  printLink(call, await askRelay(call, 'renewMemberLink', { params: idIn(call), body: {} }))
-}
-
-function printLink(call: Call, invited: InvitedMember): void {
+function printLink(call: Call, invited: InvitedMember): undefined {
   const { url, lan_url: lanUrl } = invited.link
   const undo = `The link was made, and nobody has it. Make another: hookline members link ${invited.id}`
   call.out.data(invited, [url, ...(lanUrl === null ? [] : [lanUrl])], undo)

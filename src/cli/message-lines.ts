@@ -1,17 +1,15 @@
-// A message as lines of text.
-
 import type { Message } from '../api/messages.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { fields, sizeCell, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
-/** Its text on one line, or what it has instead. */
+/** The text on one line, or the names of the files. */
 export function excerptOf({ text, attachments = [], unsent_at }: Message): string {
   if (unsent_at !== undefined) return '(unsent)'
   const line = text.replaceAll(/\s+/g, ' ')
   return line === '' ? attachments.map(({ filename }) => `[${filename}]`).join(' ') : line
 }
 
-/** All that there is to say of it, with what belongs to it. */
+/** Everything about a message, with its attachments, reactions and earlier texts. */
 export function messageLines(message: Message): readonly Line[] {
   return [fields([...factsOf(message), ...extrasOf(message)]), ...partsOf(message)]
 }
@@ -63,7 +61,14 @@ function pair(name: string, value: Cell): Pairs {
 
 function partsOf({ attachments = [], reactions = [], edits = [] }: Message): readonly Line[] {
   return [
-    ...titled('Attachments', ['ID', 'NAME', 'TYPE', 'SIZE', 'STATE'], attachments.map(fileCells)),
+    ...titled(
+      'Attachments',
+      ['ID', 'NAME', 'TYPE', 'SIZE', 'STATE'],
+      attachments.map(({ id, filename, mime_type, size, state, sent }) => {
+        const fate = sent === false ? `${state}, not sent` : state
+        return [id, filename, mime_type, size === null ? null : sizeCell(size), fate]
+      }),
+    ),
     ...titled(
       'Reactions',
       ['FROM', 'REACTION', 'TIME'],
@@ -77,12 +82,6 @@ function partsOf({ attachments = [], reactions = [], edits = [] }: Message): rea
       edits.map(({ at, text }) => [timeCell(at), text]),
     ),
   ]
-}
-
-function fileCells(file: NonNullable<Message['attachments']>[number]) {
-  const { id, filename, mime_type, size, state, sent } = file
-  const fate = sent === false ? `${state}, not sent` : state
-  return [id, filename, mime_type, size === null ? null : sizeCell(size), fate]
 }
 
 function titled(

@@ -27,7 +27,6 @@ import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { handleOption, recipientOf } from './recipient.ts'
 import { stateCell, table, timeCell } from './table.ts'
 
-const LISTED_DEFAULT = 50
 const LISTED_MAX = 200
 
 export const MESSAGE_COMMANDS: readonly Command[] = [
@@ -145,7 +144,6 @@ async function send(call: Call): Promise<ExitCode> {
   return ENDED.includes(status) ? EXIT.failed : EXIT.ok
 }
 
-/** Recipient, line and service; a conversation has its own line and service. */
 function targetOf(call: Call) {
   const to = argument(call, 0)
   const [line, service] = [call.options.get('line'), choiceOption(call, 'service', WANTED_SERVICES)]
@@ -159,7 +157,7 @@ function isConversation(to: string): boolean {
   return to.startsWith('conv_')
 }
 
-/** The files of the call, which are all looked at before the first is uploaded. */
+/** Checks all files before the first one is uploaded. */
 async function filesToSend(call: Call): Promise<readonly string[]> {
   const files = valuesOf(call, 'attach')
   if (files.length === 0 && call.args[1] === undefined) {
@@ -176,7 +174,7 @@ async function filesToSend(call: Call): Promise<readonly string[]> {
 }
 
 async function list(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: LISTED_DEFAULT, max: LISTED_MAX })
+  const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
   const status = choiceOption(call, 'status', MESSAGE_STATUSES)
   const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
   const since = timeOption(call, 'since')
@@ -205,7 +203,7 @@ async function list(call: Call): Promise<undefined> {
   if (page.has_more) call.out.note('More messages exist. Show more with --limit.')
 }
 
-/** Polls the message until it is `until` or can never be: a queued one expires in a day. */
+/** Polls until the message is `until` or can never be: a queued message expires in a day. */
 async function follow(
   client: ControlClient,
   sent: Message,
@@ -227,7 +225,7 @@ function reasonOf({ error, queued_reason, send_at }: Message): string {
 
 const BAR_LENGTH_MAX = 30
 const BAR_LENGTH_MIN = 8
-/** Columns beside the bars. */
+/** The terminal columns that the figures beside the bars take. */
 const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {

@@ -8,37 +8,37 @@ import { laidOut, printable, type Line, type Look } from './table.ts'
 /** The only writer to standard output and standard error. */
 export type Output = {
   /**
-   * Result of the command: `json` with `--json`, else `lines`. Throws an OutputError if it can't be written; `undo` says
-   * what to do then about a secret that nobody has.
+   * The result of the command: `json` with `--json`, else `lines`. Throws an OutputError if it can't be written; `undo`
+   * then says what to do about a secret that nobody has.
    */
   data(json: unknown, lines: readonly Line[], undo?: string): void
-  /** Hint, left out with `--quiet` and with `--json`. */
+  /** A hint, left out with `--quiet` and with `--json`. */
   note(line: Line): void
-  /** Error, on standard error; with `--json` in the shape of the API's errors. */
+  /** An error, on standard error; with `--json` in the shape of the API's errors. */
   problem(message: string, more?: { readonly code: string; readonly details?: unknown }): void
-  /** A bar on standard error that grows up to `size`; nothing where no person sees it. */
+  /** A bar on standard error that grows up to `size`, if a person sees it. */
   bar(title: string, size: number | null): ProgressBar
-  /** Shows the title and the time so far on standard error while `work` is under way. */
+  /** Shows the title and the elapsed time on standard error until `work` settles. */
   during<T>(title: string, work: Promise<T>): Promise<T>
 }
 
-/** A bar that grows with what was carried; `end` removes it. */
+/** `end` removes the bar. */
 export type ProgressBar = { readonly add: (bytes: number) => void; readonly end: () => void }
 
 export type OutputStyle = Look & {
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** True where a person sees standard error. */
+  /** True if a person sees standard error. */
   readonly isWatched: boolean
 }
 
-/** Standard output and standard error, a line at a time. `log` throws what the system says if it can't be written. */
+/** Writes lines to standard output and standard error. `log` throws the system's error if it can't. */
 export type Printer = Pick<Console, 'log' | 'error'>
 
 /** The result of a command could not be written. */
 export class OutputError extends Error {
   override readonly name = 'OutputError'
-  /** True if the reader has gone, as `head` does when it has its lines, and nothing was lost by that. */
+  /** True if the reader has gone, as `head` does once it has its lines, and nothing was lost. */
   readonly isUnread: boolean
 
   constructor(cause: unknown, undo: string | undefined) {
@@ -50,13 +50,13 @@ export class OutputError extends Error {
   }
 }
 
-/** The console of Bun drops errors of writing; a full disk must be one. */
+/** Bun's console drops write errors, such as a full disk. */
 export const STANDARD: Printer = {
   log: (text: string) => writeAll(1, `${text}\n`),
   error: (text: string) => writeLogLine(`${text}\n`),
 }
 
-/** For a service, which goes on although nobody reads what it prints. */
+/** For a service, which goes on if nobody reads what it prints. */
 export function unreadPrinter(to: Printer): Printer {
   const log = (text: string) => {
     try {
@@ -93,7 +93,7 @@ export function createOutput(style: OutputStyle, to: Printer = STANDARD): Output
         return
       }
       const name = style.hasColour ? '\u001B[31mhookline:\u001B[0m' : 'hookline:'
-      // Only our own messages have several lines: invalid options, or a stack trace.
+      // Only our own messages have several lines: lists of invalid options, and stack traces.
       to.error(`${name} ${message.split('\n').map(printable).join('\n')}`)
     },
     bar: (title, size) => (isShown && size ? growingBar(title, size) : NO_BAR),
@@ -141,12 +141,12 @@ async function timed<T>(title: string, work: Promise<T>, now: () => number): Pro
   }
 }
 
-/** Puts `text` in the place of the terminal's current line. */
+/** Replaces the terminal's current line. */
 function rewrite(text: string): void {
   writeError(`\r${text}\u001B[K`)
 }
 
-/** Writes one line of the log to standard error. */
+/** Writes to standard error, without control characters. */
 export function writeLogLine(line: string): void {
   writeError(escapeControls(line))
 }
@@ -162,7 +162,7 @@ function writeError(text: string): void {
 
 const PAUSE_MS = 5
 
-/** Writes all of it, however slowly its reader takes it. */
+/** Retries until a slow reader has taken everything. */
 function writeAll(descriptor: 1 | 2, text: string): void {
   let rest: Uint8Array = Buffer.from(text)
   while (rest.length > 0) {
@@ -175,10 +175,10 @@ function writeAll(descriptor: 1 | 2, text: string): void {
   }
 }
 
-/** The ones that JSON.stringify does not escape. */
+/** Control characters that JSON.stringify doesn't escape. */
 const UNESCAPED = /[\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
 
-/** Equivalent JSON without characters that control the terminal. */
+/** Returns equivalent JSON without characters that control the terminal. */
 function escapeControls(json: string): string {
   return json.replaceAll(
     UNESCAPED,
@@ -186,7 +186,7 @@ function escapeControls(json: string): string {
   )
 }
 
-/** Log for a terminal: warnings and errors, in short form. */
+/** A log for a terminal: warnings and errors, in short form. */
 export function terminalLog(write: (line: string) => void, now: () => number): Log {
   return jsonLog((line) => write(`${shortened(line)}\n`), now, 'warn')
 }

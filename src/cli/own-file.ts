@@ -1,5 +1,4 @@
-// Commands that need only the data: through the relay while one is running, else on the file itself,
-// which they lock.
+// The ways in which commands reach the data: through the relay if one runs, else in the database file, which they lock.
 
 import { existsSync } from 'node:fs'
 
@@ -27,14 +26,14 @@ import { NoRelayError, idIn, type Call, type Command } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import type { Line } from './table.ts'
 
-/** Data directory locked by this process. */
+/** The database in a data directory that this process has locked. */
 export type OwnFile = FileCore & { readonly directory: DataDirectory }
 
-/** Wait for a relay that is starting, or for another command. */
+/** The longest wait for a relay that is starting, or for another command. */
 const PATIENCE_MS = 3_000
 const POLL_MS = 50
 
-/** Client of the running relay; throws a NoRelayError where there is none. */
+/** Throws a NoRelayError if no relay runs. */
 export async function runningRelay(call: Call): Promise<ControlClient> {
   refuseBox(dataDirectoryAt(call.loadConfig().config.dataDir))
   const client = clientOf(call)
@@ -42,7 +41,7 @@ export async function runningRelay(call: Call): Promise<ControlClient> {
   throw new NoRelayError(call.loadConfig().config.dataDir)
 }
 
-/** Answer of the running relay; throws if there is none, or if it refuses. */
+/** Throws a NoRelayError if no relay runs, and a RefusedError if it refuses. */
 export async function askRelay<Id extends OperationId>(
   call: Call,
   id: Id,
@@ -51,7 +50,7 @@ export async function askRelay<Id extends OperationId>(
   return (await runningRelay(call)).ask(id, ...given)
 }
 
-/** The `run` of a command that makes one call and prints its answer. */
+/** Makes the `run` of a command that makes one call and prints its answer. */
 export function calling<Id extends OperationId>(
   id: Id,
   given: (call: Call) => CallArguments<Id>,
@@ -64,7 +63,7 @@ export function calling<Id extends OperationId>(
   }
 }
 
-/** What a call needs whose only parameter is the id in the first argument of its command. */
+/** The arguments of a call whose only parameter is the id in the command's first argument. */
 export function byId(call: Call): [{ readonly params: { readonly id: string } }] {
   return [{ params: idIn(call) }]
 }
@@ -92,13 +91,11 @@ export async function makeDatabase(call: Call): Promise<void> {
   await throughRelayOrFile(call, { relay: async () => {}, file: () => {} })
 }
 
-export type HeldDirectory = { readonly directory: DataDirectory; readonly lock: InstanceLock }
-
-/** Locks the data directory; null where a relay is running. */
+/** Locks the data directory; returns null if a relay runs. */
 export async function holdUnlessRunning(
   call: Call,
   client: ControlClient = clientOf(call),
-): Promise<HeldDirectory | null> {
+): Promise<{ readonly directory: DataDirectory; readonly lock: InstanceLock } | null> {
   const directory = openDataDirectory(call.loadConfig().config.dataDir)
   refuseBox(directory)
   const until = systemClock.monotonic() + PATIENCE_MS
@@ -129,7 +126,7 @@ async function withOwnFile<T>(
   const writer = new Writer(db, () => {})
   try {
     const ids = new LogicalClock(systemClock, systemRandom, 0)
-    // A command has no log; the audit trail records its change.
+    // A command has no log; the audit log records its change.
     const audit = createAudit({ writer, ids, log: silentLog })
     return await work({ directory, db, writer, ids, audit, random: systemRandom })
   } finally {
@@ -138,7 +135,7 @@ async function withOwnFile<T>(
   }
 }
 
-/** Client of the relay of this data directory, which may not be running. */
+/** The relay may not be running. */
 export function clientOf(call: Call): ControlClient {
   return new ControlClient(dataDirectoryAt(call.loadConfig().config.dataDir).controlSocket)
 }

@@ -7,13 +7,13 @@ import {
 } from './command.ts'
 
 export type Parsed = {
-  /** Null for a bare `hookline`. */
+  /** The command; null for a bare `hookline`. */
   readonly command: Command | null
   readonly args: readonly string[]
   readonly options: ReadonlyMap<string, string>
 }
 
-/** Reads a command line: `hookline [options] command [arguments] [options]`. */
+/** Parses `hookline [options] command [arguments] [options]`. */
 export function parseCommandLine(args: readonly string[], commands: readonly Command[]): Parsed {
   const words = [...args]
   const options = new Map<string, string>()
@@ -35,7 +35,7 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
   return { command, args: rest, options }
 }
 
-/** `hookline keys create [--name NAME]`. */
+/** Such as `hookline keys create [--name NAME]`. */
 export function usageOf(command: Command): string {
   const args = (command.args ?? []).map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
   const options = (command.options ?? []).map(({ name, value, isRequired, isRepeatable }) => {
@@ -59,9 +59,7 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
     return command
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (group.length === 0) {
-    throw new UsageError(unknownCommand(first, commands))
-  }
+  if (group.length === 0) throw new UsageError(unknownCommand(first, commands))
   const names = group.map(({ name }) => name.slice(first.length + 1))
   const meant = second === undefined ? null : nearest(second, names)
   const hint = meant === null ? '' : ` Did you mean "hookline ${first} ${meant}"?`
@@ -109,7 +107,7 @@ function takeOption(
   options.set(name, before === undefined ? value : before + BETWEEN_VALUES + value)
 }
 
-/** Throws where arguments or required options are missing, or an argument is none of its choices. */
+/** Throws if arguments or required options are missing, or if an argument isn't one of its choices. */
 function requireComplete(
   command: Command,
   given: readonly string[],
@@ -134,7 +132,7 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Word of `known` nearest to `written`; null where none is near. */
+/** The word of `known` that is nearest to `written`; null if none is near. */
 function nearest(written: string, known: Iterable<string>): string | null {
   let best: { readonly word: string; readonly distance: number } | null = null
   for (const word of known) {
@@ -145,7 +143,7 @@ function nearest(written: string, known: Iterable<string>): string | null {
   return isNear ? (best?.word ?? null) : null
 }
 
-/** Number of letters to change, drop, add or swap with their neighbour. */
+/** The number of letters to change, drop, add or swap with their neighbor. */
 function distanceOf(from: string, to: string): number {
   let [beforeLast, last]: [number[], number[]] = [
     [],

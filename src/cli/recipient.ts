@@ -10,14 +10,14 @@ import {
 import { UsageError, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 
-/** The recipient for the API. A national number is understood by the country of the line, and shown. */
+/** The recipient for the API. Reads a national number in the country of the line, and prints the result. */
 export async function recipientOf(
   call: Call,
   client: ControlClient,
   written: string,
 ): Promise<string> {
   const understood = await readRecipient(call, client, written)
-  // The relay itself says what is wrong with an address.
+  // The relay says what is wrong with an address.
   if ('why' in understood && isAddress(written)) return written
   if ('why' in understood) throw new UsageError(`${written} ${understood.why}.`)
   const { handle } = understood
@@ -26,7 +26,7 @@ export async function recipientOf(
   return handle
 }
 
-/** The country of the named line, or else of the first. */
+/** The country of the line in `--line`, else of the first line. */
 async function homeOfLine(call: Call, client: ControlClient): Promise<Home | null> {
   const { data: lines } = await client.ask('listPhoneLines')
   const named = call.options.get('line')
@@ -35,7 +35,7 @@ async function homeOfLine(call: Call, client: ControlClient): Promise<Home | nul
   return line === undefined ? null : homeOfNumber(line.phone_number)
 }
 
-/** A handle for comparisons: a person, in any writing, or the name of a sender. */
+/** A handle for comparisons: a number or address however it is written, or the name of a sender. */
 export async function handleOption(
   call: Call,
   client: ControlClient,
@@ -47,7 +47,7 @@ export async function handleOption(
   return 'handle' in understood ? understood.handle : written
 }
 
-/** A number or an address as the relay takes it, if it needs no country; else as it was written. */
+/** A number or address in the API's form if it needs no country, else as it was written. */
 export function plainRecipient(written: string): string {
   const understood = understandRecipient(written, null)
   return 'handle' in understood ? understood.handle : written
@@ -57,7 +57,7 @@ function isAddress(written: string): boolean {
   return /^\+[0-9]+$/.test(written) || written.includes('@')
 }
 
-/** The lines are asked for only if the text needs a country. */
+/** Asks for the lines only if the text needs a country. */
 async function readRecipient(
   call: Call,
   client: ControlClient,
@@ -68,7 +68,7 @@ async function readRecipient(
   return understandRecipient(written, await homeOfLine(call, client))
 }
 
-/** The code of `--country`; throws for one that does not exist. */
+/** The code of `--country`; throws if no such country exists. */
 export function countryOption(call: Call): string | null {
   const code = call.options.get('country')
   if (code === undefined) return null

@@ -1,4 +1,4 @@
-// `hookline doctor --fix`: repairs of files and of the service, which touch no message.
+// `hookline doctor --fix`: repairs files and the service. No repair touches a message.
 
 import { chmodSync, existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,29 +15,28 @@ import { row, stateCell, type Line } from './table.ts'
 
 type Repair = {
   readonly problem: string
-  /** The act, as "delete it". */
+  /** Such as "delete it". */
   readonly act: string
   readonly run: () => Promise<unknown> | void
 }
 
-/** Outcome of a repair; `error` is null where it is done. */
+/** The outcome of a repair; `error` is null if it worked. */
 export type Repaired = Pick<Repair, 'problem' | 'act'> & { readonly error: string | null }
 
-/** Asks at a terminal, unless `--yes` is given, and repairs what can be repaired without a person. */
+/** Asks at the terminal unless `--yes` is given, then repairs. */
 export async function repair(service: ServiceCall): Promise<readonly Repaired[]> {
   const done: Repaired[] = []
-  // Nothing else can be examined in a data directory that other users can read.
+  // Permissions come first: a data directory that other users can read can't be examined further.
   for (const find of [permissionRepairs, leftoverRepairs, serviceRepairs]) {
     for (const { run, ...one } of await agreed(service, await find(service))) {
-      const error = await Promise.try(run).then(() => null, messageOf)
+      const error = await Promise.try(run).then(
+        () => null,
+        (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+      )
       done.push({ ...one, error })
     }
   }
   return done
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 export function repairLines(repaired?: readonly Repaired[]): readonly Line[] {
@@ -63,7 +62,7 @@ async function agreed(
   return typed?.value?.trim().toLowerCase() === 'yes' ? repairs : []
 }
 
-/** The data directory, with what is in it: a relay refuses one that others can read or write. */
+/** A relay refuses a data directory that others can read or write. */
 function permissionRepairs({ directory }: ServiceCall): readonly Repair[] {
   const { path, backups } = directory
   if (!isOpenToOthers(path)) return []
@@ -84,7 +83,7 @@ function isOpenToOthers(path: string): boolean {
   return stats !== undefined && !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0
 }
 
-/** Left by a relay that was killed, or by another program. */
+/** Files left by a relay that was killed, or by another program. */
 async function leftoverRepairs({ directory, client }: ServiceCall): Promise<readonly Repair[]> {
   const { path, lock, controlSocket } = directory
   if (!existsSync(path) || (await client.isThere())) return []
@@ -101,7 +100,7 @@ async function leftoverRepairs({ directory, client }: ServiceCall): Promise<read
   return [{ problem, act, run: () => rmSync(controlSocket) }]
 }
 
-/** A service of this executable that is not as its installation would make it, or does not run. */
+/** Repairs a service of this executable that isn't installed as this version would, or doesn't run. */
 async function serviceRepairs(service: ServiceCall): Promise<readonly Repair[]> {
   const { host, directory, executable, client, signal } = service
   const source = readInstallation(directory.path)?.source.path
@@ -109,14 +108,13 @@ async function serviceRepairs(service: ServiceCall): Promise<readonly Repair[]> 
   const state = await host.state(signal)
   const isCurrent = await host.isCurrent(executable, directory.path, signal)
   const isStopped = state.activity === 'stopped'
-  // A relay in the foreground has the place of the service.
+  // A relay in the foreground runs instead of the service.
   if ((isCurrent && !isStopped) || (isStopped && (await client.isThere()))) return []
   const name = `The ${host.name}`
   const run = () => bringUp(service, state)
   if (!isCurrent) {
-    return [
-      { problem: `${name} is not as this version installs it.`, act: 'install it again', run },
-    ]
+    const problem = `${name} is not as this version installs it.`
+    return [{ problem, act: 'install it again', run }]
   }
   return [{ problem: `${name} is installed, and does not run.`, act: 'start it', run }]
 }

@@ -44,14 +44,23 @@ import {
 } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
 import { SERVE_COMMAND } from './serve.ts'
-import { type FindPlace, logsCommand, serviceCommands, thisPlace } from './service.ts'
-import { openCommand, restartCommand, statusCommand, upCommand } from './status.ts'
+import {
+  type FindPlace,
+  INSTALL_OPTIONS,
+  type ServiceCall,
+  install,
+  openServiceCall,
+  printLog,
+  stop,
+  thisPlace,
+  uninstall,
+} from './service.ts'
+import { openDashboard, printStatus, restart, up } from './status.ts'
 import { supportCommand } from './support.ts'
 import { TAIL_COMMAND } from './tail.ts'
 import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
-/** Runs the command line of `surroundings`, and prints to `to`. */
 export async function runCommandLine(
   surroundings: Surroundings = readSurroundings(),
   to: Printer = STANDARD,
@@ -65,10 +74,11 @@ export async function runCommandLine(
     isWatched,
     now: () => systemClock.now(),
   }
-  // Even an invalid command line gets its error in JSON.
+  // With --json, even an invalid command line gets its error in JSON.
   let out = createOutput({ ...look, isJson: args.includes('--json'), isQuiet: false }, to)
   try {
-    const known = [...COMMANDS, ...HIDDEN_COMMANDS]
+    const shown = COMMAND_GROUPS.flatMap(({ commands }) => commands)
+    const known = [...shown, ...HIDDEN_COMMANDS]
     const parsed = parseCommandLine(withShortForms(args), known)
     const { command, options } = parsed
     const style = { ...look, isJson: options.has('json'), isQuiet: options.has('quiet') }
@@ -111,7 +121,7 @@ async function runParsed(
   return exitCode ?? EXIT.ok
 }
 
-/** Every program is asked for `--version` or `-v`. */
+/** People try `--version` and `-v` with every program. */
 function withShortForms(args: readonly string[]): readonly string[] {
   if (args[0] === '--version' || args[0] === '-v') return ['version', ...args.slice(1)]
   return args
@@ -128,7 +138,7 @@ function load(surroundings: Surroundings, options: ReadonlyMap<string, string>):
   })
 }
 
-/** Message of an error with its cause; a bug of ours with its stack. */
+/** The message of an error with its cause; for a bug of ours, the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isBug(error)) return error.stack ?? error.message
@@ -149,26 +159,86 @@ function exitCodeOf(error: unknown): ExitCode {
   return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
 }
 
-/** Error code for `--json`; the API's own where the error comes from there. */
+/** The API's own code if the error comes from the API. */
 function errorCodeOf(error: unknown): string {
   if (error instanceof RefusedError) return error.code
   if (error instanceof UsageError || error instanceof ConfigError) return 'usage'
   return error instanceof NoRelayError ? 'no_relay' : 'failed'
 }
 
-/** Commands that run the relay as a service, on the machine that `findPlace` returns. */
+/** The commands that run the relay as a service. */
+const SERVICE_COMMANDS: readonly (Omit<Command, 'run'> & {
+  run(service: ServiceCall): Promise<ExitCode | undefined>
+})[] = [
+  {
+    name: 'up',
+    options: [
+      ...INSTALL_OPTIONS,
+      {
+        name: 'no-open',
+        value: null,
+        sentence: 'Print the setup link without opening a browser.',
+      },
+    ],
+    sentence: 'Install or update the service, start it, and show its status.',
+    run: up,
+  },
+  {
+    name: 'restart',
+    sentence: 'Restart the service, and show its status.',
+    run: restart,
+  },
+  {
+    name: 'down',
+    sentence: 'Stop the service. It stays installed and starts again with the machine.',
+    run: stop,
+  },
+  {
+    name: 'service install',
+    options: INSTALL_OPTIONS,
+    sentence: 'Start the relay with the machine, or on a Mac when you log in.',
+    run: install,
+  },
+  {
+    name: 'service uninstall',
+    sentence: 'Stop and remove the service. Your data is kept.',
+    run: uninstall,
+  },
+  {
+    name: 'status',
+    sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
+    run: printStatus,
+  },
+  {
+    name: 'open',
+    sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
+    run: openDashboard,
+  },
+  {
+    name: 'logs',
+    options: [
+      {
+        name: 'follow',
+        short: 'f',
+        value: null,
+        sentence: 'Keep printing new lines. Short: -f.',
+      },
+      { name: 'lines', value: 'N', sentence: 'Number of recent lines to print (default 200).' },
+    ],
+    sentence: "Print the service's log.",
+    run: printLog,
+  },
+]
+
+/** Binds the commands to the machine that `findPlace` returns. */
 export function hostingCommands(findPlace: FindPlace): readonly Command[] {
-  return [
-    upCommand(findPlace),
-    restartCommand(findPlace),
-    ...serviceCommands(findPlace),
-    statusCommand(findPlace),
-    openCommand(findPlace),
-    logsCommand(findPlace),
-  ]
+  return SERVICE_COMMANDS.map((command) => ({
+    ...command,
+    run: (call) => command.run(openServiceCall(call, findPlace)),
+  }))
 }
 
-/** Every command, in the order of the help, under its heading there. */
+/** In the order of the help. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Run',
@@ -220,9 +290,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ]
 
-const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
-
-/** Commands for our own processes and for shell completion; absent from help and documentation. */
+/** For our own processes and for shell completion; absent from help and documentation. */
 const HIDDEN_COMMANDS: readonly Command[] = [
   CHECK_MIGRATIONS_COMMAND,
   MAC_PERMIT_COMMAND,

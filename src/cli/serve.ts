@@ -1,4 +1,4 @@
-// `hookline serve`: opens the data, runs the startup check and the relay, or safe mode where it cannot.
+// `hookline serve`: opens the data, then runs the startup check and the relay, or safe mode if it can't.
 
 import { existsSync } from 'node:fs'
 import { homedir, platform } from 'node:os'
@@ -9,10 +9,7 @@ import { type Config, optionsOf } from '../config.ts'
 import { assert } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { OptionTable } from '../domain/option.ts'
-import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd.ts'
-import { thisMachine } from '../hosting/machine.ts'
-import { logRotation } from '../hosting/service-log.ts'
 import {
   StartupCheck,
   isWatched,
@@ -38,7 +35,7 @@ import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
 import { type DataDirectory, dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { type Log, jsonLog } from '../system/log.ts'
-import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
+import { exitOnCrash, stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
@@ -46,6 +43,7 @@ import { type Call, type Command, EXIT, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 import { holdUnlessRunning } from './own-file.ts'
+import { hostedParts } from './service.ts'
 
 export function serveCommand(table: OptionTable): Command {
   const { dataDir: _, ...flags } = table
@@ -67,17 +65,17 @@ type Start = {
   readonly config: Config
   readonly log: Log
   readonly signal: AbortSignal
-  /** True where a service manager restarts the relay, and its exit is seen by no person. */
+  /** True if a service manager restarts the relay, so that no person sees it exit. */
   readonly isHosted: boolean
-  /** True where a database existed before, so that a missing one is lost and not new. */
+  /** True if a database existed before: if it is missing now, it was lost. */
   readonly expectsDatabase: boolean
   /** The outcome of the restore that led to this start. */
   readonly restored: RestoreOutcome | null
-  /** Takes that restore back, until the relay has started on it. */
+  /** Takes that restore back; null once the relay has started on it. */
   undo: ((error: unknown) => Promise<Start>) | null
 }
 
-/** Wait for a command that holds the data directory for a moment. */
+/** The longest wait for a command that holds the data directory for a moment. */
 const PATIENCE_MS = 10_000
 const SHORT_TASKS = ['command', 'upgrade']
 const LOCK_POLL_MS = 50
@@ -105,7 +103,7 @@ async function serve(call: Call): Promise<ExitCode> {
   }
 }
 
-/** Returns the next start where there is to be one: the relay can start now, or its data were exchanged. */
+/** Returns a start instead of an exit code if the relay can start now, or if its data were exchanged. */
 async function serveOnce(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   try {
@@ -123,7 +121,7 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
   }
 }
 
-/** This process is in an unknown state, and the next can check. After 78 nothing would restart it. */
+/** This process is in an unknown state, and the next one can check. After exit code 78 nothing would restart it. */
 function endInDoubt({ dataDir }: Config): ExitCode {
   const directory = dataDirectoryAt(dataDir)
   if (existsSync(directory.database)) requestStartupCheck(directory)
@@ -134,7 +132,7 @@ function leavesDataInDoubt(error: unknown): boolean {
   return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
-/** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */
+/** Throws an UnusableDatabaseError only if nothing runs and the data are closed. */
 async function serveRelay(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   const data = await openDataPatiently(start)
@@ -158,7 +156,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
     releaseKey: RELEASE_KEY,
     logPlace: logPlace(start),
     ...(start.restored === null ? {} : { restored: start.restored }),
-    ...(isHosted ? hostedParts(start, restart.resolve) : {}),
+    ...(isHosted ? hostedParts(call, { log, restart: restart.resolve }) : {}),
   }
   const app = createAppFrom(data, () => createApp(config, parts))
   const url = await startApp(app, data, check?.run(signal)).catch(async (error: unknown) => {
@@ -180,7 +178,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
       return null
     }),
   ])
-  // A relay whose disk fails is in an unknown state: it writes nothing any more, not even to stop.
+  // A relay whose disk fails is in an unknown state, so it writes nothing more, not even to stop.
   if (end !== null && 'error' in end) {
     await app.abandon()
     throw end.error
@@ -191,7 +189,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
     : restoreUploaded({ ...start, port: Number(new URL(url).port) }, end)
 }
 
-/** Exchanges the data of the relay, which has stopped. Whatever fails, the next start is on those of before. */
+/** Exchanges the data of the stopped relay. If anything fails, the next start has the data of before. */
 async function restoreUploaded(
   { port, ...start }: Start & { readonly port: number },
   { file, name, origin }: RestoreWish,
@@ -230,7 +228,7 @@ async function restoreUploaded(
   })
 }
 
-/** Waits for a command to release the data directory; another relay keeps it, which throws. */
+/** Waits for a command to release the data directory; throws if another relay holds it. */
 async function openDataPatiently({ config, log, ...start }: Start): Promise<Data> {
   const directory = dataDirectoryAt(config.dataDir)
   if (start.expectsDatabase) requireDatabase(directory)
@@ -247,7 +245,7 @@ async function openDataPatiently({ config, log, ...start }: Start): Promise<Data
   }
 }
 
-/** A relay whose lock file was deleted still keeps its data directory. */
+/** Throws if a relay runs whose lock file was deleted. */
 async function refuseBesideAnother(socket: string): Promise<void> {
   if (!(await new ControlClient(socket).isThere())) return
   throw new Error(
@@ -255,7 +253,7 @@ async function refuseBesideAnother(socket: string): Promise<void> {
   )
 }
 
-/** Closes the data where building the app meets damage: nothing runs yet. */
+/** Closes the data if building the app meets damage: nothing runs yet. */
 function createAppFrom(data: Data, create: () => App): App {
   try {
     return create()
@@ -267,7 +265,7 @@ function createAppFrom(data: Data, create: () => App): App {
   }
 }
 
-/** Starts the relay once its startup check, if any, has passed; returns the address. */
+/** Starts the relay once its startup check, if any, has passed; returns its URL. */
 async function startApp(
   app: App,
   { directory, migration }: Data,
@@ -277,23 +275,11 @@ async function startApp(
   try {
     return await app.start(mayServe)
   } catch (error) {
-    // At this point it comes from the startup check, and only the listener runs.
+    // Here the error comes from the startup check, and only the listener runs.
     if (error instanceof UnusableDatabaseError) await app.stop()
     const failure = startFailure(directory, error)
     if (failure instanceof NotYetError) await app.stop()
     throw failure
-  }
-}
-
-/** Parts that only a service needs: checks of the machine, log rotation, and a restart. */
-function hostedParts({ call, config: { dataDir }, log }: Start, restart: (why: string) => void) {
-  const machine = thisMachine(call.surroundings.environment)
-  const checks = new HostChecks(machine, { executable: ownExecutable(), dataDir })
-  const isMac = platform() === 'darwin'
-  return {
-    restart,
-    checkHost: (signal: AbortSignal) => checks.findings(signal),
-    companions: isMac ? [logRotation(macLogPath(homedir()), { clock: systemClock, log })] : [],
   }
 }
 
@@ -307,7 +293,7 @@ function logPlace({ call, isHosted }: Start): string {
   return `The whole log: hookline logs, or ${isMac ? macLogPath(homedir()) : `journalctl --user --unit=${UNIT}`}`
 }
 
-/** Serves the reason until it is stopped: a restart would not help. */
+/** Serves the reason until it is stopped, because a restart wouldn't help. */
 async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promise<ExitCode> {
   const { call, config, log, signal } = start
   const { lock: lockPath, controlSocket: path } = openDataDirectory(config.dataDir)
@@ -327,10 +313,7 @@ async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promis
   return EXIT.ok
 }
 
-/**
- * Serves the reason until the relay can start or is stopped. The data directory may be missing or full,
- * so neither its lock nor its socket is taken.
- */
+/** Takes neither lock nor socket, because the data directory may be missing or full. */
 async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
   const { config, log, signal } = start
   log.error('safe mode: the relay cannot start yet', { error })

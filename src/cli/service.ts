@@ -1,16 +1,21 @@
-// The relay as a service of this machine: install, uninstall, stop, log, and what `up`, `status` and
-// `upgrade` need of it.
+// The relay as a service of this machine: the commands that install, uninstall and stop it and print its log,
+// and the functions that `up`, `status` and `upgrade` share.
 
+import { homedir } from 'node:os'
+
+import { HostChecks } from '../hosting/host-checks.ts'
 import { readInstallation } from '../hosting/installation.ts'
-import { LaunchdHost } from '../hosting/launchd.ts'
+import { LaunchdHost, macLogPath } from '../hosting/launchd.ts'
 import { thisMachine, type Machine } from '../hosting/machine.ts'
 import type { Installed, ServiceHost, ServiceState } from '../hosting/service-host.ts'
-import type { ServiceLog } from '../hosting/service-log.ts'
+import { logRotation, type ServiceLog } from '../hosting/service-log.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
+import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
+import type { Log } from '../system/log.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
 import { VERSION } from '../system/version.ts'
 import {
@@ -18,7 +23,6 @@ import {
   UsageError,
   numberOption,
   type Call,
-  type Command,
   type CommandOption,
   type ExitCode,
 } from './command.ts'
@@ -27,9 +31,9 @@ import { makeDatabase } from './own-file.ts'
 
 export type ServicePlace = {
   readonly machine: Machine
-  /** Path of this executable; null where the sources run. */
+  /** The path of this executable; null if the sources run. */
   readonly executable: string | null
-  /** Ctrl-C: work under way is brought to an orderly end. */
+  /** Aborts on Ctrl-C; work under way then comes to an orderly end. */
   readonly signal: AbortSignal
 }
 
@@ -50,51 +54,27 @@ export const INSTALL_OPTIONS: readonly CommandOption[] = [
   },
 ]
 
-const CODESIGN_VARIABLE = 'HOOKLINE_CODESIGN_IDENTITY'
-const LOG_LINES_DEFAULT = 200
-const LOG_LINES_MAX = 1_000
 const FOLLOW_MS = 1_000
-
-export function serviceCommands(findPlace: FindPlace): readonly Command[] {
-  return [
-    {
-      name: 'down',
-      sentence: 'Stop the service. It stays installed and starts again with the machine.',
-      run: (call) => stop(openServiceCall(call, findPlace)),
-    },
-    {
-      name: 'service install',
-      options: INSTALL_OPTIONS,
-      sentence: 'Start the relay with the machine, or on a Mac when you log in.',
-      run: (call) => install(openServiceCall(call, findPlace)),
-    },
-    {
-      name: 'service uninstall',
-      sentence: 'Stop and remove the service. Your data is kept.',
-      run: (call) => uninstall(openServiceCall(call, findPlace)),
-    },
-  ]
-}
-
-export function logsCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'logs',
-    options: [
-      { name: 'follow', short: 'f', value: null, sentence: 'Keep printing new lines. Short: -f.' },
-      {
-        name: 'lines',
-        value: 'N',
-        sentence: `Number of recent lines to print (default ${LOG_LINES_DEFAULT}).`,
-      },
-    ],
-    sentence: "Print the service's log.",
-    run: (call) => printLog(openServiceCall(call, findPlace)),
-  }
-}
 
 export function thisPlace({ surroundings }: Call): ServicePlace {
   const machine = thisMachine(surroundings.environment)
   return { machine, executable: ownExecutable(), signal: stopSignal() }
+}
+
+/** The parts of a relay or a box that only a service needs. */
+export function hostedParts(
+  call: Call,
+  { log, restart }: { readonly log: Log; readonly restart: (why: string) => void },
+) {
+  const { dataDir } = call.loadConfig().config
+  const machine = thisMachine(call.surroundings.environment)
+  const checks = new HostChecks(machine, { executable: ownExecutable(), dataDir })
+  const rotation = logRotation(macLogPath(homedir()), { clock: systemClock, log })
+  return {
+    restart,
+    checkHost: (signal: AbortSignal) => checks.findings(signal),
+    companions: machine.platform === 'darwin' ? [rotation] : [],
+  }
 }
 
 export function openServiceCall(call: Call, findPlace: FindPlace): ServiceCall {
@@ -104,14 +84,14 @@ export function openServiceCall(call: Call, findPlace: FindPlace): ServiceCall {
   return { ...place, call, host: createServiceHost(place.machine), directory, client }
 }
 
-/** Service manager of the machine; throws a HostingError if we know none for its platform. */
+/** Throws a HostingError if the platform has no service manager that we know. */
 export function createServiceHost(machine: Machine): ServiceHost {
   if (machine.platform === 'darwin') return new LaunchdHost(machine)
   if (machine.platform === 'linux') return new SystemdHost(machine)
   throw new HostingError('Services are supported on macOS and Linux only. Run: hookline serve')
 }
 
-/** Installs this executable, and prints the warnings that its owner should see. */
+/** Installs this executable, and prints the warnings for the owner. */
 export async function installService(service: ServiceCall): Promise<Installed> {
   const { call, host, executable, directory, signal } = service
   if (executable === null) throw new UsageError('A service needs the built executable.')
@@ -120,7 +100,7 @@ export async function installService(service: ServiceCall): Promise<Installed> {
     if (isInstalled) requireDatabase(directory)
     else await makeDatabase(call)
   }
-  const fromShell = call.surroundings.environment[CODESIGN_VARIABLE] ?? null
+  const fromShell = call.surroundings.environment['HOOKLINE_CODESIGN_IDENTITY'] ?? null
   const order = {
     executable,
     dataDir: directory.path,
@@ -138,7 +118,7 @@ export function describeState(name: string, { isInstalled, activity, pid }: Serv
   return pid === null ? `${name}, ${activity}` : `${name}, ${activity} (process ${pid})`
 }
 
-/** Prints that a relay which is not the service's is running; null where none is. */
+/** Prints a problem if a relay runs in the foreground; returns null if none does. */
 export async function refuseForeground(
   { call, client, directory }: ServiceCall,
   state: ServiceState,
@@ -151,7 +131,7 @@ export async function refuseForeground(
   return EXIT.failed
 }
 
-async function install(service: ServiceCall): Promise<undefined> {
+export async function install(service: ServiceCall): Promise<undefined> {
   const { call, host } = service
   const { isChanged } = await installService(service)
   call.out.data({ installed: true, changed: isChanged }, [
@@ -160,7 +140,12 @@ async function install(service: ServiceCall): Promise<undefined> {
   call.out.note('Start or update it: hookline up')
 }
 
-async function uninstall({ call, host, directory, signal }: ServiceCall): Promise<undefined> {
+export async function uninstall({
+  call,
+  host,
+  directory,
+  signal,
+}: ServiceCall): Promise<undefined> {
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [
@@ -169,7 +154,7 @@ async function uninstall({ call, host, directory, signal }: ServiceCall): Promis
   call.out.note(`Your data is still in ${directory.path}.`)
 }
 
-async function stop(service: ServiceCall): Promise<ExitCode> {
+export async function stop(service: ServiceCall): Promise<ExitCode> {
   const { call, host, signal } = service
   const state = await host.state(signal)
   const wasRunning = state.activity !== 'stopped'
@@ -186,7 +171,7 @@ async function stop(service: ServiceCall): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** Options set in this shell, which the service never sees. */
+/** Options that are set in this shell, which the service never sees. */
 function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
   return call
     .loadConfig()
@@ -197,16 +182,15 @@ function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
     )
 }
 
-/** Log of the service, or of a relay in the foreground. */
 export async function logOf({ host, client, directory }: ServiceCall): Promise<ServiceLog> {
   const isForeground = readInstallation(directory.path) === null && (await client.isThere())
   return isForeground ? new RelayLog(client) : host.log
 }
 
-async function printLog(service: ServiceCall): Promise<undefined> {
+export async function printLog(service: ServiceCall): Promise<undefined> {
   const { call, machine, signal } = service
   const log = await logOf(service)
-  const count = numberOption(call, 'lines', { fallback: LOG_LINES_DEFAULT, max: LOG_LINES_MAX })
+  const count = numberOption(call, 'lines', { fallback: 200, max: 1_000 })
   const lines = await log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [line])
   if (lines.length === 0) call.out.note('The log is empty.')
@@ -217,7 +201,7 @@ async function printLog(service: ServiceCall): Promise<undefined> {
   }
 }
 
-/** The newest lines of a relay in the foreground, which keeps them in memory. */
+/** A relay in the foreground keeps its newest lines in memory. */
 class RelayLog implements ServiceLog {
   readonly #client: ControlClient
   #seq = 0

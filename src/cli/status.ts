@@ -1,5 +1,5 @@
-// The relay on this machine: its status from its control socket and from the lock that it holds, its start
-// as a service, and its dashboard.
+// `hookline status`, `up`, `restart` and `open`. The state of the relay comes from its control socket and
+// from the lock that it holds.
 
 import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
@@ -16,29 +16,21 @@ import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { boxStatus, bringUpBox, showBox } from './box.ts'
-import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
+import { EXIT, NoRelayError, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
-import {
-  describeState,
-  INSTALL_OPTIONS,
-  installService,
-  openServiceCall,
-  refuseForeground,
-  type FindPlace,
-  type ServiceCall,
-} from './service.ts'
+import { describeState, installService, refuseForeground, type ServiceCall } from './service.ts'
 import { fields, row, stateCell, timeCell, type Cell, type Line } from './table.ts'
 
-/** `judging` is a startup check, in the word that `status --json` has always used. */
+/** `judging` is the startup check; `status --json` has always used this word. */
 export type Phase = 'starting' | 'judging' | 'running' | 'stopping' | 'safe_mode'
 
 export type RelayReport = {
   readonly phase: Phase
-  /** Cause of safe mode and the next step; null otherwise. */
+  /** The cause of safe mode and the next step; null in any other phase. */
   readonly reason: string | null
   readonly version: string | null
-  /** Null where it listens on a port that it chose itself. */
+  /** Null if the relay chose its port itself. */
   readonly address: string | null
   readonly pid: number | null
   readonly since: string | null
@@ -50,16 +42,8 @@ export type RelayReport = {
 type State = Pick<RelayReport, 'phase' | 'reason'>
 type Served = Pick<RelayReport, 'version' | 'lines' | 'findings'>
 
-const RUNNING: State = { phase: 'running', reason: null }
 const NOT_SERVED: Served = { version: null, lines: [], findings: [] }
-const NOT_RUNNING = {
-  phase: null,
-  reason: null,
-  address: null,
-  pid: null,
-  since: null,
-  ...NOT_SERVED,
-} as const
+const NOT_RUNNING = { phase: null, reason: null, ...placeOf(null), ...NOT_SERVED }
 const PHASES: Readonly<Record<Phase, string>> = {
   starting: 'starting',
   judging: 'checking its database',
@@ -67,25 +51,18 @@ const PHASES: Readonly<Record<Phase, string>> = {
   stopping: 'stopping',
   safe_mode: 'safe mode',
 }
-/** Health asks devices, which have five seconds to answer. */
+/** The health findings ask devices, which have five seconds to answer. */
 const REQUEST_MS_MAX = 15_000
 
-export function statusCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'status',
-    sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
-    run: (call) => printStatus(openServiceCall(call, findPlace)),
-  }
-}
-
-/** Report of the relay at `client`; null where none answers. */
+/** Returns null if no relay answers. */
 export async function reportOf(
   client: ControlClient,
   directory: DataDirectory,
 ): Promise<RelayReport | null> {
   try {
     const served = await readServed(client)
-    const state = served === null ? await readState(client) : RUNNING
+    const state: State =
+      served === null ? await readState(client) : { phase: 'running', reason: null }
     return { ...state, ...placeOf(readInstanceHolder(directory.lock)), ...(served ?? NOT_SERVED) }
   } catch (error) {
     if (error instanceof NoRelayError) return null
@@ -93,12 +70,11 @@ export async function reportOf(
   }
 }
 
-/** Report of the relay of the data directory; null if none runs. */
 async function reportOfService(service: ServiceCall): Promise<RelayReport | null> {
   return (await reportOf(service.client, service.directory)) ?? reportAtPort(service)
 }
 
-/** Report of a relay that waits for its data directory, and has no socket there; its reason names the directory. */
+/** A relay that waits for its data directory has no socket there; the reason that it gives names the directory. */
 async function reportAtPort({ call, directory }: ServiceCall): Promise<RelayReport | null> {
   const { host, port, tlsCert } = call.loadConfig().config
   const own = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
@@ -109,7 +85,6 @@ async function reportAtPort({ call, directory }: ServiceCall): Promise<RelayRepo
   return { ...NOT_RUNNING, ...state, address }
 }
 
-/** Running relay and its service, as rows of a name and a value. */
 function rowsOfReport(
   report: RelayReport,
   { host, directory }: Pick<ServiceCall, 'host' | 'directory'>,
@@ -142,7 +117,7 @@ function jsonOfReport(
   }
 }
 
-async function printStatus(service: ServiceCall): Promise<ExitCode> {
+export async function printStatus(service: ServiceCall): Promise<ExitCode> {
   if (isOfBox(service.directory)) return boxStatus(service)
   const { call, host, directory, signal } = service
   const state = await host.state(signal)
@@ -170,14 +145,11 @@ async function printStatus(service: ServiceCall): Promise<ExitCode> {
 function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | 'since'> {
   if (holder === null) return { address: null, pid: null, since: null }
   const { address, pid, since } = holder
-  return {
-    address: address === null ? null : urlOf(address),
-    pid,
-    since: isoTime(timestamp(since)),
-  }
+  const url = address === null ? null : urlOf(address)
+  return { address: url, pid, since: isoTime(timestamp(since)) }
 }
 
-/** State of a relay that does not serve, or not yet. */
+/** For a relay in safe mode, or one that is starting or stopping. */
 async function readState(client: ControlClient): Promise<State> {
   const alive = await client.probe('/healthz')
   if (alive.status === 'safe_mode') {
@@ -188,7 +160,7 @@ async function readState(client: ControlClient): Promise<State> {
   return { phase: error?.code === 'stopping' ? 'stopping' : 'starting', reason: null }
 }
 
-/** Version, lines and findings; null where the relay does not serve. */
+/** Returns null if the relay doesn't serve. */
 async function readServed(client: ControlClient): Promise<Served | null> {
   try {
     const limit = { timeoutMs: REQUEST_MS_MAX }
@@ -202,13 +174,13 @@ async function readServed(client: ControlClient): Promise<Served | null> {
   }
 }
 
-/** `2 of 3 ready`: a paused line is not ready, nor is a line without iMessage. */
+/** `2 of 3 ready`: paused lines and lines without iMessage aren't ready. */
 function countReady(lines: readonly PhoneLine[]): string {
   const ready = lines.filter(isReady).length
   return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`
 }
 
-/** The lock says `host:port` or `https://host:port`; an IPv6 address stands in brackets in a URL. */
+/** The lock says `host:port` or `https://host:port`, with an IPv6 host without its brackets. */
 function urlOf(address: string): string {
   const [, scheme = 'http://', host = '', port = ''] =
     /^(https:\/\/)?(.*)(:[0-9]+)$/.exec(address) ?? []
@@ -217,37 +189,8 @@ function urlOf(address: string): string {
 
 const READY_MS_MAX = 30_000
 const POLL_MS = 200
-const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
 
-export function upCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'up',
-    options: [
-      ...INSTALL_OPTIONS,
-      { name: 'no-open', value: null, sentence: 'Print the setup link without opening a browser.' },
-    ],
-    sentence: 'Install or update the service, start it, and show its status.',
-    run: (call) => up(openServiceCall(call, findPlace)),
-  }
-}
-
-export function restartCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'restart',
-    sentence: 'Restart the service, and show its status.',
-    run: (call) => restart(openServiceCall(call, findPlace)),
-  }
-}
-
-export function openCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'open',
-    sentence: 'Open the dashboard in a browser. Over ssh, print its address.',
-    run: (call) => openDashboard(openServiceCall(call, findPlace)),
-  }
-}
-
-/** Installs the service where it is not current, and runs it; the report once it is ready. */
+/** Installs the service if it isn't current, starts it, and returns once the relay is ready. */
 async function bringUpRelay(service: ServiceCall, before: ServiceState): Promise<RelayReport> {
   const { host, signal } = service
   const { isChanged } = await installService(service)
@@ -256,12 +199,12 @@ async function bringUpRelay(service: ServiceCall, before: ServiceState): Promise
   return waitUntilReady(service)
 }
 
-/** The same for a relay or a box. */
+/** Does the same for a relay or a box. */
 export function bringUp(service: ServiceCall, before: ServiceState): Promise<unknown> {
   return isOfBox(service.directory) ? bringUpBox(service, before) : bringUpRelay(service, before)
 }
 
-async function up(service: ServiceCall): Promise<ExitCode> {
+export async function up(service: ServiceCall): Promise<ExitCode> {
   const { host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
@@ -275,7 +218,7 @@ async function up(service: ServiceCall): Promise<ExitCode> {
   return printReport(service, report)
 }
 
-async function restart(service: ServiceCall): Promise<ExitCode> {
+export async function restart(service: ServiceCall): Promise<ExitCode> {
   const { call, host, signal } = service
   const before = await host.state(signal)
   const refused = await refuseForeground(service, before)
@@ -294,7 +237,7 @@ async function endOfBox(service: ServiceCall): Promise<ExitCode> {
   return (await showBox(service)).head.is_reached ? EXIT.ok : EXIT.checksFailed
 }
 
-async function openDashboard(service: ServiceCall): Promise<ExitCode> {
+export async function openDashboard(service: ServiceCall): Promise<ExitCode> {
   const { call, client, directory } = service
   const report = await reportOf(client, directory)
   if (report === null) throw new NoRelayError(directory.path)
@@ -322,7 +265,7 @@ function isRemote({ surroundings }: ServiceCall['call']): boolean {
   return ['SSH_CONNECTION', 'SSH_TTY'].some((name) => surroundings.environment[name])
 }
 
-/** False where no person sits at this machine, or it has no screen or no browser. */
+/** Returns false if no person sits at this machine, or if it has no screen or no browser. */
 async function openInBrowser({ call, machine }: ServiceCall, url: string): Promise<boolean> {
   const { platform, run } = machine
   const { environment, isTerminal } = call.surroundings
@@ -335,13 +278,12 @@ async function openInBrowser({ call, machine }: ServiceCall, url: string): Promi
   return end.end === 'exited' && end.exitCode === 0
 }
 
-/** Report of the relay once it is ready; throws where that takes too long. */
 async function waitUntilReady(service: ServiceCall): Promise<RelayReport> {
   const { directory, machine, signal } = service
   const until = machine.clock.monotonic() + READY_MS_MAX
   while (machine.clock.monotonic() < until && !signal.aborted) {
     const report = await reportOfService(service)
-    if (report !== null && !NOT_READY.includes(report.phase)) return report
+    if (report !== null && !['starting', 'stopping'].includes(report.phase)) return report
     await machine.clock.sleep(POLL_MS, signal)
   }
   throw new HostingError(
@@ -355,7 +297,11 @@ async function printReport(service: ServiceCall, report: RelayReport): Promise<E
   const state = await host.state(signal)
   call.out.data(jsonOfReport(report, service, state), [
     fields(rowsOfReport(report, service, state)),
-    ...report.findings.flatMap(describeFinding),
+    ...report.findings.flatMap(({ severity, title, fix }): readonly Line[] => [
+      '',
+      row(stateCell(`${severity}: ${title}`)),
+      `  ${fix}`,
+    ]),
   ])
   if (report.reason !== null) {
     call.out.problem(report.reason)
@@ -367,10 +313,6 @@ async function printReport(service: ServiceCall, report: RelayReport): Promise<E
     : await nextSteps(service, report)
   for (const step of steps) call.out.note(step)
   return EXIT.ok
-}
-
-function describeFinding({ severity, title, fix }: HealthFinding): readonly Line[] {
-  return ['', row(stateCell(`${severity}: ${title}`)), `  ${fix}`]
 }
 
 async function nextSteps(service: ServiceCall, { lines }: RelayReport): Promise<readonly string[]> {
@@ -389,7 +331,7 @@ async function nextSteps(service: ServiceCall, { lines }: RelayReport): Promise<
   ]
 }
 
-/** Opened here, and printed to this terminal only: the link sets the password. */
+/** Opens the link here and prints it to this terminal only, because it sets the password. */
 async function setupSteps(service: ServiceCall): Promise<readonly string[]> {
   const { url, lan_url: lanUrl } = await service.client.ask('createSetupLink', { body: {} })
   const urls = lanUrl === null ? [url] : [url, lanUrl]

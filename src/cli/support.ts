@@ -1,5 +1,5 @@
-// One file about this installation for people who help. It is built from what is known to be harmless:
-// states, codes, ids, versions, counts and sizes. Everything else is left out, not searched for secrets.
+// `hookline support`: one file about this installation for people who help. It contains only what is known to be
+// harmless: states, codes, ids, versions, counts and sizes. Nothing else is searched for secrets; it is left out.
 
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
@@ -20,7 +20,6 @@ import type { ControlClient } from './control-client.ts'
 import { entryOf, logOf, openServiceCall, type FindPlace, type ServiceCall } from './service.ts'
 import { reportOf, type RelayReport } from './status.ts'
 
-const LOG_LINES = 300
 const REQUEST = { timeoutMs: 15 * SECOND_MS }
 
 export function supportCommand(findPlace: FindPlace): Command {
@@ -49,7 +48,7 @@ async function bundleOf(service: ServiceCall) {
   const state = await host.state(signal)
   const report = await reportOf(client, directory)
   const options = report === null ? null : await client.find('listOptions', REQUEST)
-  const log = await (await logOf(service)).newest(LOG_LINES, signal).catch(() => [])
+  const log = await (await logOf(service)).newest(300, signal).catch(() => [])
   return {
     created_at: isoTime(timestamp(systemClock.now())),
     versions: {
@@ -121,15 +120,15 @@ function sizeOf(path: string): number {
   return stats?.isFile() === true ? stats.size : 0
 }
 
-/** Values that cannot be a name, a place or a secret. */
+/** Values that can't be a name, a place or a secret. */
 const SHOWN_VALUE = /^(true|false|auto|on|off|[0-9]{1,6}|127\.0\.0\.1|0\.0\.0\.0|::1?)$/
-/** Fields of log lines with codes or ids, and the forms of those. */
+/** Fields of log lines that hold codes or ids, and the forms of codes and ids. */
 const CODE_FIELD = /^(code|reason|status|kind|event|driver|stage|service|method|why)$|(^id|Id|_id)$/
 const CODE = /^([a-z][a-z_.]{0,40}|[A-Z][A-Z_]{1,40}|[a-z]{2,4}_[0-9a-z]{26})$/
-/** Above it, a number may be that of a phone. */
+/** A number above this may be a phone number. */
 const NUMBER_MAX = 1_000_000
 
-/** A line of the log without anything but its constant message, codes, ids and small numbers. */
+/** Keeps the constant message, codes, ids and small numbers of a log line. */
 function harmlessEntry(line: string): object {
   const entry = entryOf(line)
   if (entry['time'] === undefined) return { left_out: 'a line that is not JSON' }
@@ -152,7 +151,7 @@ function harmless(fields: object): object {
   }
 }
 
-/** `hookline:123:45` for each frame of a stack: no folder is shown. */
+/** Such as `hookline:123:45` for each frame of a stack, without its folder. */
 function framesOf(error: object): readonly string[] {
   const stack: readonly unknown[] =
     'stack' in error && Array.isArray(error.stack) ? error.stack : []

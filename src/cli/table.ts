@@ -1,19 +1,19 @@
-// Tables, rows and cells of all commands, laid out when they are printed: at a terminal in its width, with
-// colours and with times as people say them; in a pipe plain and whole, with times in ISO 8601.
+// Tables, rows and cells, laid out when they are printed: at a terminal within its width, with colors and
+// spoken times; in a pipe plain and whole, with times in ISO 8601.
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
 import { isoTime, localMinute, localTime, parseIsoTime } from '../system/iso-time.ts'
 
 export type Look = {
-  /** Width of the terminal; null in a pipe. */
+  /** The width of the terminal; null in a pipe. */
   readonly columns: number | null
   readonly hasColour: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Plain text, or a part that is laid out for the place where it is printed. */
+/** Plain text, or a part that is laid out when it is printed. */
 export type Line = string | Part
 export type Part = (look: Look) => readonly string[]
 
@@ -28,7 +28,7 @@ export type Cell =
   | { readonly time: string; readonly isClock?: true }
   | { readonly text: string; readonly tone: Tone | null }
 
-/** Width below which no column is shortened. */
+/** No column is shortened below this width. */
 const COLUMN_WIDTH_MIN = 8
 const SGR: Readonly<Record<Tone, number>> = { good: 32, warning: 33, bad: 31, dim: 2 }
 const TONES: readonly (readonly [Tone, string])[] = [
@@ -38,15 +38,15 @@ const TONES: readonly (readonly [Tone, string])[] = [
   ['dim', 'info'],
 ]
 
-/** Lines as they are printed, without characters of strangers that control the terminal. */
+/** Removes characters that control the terminal: texts come from strangers. */
 export function laidOut(lines: readonly Line[], look: Look): readonly string[] {
   return lines.flatMap((line) => (typeof line === 'string' ? [printable(line)] : line(look)))
 }
 
 /**
- * Rows in columns with a head; nothing where there are no rows. Too wide for the terminal, the columns
- * named in `least` give way first, then the others from the last one; the first column, the id, never does.
- * Where that is not enough, it has a line of its own above the others.
+ * Rows in columns with a head; empty if there are no rows. In a narrow terminal, the columns in `least` shrink
+ * first, then the others from last to second. The first column, the id, never shrinks; if the rest still doesn't
+ * fit, the id goes on a line above the others.
  */
 export function table(
   head: readonly string[],
@@ -79,7 +79,7 @@ function excessOf(widths: readonly number[], columns: number): number {
   return widths.reduce((sum, width) => sum + width + 2, -2) - columns
 }
 
-/** Widths that fit into `columns`, or are the least. */
+/** Shrinks widths in `order` until they fit into `columns`, or are at their minimum. */
 function fitted(
   widths: readonly number[],
   order: readonly number[],
@@ -94,7 +94,6 @@ function fitted(
   return fitting
 }
 
-/** Rows of a name and a value. */
 export function fields(pairs: readonly (readonly [string, Cell])[], indent = ''): Part {
   const longest = Math.max(...pairs.map(([name]) => name.length))
   return (look) =>
@@ -103,7 +102,6 @@ export function fields(pairs: readonly (readonly [string, Cell])[], indent = '')
     })
 }
 
-/** One row of cells without a table. */
 export function row(...cells: readonly Cell[]): Part {
   return (look) => [cells.map((cell) => coloured(drawn(cell, look), look)).join('  ')]
 }
@@ -112,19 +110,19 @@ export function timeCell(iso: string | null | undefined): Cell {
   return iso ? { time: iso } : null
 }
 
-/** Time of day, to the second. */
+/** The time of day, to the second. */
 export function clockCell(ms: number): Cell {
   return { time: isoTime(timestamp(ms)), isClock: true }
 }
 
-/** A state, coloured by its first word. */
+/** Colors a state by its first word, unless `tone` is given. */
 export function stateCell(text: string, tone?: Tone): Cell {
   const word = /^\w*/.exec(text)?.[0] ?? ''
   const found = TONES.find(([, words]) => words.split(' ').includes(word))
   return { text, tone: tone ?? found?.[0] ?? null }
 }
 
-/** `53 MB`: powers of 1,000. */
+/** Such as `53 MB`, in powers of 1,000. */
 export function sizeCell(bytes: number): string {
   const steps = ['B', 'kB', 'MB', 'GB', 'TB']
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), steps.length - 1)
@@ -134,7 +132,6 @@ export function sizeCell(bytes: number): string {
 /** Control characters except the tab, and marks that change the text direction. */
 const STEERING = /(?:[^\P{Cc}\t]|[\u202A-\u202E\u2066-\u2069])+/gu
 
-/** The line without characters that control the terminal. */
 export function printable(line: string): string {
   return line.replaceAll(STEERING, ' ')
 }
@@ -150,7 +147,7 @@ function drawn(cell: Cell, look: Look): Drawn {
   return { text: cell.isClock ? localTime(at) : spokenTime(at, look.now()), tone: 'dim' }
 }
 
-/** "3 min ago", "today 14:02", "tomorrow 03:10", "2026-11-21 09:41". */
+/** Such as "3 min ago", "today 14:02", "tomorrow 03:10" or "2026-11-21 09:41". */
 function spokenTime(at: Timestamp, now: number): string {
   const minutes = Math.floor(Math.abs(now - at) / MINUTE_MS)
   if (minutes === 0) return at > now ? 'in a moment' : 'just now'

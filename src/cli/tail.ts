@@ -4,9 +4,8 @@ import { groupedNumber } from '../domain/handle.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
-import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
-import type { EventPlace } from './control-client.ts'
-import type { ControlClient } from './control-client.ts'
+import { EXIT, UsageError, listIn, type Call, type Command, type ExitCode } from './command.ts'
+import type { ControlClient, EventPlace } from './control-client.ts'
 import { OutputError } from './output.ts'
 import { runningRelay } from './own-file.ts'
 import { handleOption } from './recipient.ts'
@@ -26,7 +25,7 @@ export const TAIL_COMMAND: Command = {
 
 const RECONNECT_MS = 1_000
 
-/** Prints events until Ctrl-C; a relay that was stopped and comes back is read on from the last event. */
+/** Prints events until Ctrl-C. After a restart of the relay, resumes from the last event. */
 async function tail(call: Call): Promise<ExitCode> {
   const { out } = call
   const client = await runningRelay(call)
@@ -63,7 +62,7 @@ async function tail(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** Test of an event and the number of its line against the options. */
+/** Returns a test of an event, and of the number of its line, against the options. */
 async function selectionOf(
   call: Call,
   client: ControlClient,
@@ -82,12 +81,11 @@ async function selectionOf(
 }
 
 function eventLine(event: AnyEvent, number: string): Line {
-  const name = event.event.padEnd(17)
   const tone = event.event.endsWith('failed') ? 'bad' : null
   const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
   return row(
     clockCell(systemClock.now()),
-    { text: name, tone },
+    { text: event.event.padEnd(17), tone },
     people,
     textOfEvent(event).replaceAll(/\s+/g, ' '),
   )
@@ -97,7 +95,7 @@ function isFromMe(event: AnyEvent): boolean {
   return 'message' in event && ((event.message ?? event.reaction)?.isFromMe ?? false)
 }
 
-/** The person, or the group where the event is about one itself. */
+/** The person, or the group if the event is about the group itself. */
 function handleOf(event: AnyEvent): string {
   if ('opt_out' in event) return event.opt_out.handle
   if (!('message' in event)) return event.conversation.name ?? event.conversation.chat_guid
@@ -116,9 +114,8 @@ function textOfEvent(event: AnyEvent): string {
 function eventNamesOf(call: Call): readonly string[] | null {
   const text = call.options.get('event')
   if (text === undefined) return null
-  const names = text.split(',').map((name) => name.trim())
-  const known: readonly string[] = EVENT_NAMES
-  const unknown = names.find((name) => !known.includes(name))
+  const names = listIn(text)
+  const unknown = names.find((name) => !EVENT_NAMES.some((known) => known === name))
   if (unknown === undefined) return names
   throw new UsageError(`Unknown event ${unknown}. Events: ${EVENT_NAMES.join(', ')}.`)
 }

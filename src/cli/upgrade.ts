@@ -58,7 +58,7 @@ export function upgradeCommand(findPlace: FindPlace): Command {
   }
 }
 
-/** Run by an upgrade on the new executable, before anything changes. */
+/** An upgrade runs it on the new executable before anything changes. */
 export const CHECK_MIGRATIONS_COMMAND: Command = {
   name: 'check-migrations',
   args: [{ name: 'FILE' }],
@@ -107,39 +107,32 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   }
 }
 
-/** The place of releases that the owner named. */
+/** Throws a UsageError if the owner named no place of releases. */
 export async function releaseSource(call: Call, usage: string): Promise<string> {
   const source = await settingText(call, 'release_source')
-  if (source === NO_SOURCE) throw new UsageError(`Usage: ${usage}. ${NO_FILE}`)
+  if (source === 'none') throw new UsageError(`Usage: ${usage}. ${NO_FILE}`)
   return source
 }
 
-export type Download = ReturnType<typeof downloadOf>
-
 export function downloadOf(machine: Machine) {
-  const download = createDownload({ ...NETWORK, ...machine }, DOWNLOAD_MS_MAX)
+  // The owner's own choice may be in the own network.
+  const rules = { policy: () => 'any-private' as const, isOwnListener: () => false }
+  const download = createDownload({ lookup: systemLookup, rules, ...machine }, DOWNLOAD_MS_MAX)
   return { download, fetchText: createFetchText(download) }
 }
 
-/** Value of release_source where the owner named none. */
-const NO_SOURCE = 'none'
 const NO_FILE =
   'release_source is empty. In a clone: git pull && ./scripts/install. ' +
   'Where releases are published: hookline config set release_source URL'
-/** A hundred megabytes over a slow line. */
+/** Enough for a hundred megabytes over a slow connection. */
 const DOWNLOAD_MS_MAX = 1_800_000
-/** The owner's own choice may be in the own network. */
-const NETWORK = {
-  lookup: systemLookup,
-  rules: { policy: () => 'any-private' as const, isOwnListener: () => false },
-}
 
-/** Path of the executable of `release`, with its signed sums beside it in `folder`. */
+/** Downloads the executable of `release` and its signed sums into `folder`; returns the executable's path. */
 async function fetchRelease(
   { out }: Call,
   order: {
     readonly release: Release
-    readonly download: Download['download']
+    readonly download: ReturnType<typeof createDownload>
     readonly folder: string
   },
 ): Promise<string> {
@@ -156,7 +149,7 @@ async function fetchRelease(
   return file
 }
 
-/** Sentence on the way to upgrade an executable that a package manager put in its place; null for any other. */
+/** The way to upgrade an executable that a package manager installed; null for any other. */
 function packageProblem(executable: string): string | null {
   if (executable.includes('/Cellar/')) {
     return 'Homebrew installed this executable. Run: brew upgrade hookline && hookline up'
@@ -192,7 +185,7 @@ async function upgradeTo(service: ServiceCall, file: string): Promise<ExitCode> 
 }
 
 type Hosted = UpgradedService & {
-  /** File that the service runs, or is made from. */
+  /** The file that the service runs, or is made from. */
   readonly executable: string
   readonly state: ServiceState
 }
@@ -216,7 +209,7 @@ async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   }
 }
 
-/** Path of this executable; a kept previous version upgrades the current one. */
+/** The path to replace: a previous version that was kept upgrades the current one. */
 function ownTarget({ executable }: ServiceCall): string {
   if (executable === null) throw new UsageError('An upgrade needs the built executable.')
   return executable.replace(/\.previous$/, '')
@@ -228,7 +221,6 @@ function upgradedMachine(
   service: UpgradedService | null,
 ): UpgradedMachine {
   const { clock, run, platform } = machine
-  const holder = { task: 'upgrade', address: null }
   return {
     clock,
     run,
@@ -242,12 +234,13 @@ function upgradedMachine(
       },
     },
     isSignedHere: platform === 'darwin' && arch() === 'x64',
-    holdData: () => takeInstanceLock(directory.lock, { ...holder, since: clock.now() }),
+    holdData: () =>
+      takeInstanceLock(directory.lock, { task: 'upgrade', address: null, since: clock.now() }),
   }
 }
 
 const READY_MS = 60_000
-/** For its connection to the head, and until its lines are online again. */
+/** A box also connects to its head and brings its lines online. */
 const BOX_READY_MS = 120_000
 const CONFIRM_TIMEOUT_MS = 5_000
 

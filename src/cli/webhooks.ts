@@ -6,9 +6,10 @@ import { DELIVERY_STATUSES, type EventName } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import {
-  UsageError,
   argument,
   idIn,
+  listIn,
+  requireChange,
   switchOption,
   type Call,
   type Command,
@@ -166,7 +167,11 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks rotate-secret',
     args: ID,
     sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
-    run: rotateSecret,
+    run: async (call) => {
+      const rotated = await askRelay(call, 'rotateWebhookSecret', { params: idIn(call) })
+      call.out.data(rotated, described(rotated), newSecretFor(argument(call, 0)))
+      return undefined
+    },
   },
 ]
 
@@ -179,7 +184,7 @@ async function list(call: Call): Promise<undefined> {
   if (rows.length === 0) call.out.note('No webhooks yet.')
 }
 
-/** State in the dashboard's words, with the reason of a stopped webhook. */
+/** The dashboard's words, with the reason if the webhook is stopped. */
 function stateOf(webhook: Webhook): string {
   const { disabled_reason: reason } = webhook
   return reason === null ? webhookStateOf(webhook) : `stopped (${reason})`
@@ -196,7 +201,7 @@ async function add(call: Call): Promise<undefined> {
       url,
       events: eventsIn(events),
       description: call.options.get('description'),
-      phone_line_ids: lines === undefined ? undefined : namesIn(lines),
+      phone_line_ids: lines === undefined ? undefined : listIn(lines),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
@@ -211,7 +216,7 @@ function newSecretFor(id: string): string {
 const PLAIN_HTTP =
   'Events sent over http can be read in transit. Use https outside your own network.'
 
-/** True for http to any other machine than this one. */
+/** True if events go over http to another machine. */
 function isPlainHttp(url: string): boolean {
   return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
@@ -238,7 +243,7 @@ function deliveryTable(deliveries: readonly Delivery[]): Line {
   return table(head, rows, ['ATTEMPTS'])
 }
 
-/** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
+/** `pending` if the attempt is due and waits for the webhook to recover. */
 function nextAttemptOf({ next_attempt_at: time }: Delivery): Cell {
   const now = systemClock.now()
   const isDue = time !== null && (parseIsoTime(time) ?? now) <= now
@@ -276,7 +281,7 @@ async function update(call: Call, body: WebhookChanges): Promise<undefined> {
   ])
 }
 
-/** The number of events that came during a pause, and the command that sends them once it is over. */
+/** The events that came during a pause, with the command that sends them once it is over. */
 function missedLines({ id, is_active, paused_at, events_while_paused: count }: Webhook): string[] {
   if (count === undefined) return []
   const came = `${missedWords(count)}.`
@@ -284,7 +289,7 @@ function missedLines({ id, is_active, paused_at, events_while_paused: count }: W
   return [came, `Send them: hookline webhooks replay ${id} --since ${paused_at}`]
 }
 
-/** Changes in the shape of the API; throws where there are none. */
+/** Throws a UsageError if no option is given. */
 function changesIn(call: Call): WebhookChanges {
   const { options } = call
   const [url, events] = [options.get('url'), options.get('events')]
@@ -293,17 +298,16 @@ function changesIn(call: Call): WebhookChanges {
     ...(url !== undefined && { url: withScheme(url) }),
     ...(events !== undefined && { events: eventsIn(events) }),
     ...(description !== undefined && { description: description || null }),
-    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : namesIn(lines) }),
+    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
     ...(options.has('attachment-links') && {
       attachment_links: switchOption(call, 'attachment-links'),
     }),
   }
-  if (Object.keys(changes).length > 0) return changes
-  const names = CHANGE_OPTIONS.map(({ name }) => `--${name}`).join(', ')
-  throw new UsageError(`Nothing to change. Options: ${names}.`)
+  requireChange(changes, CHANGE_OPTIONS)
+  return changes
 }
 
-/** A delivery that succeeds by hand brings a failing webhook back, and all that is pending follows. */
+/** One delivery that succeeds ends the failing state, and the other pending deliveries follow. */
 async function retry(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const id = argument(call, 0)
@@ -324,7 +328,6 @@ async function redeliverPending(client: ControlClient, id: string): Promise<Deli
   return client.ask('redeliverWebhookDelivery', { params: { id: pending.id } })
 }
 
-/** A replay, in the shape of the API. */
 function replayIn(call: Call) {
   const { options } = call
   return {
@@ -334,7 +337,6 @@ function replayIn(call: Call) {
   }
 }
 
-/** Filter of deliveries, in the shape of the API. */
 function filterOf({ options }: Call) {
   const events = options.get('event')
   return {
@@ -345,16 +347,7 @@ function filterOf({ options }: Call) {
 }
 
 function eventsIn(text: string): readonly EventName[] {
-  return namesIn(text) as readonly EventName[] // The relay refuses any other, and names them all.
-}
-
-function namesIn(text: string): readonly string[] {
-  return text.split(',').map((name) => name.trim())
-}
-
-async function rotateSecret(call: Call): Promise<undefined> {
-  const rotated = await askRelay(call, 'rotateWebhookSecret', { params: idIn(call) })
-  call.out.data(rotated, described(rotated), newSecretFor(argument(call, 0)))
+  return listIn(text) as readonly EventName[] // The relay refuses other names, and lists the valid ones.
 }
 
 function described(answer: object): readonly Line[] {

@@ -28,14 +28,14 @@ import uninstall from './uninstall.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
 export type Guide = {
-  /** Name in `/guide/NAME` and `hookline guide NAME`. */
+  /** The name in `/guide/NAME` and `hookline guide NAME`. */
   readonly name: string
   readonly title: string
   /** Markdown. A link to another guide is its name, with the id of a heading: `mac#good-to-know`. */
   readonly text: string
 }
 
-/** Every guide, in the order of reading. */
+/** In the order of reading. */
 export const GUIDES: readonly Guide[] = [
   guide('mac', mac),
   guide('iphone', iphone),

@@ -11,7 +11,7 @@ import { isoTime } from '../system/iso-time.ts'
 
 type NameOf = (box: BoxId) => string
 
-/** Findings with the names of their boxes; one cause on several boxes is one finding. */
+/** Adds the names of the boxes; one cause on several boxes becomes one finding. */
 export function groupedByBox(
   found: readonly ScopedFinding[],
   nameOf: NameOf,
@@ -33,10 +33,10 @@ function oneOf(group: readonly ScopedFinding[], nameOf: NameOf): readonly Scoped
   return [{ ...first, why, scope: { about: { kind: 'box', id: null }, lineId: null, boxes } }]
 }
 
-/** Less is free on a disk that counts as full, as on the relay's own. */
+/** A disk with less free space counts as full, as on the relay itself. */
 const FREE_BYTES_MIN = 256 * 1024 * 1024
 
-/** `broker` is the code of the finding that explains why no box is heard; null where there is none. */
+/** `broker` is the code of the finding that explains why no box is heard, or null. */
 export function boxFindings(
   boxes: readonly WatchedBox[],
   broker: string | null,
@@ -122,11 +122,9 @@ function finding(
   return { code, severity, ...words, scope, depends_on: null }
 }
 
-type Numbered = { readonly line: Line; readonly state: LineState }
-
-/** Lines whose number an older line of another machine has. */
+/** Lines whose number is the number of an older line on another machine. */
 export function numberTwiceFindings(
-  lines: readonly Numbered[],
+  lines: readonly { readonly line: Line; readonly state: LineState }[],
   nameOf: NameOf,
 ): readonly ScopedFinding[] {
   const { code } = OFFLINE_REASONS.number_twice

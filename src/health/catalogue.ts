@@ -1,5 +1,5 @@
-// The catalogue of findings for the API, the command line and the dashboard. Each module reports its
-// own; the catalogue remembers the time since which each has been shown.
+// The catalogue of findings for the API, the command line and the dashboard. Each module reports its own
+// findings; the catalogue remembers since when each one has been shown.
 
 import type * as api from '../api/health.ts'
 import {
@@ -26,7 +26,7 @@ export function ofRelay(finding: Finding): ScopedFinding {
   return scoped(finding, OF_RELAY)
 }
 
-/** A finding about a webhook, whose id is its `key`. */
+/** The `key` of the finding is the id of the webhook. */
 export function ofWebhook(finding: Finding): ScopedFinding {
   return scoped(finding, { about: { kind: 'webhook', id: finding.key }, lineId: null })
 }
@@ -39,10 +39,9 @@ export function ofLine(
   return scoped(finding, found === undefined ? OF_RELAY : lineScope(found.line.id))
 }
 
-type RelaySource = { findings(): readonly Finding[] | Promise<readonly Finding[]> }
 type FindingSource = () => Promise<readonly ScopedFinding[]>
 
-/** Time for which a reported finding without a state of its own is shown. */
+/** The time for which a reported finding is shown. */
 const REPORTED_MS = 3_600_000
 const REPORTED_MAX = 100
 
@@ -51,10 +50,7 @@ export class HealthCatalogue {
   readonly #snoozes: () => ReadonlyMap<string, Snooze>
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
-  readonly #reported = new Map<
-    string,
-    { readonly finding: ScopedFinding; readonly at: Timestamp }
-  >()
+  readonly #reported = new Map<string, { finding: ScopedFinding; at: Timestamp }>()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
   constructor(ids: LogicalClock, snoozes: () => ReadonlyMap<string, Snooze>) {
@@ -62,27 +58,29 @@ export class HealthCatalogue {
     this.#snoozes = snoozes
   }
 
-  /** Asks `source` each time the catalogue is read. */
+  /** Asks `source` whenever the catalogue is read. */
   include(source: FindingSource): void {
     this.#sources.push(source)
   }
 
-  /** The same for findings about the relay itself. */
-  includeRelay(...sources: readonly RelaySource[]): void {
+  /** Like `include`, for findings about the relay itself. */
+  includeRelay(
+    ...sources: readonly { findings(): readonly Finding[] | Promise<readonly Finding[]> }[]
+  ): void {
     for (const source of sources) {
       this.include(async () => (await source.findings()).map(ofRelay))
     }
   }
 
-  /** Shows `finding`, which has no state of its own, for an hour from now. */
+  /** Shows `finding`, which has no known end, for an hour from now. */
   report(finding: ScopedFinding): void {
     if (this.#reported.size >= REPORTED_MAX) return
     this.#reported.set(nameOf(finding), { finding, at: this.#ids.now() })
   }
 
   /**
-   * Everything that is wrong now, errors first, oldest first. Calls that overlap share one answer: a
-   * driver takes one question at a time.
+   * Everything that is wrong now, errors first, then oldest first. Overlapping calls share one answer, because a
+   * driver answers one question at a time.
    */
   list(): Promise<readonly api.HealthFinding[]> {
     this.#reading ??= this.#read().finally(() => {
@@ -147,7 +145,7 @@ function nameOf({ code, scope }: ScopedFinding): string {
   return findingName(code, scope.about)
 }
 
-/** Two findings with the same name are the same. */
+/** Findings with the same name are the same finding. */
 export function findingName(code: string, { kind, id }: FindingSubject): string {
   return `${code} ${kind} ${id ?? ''}`
 }
@@ -156,9 +154,8 @@ const WATCHED_EVERY_MS = 15_000
 const UNWATCHED_EVERY_MS = 60_000
 
 /**
- * Publishes a change when the catalogue differs from before. Most findings have no moment at which they
- * begin, so it looks every 15 s, and only while the change feed has a watcher. A module that knows of a
- * change notifies `healthSignal`.
+ * Publishes a change when the catalogue has changed. Most findings can only be polled, so it reads the catalogue
+ * every 15 s while the change feed has a watcher. A module that knows of a change notifies `healthSignal`.
  */
 export function healthWatch(
   { clock, changes }: Core,

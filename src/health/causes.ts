@@ -1,13 +1,13 @@
 import type { HealthFinding } from '../api/health.ts'
 import { isCovered } from '../domain/finding.ts'
 
-/** A finding and those that follow from it. */
+/** A finding, and the findings that it causes. */
 export type FindingTree = {
   readonly finding: HealthFinding
   readonly consequences: readonly FindingTree[]
 }
 
-/** Each finding once, below its cause. The given order is kept, which is by urgency. */
+/** Each finding once, below its cause, in the given order, which is by urgency. */
 export function findingTrees(findings: readonly HealthFinding[]): readonly FindingTree[] {
   const causes = new Map(findings.map((finding) => [finding, causeOf(finding, findings)]))
   const placed = new Set<HealthFinding>()
@@ -18,11 +18,11 @@ export function findingTrees(findings: readonly HealthFinding[]): readonly Findi
   }
   const unplaced = (some: readonly HealthFinding[]) => some.filter((one) => !placed.has(one))
   const roots = findings.filter((finding) => causes.get(finding) === null).map(treeOf)
-  // Findings that explain each other in a circle have no first one.
+  // Findings that cause each other in a circle have no root.
   return [...roots, ...unplaced(findings).flatMap((one) => (placed.has(one) ? [] : [treeOf(one)]))]
 }
 
-/** All findings in a tree. What follows from a snoozed one is snoozed along with it, unless it is worse. */
+/** All findings in a tree. The consequences of a snoozed finding are snoozed too, unless they are worse. */
 export function findingsIn(
   { finding, consequences }: FindingTree,
   cause: HealthFinding = finding,
@@ -33,10 +33,7 @@ export function findingsIn(
   return [found, ...consequences.flatMap((tree) => findingsIn(tree, found))]
 }
 
-/**
- * The cause of a line's finding is one of that line, or one of no line on the same machine; never one of
- * another line.
- */
+/** The cause of a line's finding is about the same line, or about no line on the same machine. */
 function causeOf(finding: HealthFinding, findings: readonly HealthFinding[]): HealthFinding | null {
   const { code, depends_on, line_id } = finding
   if (depends_on === null || depends_on === code) return null
@@ -46,7 +43,7 @@ function causeOf(finding: HealthFinding, findings: readonly HealthFinding[]): He
   return own ?? causes.find(isOfMachine) ?? null
 }
 
-/** True for a finding of one of `boxes`, or of the relay itself; without boxes, for one of its machine. */
+/** True if a finding is about one of the `wanted` boxes or about the relay; without boxes, about its machine. */
 export function isAt(
   { boxes, about }: Pick<HealthFinding, 'boxes' | 'about'>,
   wanted: readonly string[] | undefined,

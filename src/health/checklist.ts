@@ -1,4 +1,4 @@
-// What each line and this machine need to work, by the kind of line, with the findings that deny it.
+// The checklists of each line and of this machine: the steps of the kinds of line, and the findings about them.
 
 import type { Check, LineChecks } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
@@ -7,23 +7,20 @@ import { OFFLINE_REASONS } from '../domain/line.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 import { isAt } from './causes.ts'
 
-/** Needs of a line whose kind this version does not know. */
-const NO_NEEDS: Omit<LineNeeds, 'reset'> = {
-  checklist: [],
-  reasons: { absent: OFFLINE_REASONS.device_absent },
-}
-
 export function checksOfMachine(
   kinds: readonly LineKind[],
   findings: readonly HealthFinding[],
 ): LineChecks {
-  const checks = machineChecklist(kinds, findings)
-  return { line_id: null, offline_since: null, summary: machineSummary(checks), checks }
-}
-
-function machineSummary(checks: readonly Check[]): string {
+  // The machine is checked whether or not it has a line yet.
+  const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
+  const asked = { line: { status_reason: null, status_hint: null }, titles: new Map() }
+  const own = findings.filter(({ boxes }) => boxes === undefined)
+  const checks = known(steps.flatMap((step) => checksOf(step, asked, own)))
   const isAllowed = checks.every(({ state }) => state === 'ok')
-  return isAllowed ? 'All permissions are granted.' : 'Fix the marked items, from the top down.'
+  const summary = isAllowed
+    ? 'All permissions are granted.'
+    : 'Fix the marked items, from the top down.'
+  return { line_id: null, offline_since: null, summary, checks }
 }
 
 export function checksOfLine(
@@ -31,7 +28,11 @@ export function checksOfLine(
   line: PhoneLine,
   { findings, reset }: { readonly findings: readonly HealthFinding[]; readonly reset: string },
 ): LineChecks {
-  const kind = kinds.find(({ name }) => name === line.driver) ?? NO_NEEDS
+  // This version may not know the kind of the line.
+  const kind = kinds.find(({ name }) => name === line.driver) ?? {
+    checklist: [],
+    reasons: { absent: OFFLINE_REASONS.device_absent },
+  }
   const checks = checklist({ ...kind, reset }, line, findings)
   const offline = findings.find(
     ({ code, line_id }) => code === 'line_offline' && line_id === line.id,
@@ -44,8 +45,8 @@ export function checksOfLine(
   }
 }
 
-export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
-  /** When new contacts are possible again, as "midnight UTC". */
+type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'> & {
+  /** The time when new contacts are possible again, such as "midnight UTC". */
   readonly reset: string
 }
 
@@ -56,7 +57,6 @@ const PAUSED: Check = {
   fix: 'Turn on "Send messages" in its settings.',
 }
 
-const WITHOUT_IMESSAGE = ['imessage_off', 'imessage_not_connected']
 const NO_IMESSAGE: Check = {
   state: 'bad',
   title: 'iMessage is not active on this line',
@@ -64,13 +64,13 @@ const NO_IMESSAGE: Check = {
   fix: "Turn on iMessage in the device's settings.",
 }
 
-/** Findings about a box, which deny all that is known of its lines. */
+/** While a box has one of these findings, nothing is known about its lines. */
 const BOX_CODES: ReadonlySet<string> = new Set([
   OFFLINE_REASONS.box_unreachable.code,
   OFFLINE_REASONS.box_outdated.code,
 ])
 
-/** Findings in whose place the list has a check of its own. */
+/** For these findings the list has its own checks. */
 const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
 export function checklist(
@@ -89,19 +89,15 @@ export function checklist(
   )
   const ofBox = findings.filter((one) => BOX_CODES.has(one.code) && isAt(one, boxes))
   const others = own.filter(({ code }) => !SHOWN_ELSEWHERE.includes(code) && !codes.has(code))
-  const titles = new Map(
-    [...Object.values(OFFLINE_REASONS), ...Object.values(reasons)].map(({ code, title }) => [
-      code,
-      title,
-    ]),
-  )
+  const allReasons = [...Object.values(OFFLINE_REASONS), ...Object.values(reasons)]
+  const titles = new Map(allReasons.map(({ code, title }) => [code, title]))
   const checksOfStep = (step: ChecklistStep) => checksOf(step, { line, titles }, own)
   return [
     ...known([
       ...ofBox.map(foundCheck),
-      ...steps.filter(({ isOptional: isBeside }) => isBeside !== true).flatMap(checksOfStep),
+      ...steps.filter(({ isOptional }) => isOptional !== true).flatMap(checksOfStep),
     ]),
-    ...steps.filter(({ isOptional: isBeside }) => isBeside === true).flatMap(checksOfStep),
+    ...steps.filter(({ isOptional }) => isOptional === true).flatMap(checksOfStep),
     ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
     ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),
@@ -110,9 +106,10 @@ export function checklist(
   ]
 }
 
-/** True if iMessage is off and no finding says so with its reason. */
+/** True if iMessage is off without a finding that says why. */
 function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
-  const isExplained = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
+  const explanations: readonly string[] = ['imessage_off', 'imessage_not_connected']
+  const isExplained = own.some(({ code }) => explanations.includes(code))
   return line.status === 'online' && !line.imessage_active && !isExplained
 }
 
@@ -124,26 +121,16 @@ function summaryOf(checks: readonly Check[], isOffline: boolean): string {
   return 'All checks passed. This line can send and receive.'
 }
 
-/** Needs of this machine for lines of its own, whether or not it has one yet. */
-function machineChecklist(
-  kinds: readonly Pick<LineKind, 'checklist'>[],
-  findings: readonly HealthFinding[],
-): readonly Check[] {
-  const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
-  const asked = { line: { status_reason: null, status_hint: null }, titles: new Map() }
-  const own = findings.filter(({ boxes }) => boxes === undefined)
-  return known(steps.flatMap((step) => checksOf(step, asked, own)))
-}
-
-type CheckedLine = {
-  readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
-  /** Titles of reasons for being offline. */
-  readonly titles: ReadonlyMap<string, string>
-}
-
 function checksOf(
   step: ChecklistStep,
-  { line, titles }: CheckedLine,
+  {
+    line,
+    titles,
+  }: {
+    readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
+    /** The titles of the reasons for being offline. */
+    readonly titles: ReadonlyMap<string, string>
+  },
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const found = findings.filter(({ code }) => step.codes.includes(code))
@@ -156,7 +143,7 @@ function checksOf(
   return [{ state: 'bad', title, why: null, fix: line.status_hint }]
 }
 
-/** That the line is offline, if no other finding says why. */
+/** Says that the line is offline if no other finding says why. */
 function unexplained(findings: readonly HealthFinding[]): readonly Check[] {
   return findings
     .filter(({ code, depends_on }) => code === 'line_offline' && depends_on === null)
@@ -169,7 +156,7 @@ function foundCheck({ severity, title, why, fix }: HealthFinding): Check {
   return { state: STATES[severity] ?? 'warn', title, why, fix }
 }
 
-/** Behind a step that fails nothing is known. */
+/** After a failed check, the state of the others is unknown. */
 function known(checks: readonly Check[]): readonly Check[] {
   const failed = checks.findIndex(({ state }) => state === 'bad')
   return checks.map((check, place) =>

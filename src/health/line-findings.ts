@@ -1,5 +1,5 @@
-// Findings about the messages of a line: its contacts of the day, failing and uncertain sends, messages
-// that were not relayed or could not be stored.
+// Findings about the messages of a line: today's contacts, failing and uncertain sends, messages that were not
+// relayed or could not be stored.
 
 import { type LimitLevel, limitLevel } from '../domain/contact-limit.ts'
 import type { Days } from '../domain/days.ts'
@@ -19,34 +19,33 @@ import type { Core } from '../storage/core.ts'
 import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
-import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
+import { countRejected, listNotRelayed } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** A line as the findings need it. */
 export type WatchedLine = {
   readonly line: Line
   readonly state: LineState
-  /** Practice lines are not real. */
+  /** False for practice lines. */
   readonly isReal: boolean
-  /** The most that a line of its kind can do. */
+  /** The most that its kind of line can do. */
   readonly abilities: Capabilities
-  /** It was asked for by this start. */
+  /** True if this start asked for it. */
   readonly isConfigured: boolean
 }
 
 export type WatchedLines = {
   lines(): readonly WatchedLine[]
-  /** Names of the kinds of practice lines. */
+  /** The names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
 }
 
-/** Groups that a finding names. */
+/** The most groups that a finding names. */
 const GROUPS_NAMED_MAX = 3
 
 type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
 
-/** Reads the findings, and remembers what keeps those of a line from coming and going. */
+/** Remembers earlier levels, so that the findings of a line don't come and go. */
 export class LineFindings {
   readonly #core: Core
   readonly #lines: WatchedLines
@@ -75,7 +74,7 @@ export class LineFindings {
     const watched = this.#lines.lines()
     const all = watched.map(({ line }) => line)
     const used = watched.filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
-    // Numbers of practice lines fail on purpose; their limit is as real as any.
+    // Some numbers of practice lines fail on purpose; the limits of practice lines are real.
     const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
@@ -121,7 +120,7 @@ type Use = {
   readonly used: number
   readonly limit: number
   readonly level: 'near' | 'reached'
-  /** The end of the day, as "midnight UTC". */
+  /** The end of the day, such as "midnight UTC". */
   readonly reset: string
 }
 
@@ -157,7 +156,7 @@ function uncertainFindings(lines: readonly Line[], uncertain: ReturnType<typeof 
   })
 }
 
-/** Groups that the device does not find any more. */
+/** The groups that the device can't find anymore. */
 function groupFindings(lines: readonly Line[], unreachable: readonly UnreachableGroup[]) {
   const byLine = Map.groupBy(unreachable, ({ lineId }) => lineId)
   return lines.flatMap((line) => {
@@ -176,7 +175,6 @@ function groupFindings(lines: readonly Line[], unreachable: readonly Unreachable
   })
 }
 
-/** Events that intake refused in the last 30 days. */
 function rejectedFindings(db: Db): readonly ScopedFinding[] {
   return countRejected(db).map(({ lineId, reason, count }) => {
     const words = rejectedWords(reason, count)
@@ -216,11 +214,11 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
   edit_copy: 'edit_copies_left_out',
 }
 
-/** Messages that the line received and that no event announced, kind by kind. */
+/** Received messages for which there was no event, by kind. */
 function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly ScopedFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
-    .map(({ kind, count, since }: NotRelayedCount) => {
+    .map(({ kind, count, since }) => {
       const { title, why } = NOT_RELAYED_WORDS[kind]
       return ofLine(line, NOT_RELAYED_CODES[kind], 'info', {
         title,
@@ -247,22 +245,19 @@ function ofLine(
   return { code, severity, ...words, scope: lineScope(line.id), depends_on: null }
 }
 
-/** Most finished sends of a line that decide whether it fails to send, and their greatest age. */
+/** The most finished sends of a line that count, and their greatest age. */
 const RECENT_SENDS_MAX = 10
 const RECENT_SENDS_MS = 3_600_000
 
-const FAILING_FROM = 3
-const FAILING_UNTIL = 2
-
 /**
- * Decides by its last finished sends whether a line fails to send. One failure is an accident and two may be one
- * outage, so it takes three; a line that failed before is well again when at most one is left among them.
+ * True if a line fails to send, by the failures among its last finished sends. One failure is an accident and two may
+ * be one outage, so it takes three; a failing line is well again once at most one failure is left.
  */
 export function isFailing(failedCount: number, wasFailing: boolean): boolean {
-  return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
+  return failedCount >= (wasFailing ? 2 : 3)
 }
 
-/** Codes of failures whose cause is not the line: it is the recipient, the text, the owner or a box. */
+/** Failures that are caused by the recipient, the text, the owner or a box, not by the line. */
 const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'not_on_imessage',
   'recipient_rejected',
@@ -276,7 +271,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'withdrawn',
 ])
 
-/** True if the cause of a failure with this code can be the line. */
+/** True if the line may have caused a failure with this code. */
 export function isOfLine(code: string | null): boolean {
   return code === null || !NOT_OF_THE_LINE.has(code)
 }

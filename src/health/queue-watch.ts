@@ -20,7 +20,7 @@ import type { WatchedLine, WatchedLines } from './line-findings.ts'
 
 const LOOK_MS = 60_000
 
-/** A queue that could move, and the time since which its oldest entry has waited. */
+/** A queue that could move; its oldest entry has waited since `oldest`. */
 type Queue = {
   readonly name: string
   readonly oldest: Timestamp
@@ -28,8 +28,8 @@ type Queue = {
 }
 
 /**
- * Looks every minute, watched or not, for queues that do not move although nothing known holds them up:
- * the time for which that has lasted is only known by looking again.
+ * Looks for queues that don't move although nothing known holds them up. It looks every minute, even if nobody
+ * watches, because only that shows for how long a queue has been slow.
  */
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
@@ -41,7 +41,7 @@ export class QueueWatch implements Service {
   #slow = new Map<string, SlowSince>()
   #findings: readonly ScopedFinding[] = []
 
-  /** The findings of `webhooks` explain why deliveries to these wait. */
+  /** A webhook with a finding isn't watched: the finding explains why its deliveries wait. */
   constructor(
     core: Core,
     given: {
@@ -65,7 +65,6 @@ export class QueueWatch implements Service {
     }
   }
 
-  /** As of the last look. */
   findings(): readonly ScopedFinding[] {
     return this.#findings
   }
@@ -142,14 +141,14 @@ function slowFinding(scope: FindingScope) {
   return { code: 'queue_growing', severity: 'warning', scope, depends_on: null } as const
 }
 
-/** A retry takes 36 seconds at most and a slow device half a minute: ten minutes have another reason. */
+/** A retry takes at most 36 seconds and a slow device half a minute: ten minutes have another reason. */
 const TOO_LONG_MS = 10 * 60_000
-/** A backlog that was shown is over when nothing in it has waited for longer than this. */
+/** A backlog that is shown is over once nothing in it has waited longer than this. */
 const OVER_MS = 5 * 60_000
-/** After an outage everything in a queue is old; so long it may take to work it off. */
+/** After an outage, everything in a queue is old; it may take this long to work it off. */
 const GRACE_MS = 5 * 60_000
 
-/** Since when a queue has been too slow on a clock that never steps back; null while it is not. */
+/** Since when a queue has been too slow, on the monotonic clock; null if it isn't. */
 export type SlowSince = number | null
 
 /** The state after a look at a queue whose oldest entry has waited for `waitedMs`. */
@@ -158,7 +157,7 @@ export function nextSlowSince(before: SlowSince, waitedMs: number, now: number):
   return waitedMs < tooLongMs ? null : (before ?? now)
 }
 
-/** True once a queue has been too slow for so long that the owner should know. */
+/** True if a queue has been slow for so long that the owner should know. */
 export function isBacklog(since: SlowSince, now: number): boolean {
   return since !== null && now - since >= GRACE_MS
 }

@@ -12,20 +12,20 @@ type Known = {
   readonly lines: readonly PhoneLine[]
   readonly webhooks: readonly Webhook[]
   readonly findings: readonly HealthFinding[]
-  /** The same findings below their causes. */
+  /** The same findings, grouped by cause. */
   readonly branches: readonly FindingBranch[]
 }
 
 export function relayState({ lines, webhooks, findings, branches }: Known): RelayState {
   const ready = lines.filter(isReady).length
-  const { shown = [], snoozed = [] } = Object.groupBy(branches, (branch) =>
-    isSnoozed(branch) ? 'snoozed' : 'shown',
+  const { shown = [], snoozed = [] } = Object.groupBy(branches, ({ cause, consequences }) =>
+    [cause, ...consequences].every(isSnoozed) ? 'snoozed' : 'shown',
   )
   return {
     ...result(
       lines.length,
       ready,
-      findings.filter((finding) => finding.snoozed_until === undefined),
+      findings.filter((finding) => !isSnoozed(finding)),
     ),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
@@ -34,9 +34,8 @@ export function relayState({ lines, webhooks, findings, branches }: Known): Rela
   }
 }
 
-/** True if the cause and all that follows from it is snoozed. */
-function isSnoozed({ cause, consequences }: FindingBranch): boolean {
-  return [cause, ...consequences].every(({ snoozed_until: until }) => until !== undefined)
+function isSnoozed({ snoozed_until: until }: HealthFinding): boolean {
+  return until !== undefined
 }
 
 function result(
@@ -60,7 +59,7 @@ function lineWords(ready: number, all: number): string {
   return all === 2 ? 'Both lines are ready' : `All ${all} lines are ready`
 }
 
-/** "7 of 20 webhooks are failing". A webhook that is stopped or paused does not count as failing. */
+/** Such as "7 of 20 webhooks are failing". A stopped or paused webhook doesn't count as failing. */
 function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const parts = ['stopped', 'paused', 'failing'].flatMap((state) => {

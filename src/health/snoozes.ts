@@ -12,10 +12,10 @@ import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
 import { type HealthCatalogue, findingName } from './catalogue.ts'
 
-/** Puts a finding off, or shows it again; gives the finding as it is listed from then on. */
+/** Snoozes a finding, or shows it again; returns the finding as it is listed from now on. */
 export type SetSnooze = (wanted: NewSnooze, origin: Origin) => Promise<HealthFinding>
 
-/** The function that it returns throws if there is no such finding now, or if the time is too far away. */
+/** The returned function throws if there is no such finding now, or if the time is too far away. */
 export function createSnoozes(
   { writer, ids, audit }: Core,
   {

@@ -1,6 +1,6 @@
-// Signing of the bundle on a Mac: with the owner's identity, or with one of this Mac's own. macOS ties
-// permissions to the certificate that signed the program, trusted or not: as long as the same one signs
-// each version, Full Disk Access and Automation stay.
+// Signs the bundle on a Mac, with the owner's identity or one made on this Mac. macOS ties permissions to the
+// certificate that signed the program, trusted or not: as long as the same certificate signs each version, Full
+// Disk Access and Automation stay.
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -13,13 +13,13 @@ import type { Random } from '../system/random.ts'
 import { BUNDLE_ID } from './property-lists.ts'
 import { HostingError, tryTool, useTool } from './system-tool.ts'
 
-/** Identity in the owner's keychains, such as a Developer ID, or this Mac's own. */
+/** An identity in the owner's keychains, such as a Developer ID, or one made on this Mac. */
 export type Signer =
   | { readonly kind: 'given'; readonly name: string }
   | { readonly kind: 'local'; readonly identity: LocalIdentity }
 
-/** Identity in a keychain; `hash` is the SHA-1 of its certificate, 40 hexadecimal digits. */
-export type LocalIdentity = {
+/** `hash` is the SHA-1 of the certificate, in 40 hexadecimal digits. */
+type LocalIdentity = {
   readonly hash: string
   readonly keychain: string
   readonly password: string
@@ -29,16 +29,15 @@ type Files = ReturnType<typeof filesIn>
 
 const CODESIGN = '/usr/bin/codesign'
 const SECURITY = '/usr/bin/security'
-/** LibreSSL: `security import` may not read the package of another openssl on the PATH. */
+/** LibreSSL: `security import` may not read what another openssl on the PATH has packed. */
 export const OPENSSL = '/usr/bin/openssl'
 
-/** Hashing a hundred megabytes takes seconds; a dialog on an unwatched screen would never end. */
+/** Hashing a hundred megabytes takes seconds; a dialog at an unattended screen would never end. */
 const CODESIGN_MS_MAX = 120_000
-/** Twenty years: a certificate that ends would end the permissions with it. */
+/** Twenty years: the permissions would end with the certificate. */
 const DAYS = '7300'
-const PASSWORD_BYTES = 24
 const NAME = 'Hookline on this Mac'
-/** Way out for an owner whose Mac cannot make a certificate. */
+/** The alternative for an owner whose Mac can't make a certificate. */
 const WITHOUT_CERTIFICATE = '(without a certificate: --codesign-identity -)'
 
 const CERTIFICATE_REQUEST = `[req]
@@ -58,7 +57,7 @@ export async function signBundle(
   run: RunProcess,
   order: {
     readonly bundle: string
-    /** Path of the property list with the entitlements. */
+    /** The path of the property list with the entitlements. */
     readonly entitlements: string
     readonly signer: Signer
   },
@@ -67,7 +66,7 @@ export async function signBundle(
   const { bundle, entitlements, signer } = order
   const codesign = (purpose: string, args: readonly string[]) =>
     useTool(run, { path: CODESIGN, args, timeoutMs: CODESIGN_MS_MAX, purpose }, signal)
-  // Ours by its hash: a name can stand for several certificates, and codesign does not choose.
+  // Our identity goes by its hash: a name can match several certificates, and codesign doesn't choose.
   const name = signer.kind === 'given' ? signer.name : signer.identity.hash
   const how = ['--options', 'runtime', '--entitlements', entitlements]
   const what = ['--identifier', BUNDLE_ID, '--timestamp=none', '--sign', name, bundle]
@@ -78,7 +77,7 @@ export async function signBundle(
   await codesign('verify the signature', verify)
 }
 
-/** Identity in `folder`, made at the first call. Its keychain needs no dialog and works over ssh. */
+/** The first call makes the identity in `folder`. Its keychain needs no dialog and works over ssh. */
 export async function localIdentity(
   tools: { readonly run: RunProcess; readonly random: Random },
   folder: string,
@@ -87,10 +86,10 @@ export async function localIdentity(
   const files = filesIn(folder)
   const known = readIdentity(files)
   if (known !== null) return known
-  // The hash is written last: without it, the folder is of an attempt that broke off.
+  // The hash is written last: if it is missing, an earlier attempt broke off.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const password = Buffer.from(tools.random.bytes(PASSWORD_BYTES)).toString('hex')
+  const password = Buffer.from(tools.random.bytes(24)).toString('hex')
   writeFileAtomically(files.password, password)
   try {
     const hash = await makeCertificate(tools.run, files, signal)
@@ -103,16 +102,16 @@ export async function localIdentity(
   }
 }
 
-/** Requirement of this very certificate, as macOS checks it before it grants permissions to a new version. */
+/** Requires this certificate, as macOS does before it grants permissions to a new version. */
 function requirementOf(signer: Signer): readonly string[] {
   if (signer.kind === 'given') return []
   return [`-R=identifier "${BUNDLE_ID}" and certificate leaf = H"${signer.identity.hash}"`]
 }
 
 /**
- * Runs `work` with the keychain unlocked and on the user's search list: codesign finds no identity
- * elsewhere, `--keychain` or not (seen by several projects on macOS 14 to 26). Restores the list, because
- * a locked keychain on it makes other programs ask the owner for a password that only we know.
+ * Runs `work` with the keychain unlocked and on the user's search list: codesign finds no identity elsewhere,
+ * with or without `--keychain` (several projects saw this on macOS 14 to 26). Restores the list, because a
+ * locked keychain on it makes other programs ask the owner for a password that only we know.
  */
 async function withKeychain(
   run: RunProcess,
@@ -140,7 +139,7 @@ async function withKeychain(
   }
 }
 
-/** A path per line, in quotes. */
+/** The list has one path per line, in quotes. */
 function keychainsIn(list: string): readonly string[] {
   return [...list.matchAll(/^\s*"(.+)"\s*$/gm)].map((match) => match[1] ?? '')
 }
@@ -164,7 +163,7 @@ function readIdentity(files: Files): LocalIdentity | null {
   return { hash, keychain: files.keychain, password }
 }
 
-/** Makes a key and a self-signed certificate, packed for `security import`; returns its hash. */
+/** Makes a key and a self-signed certificate, packed for `security import`; returns the certificate's hash. */
 async function makeCertificate(
   run: RunProcess,
   files: Files,
@@ -178,7 +177,7 @@ async function makeCertificate(
   const made = ['-keyout', files.key, '-out', files.certificate]
   await openssl('req', ...selfSigned, '-config', files.request, ...made)
   const packed = ['-inkey', files.key, '-in', files.certificate, '-out', files.package]
-  // The old ciphers: `security import` knows no newer ones.
+  // `security import` knows only these old ciphers.
   const ciphers = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1']
   const password = ['-passout', `file:${files.password}`]
   await openssl('pkcs12', '-export', '-name', NAME, ...packed, ...ciphers, ...password)
@@ -196,20 +195,20 @@ async function makeKeychain(
   const security = (...words: readonly string[]) =>
     useSecurity(run, { words, purpose }, order.signal)
   await security('create-keychain', '-p', password, keychain)
-  // Without options: it does not lock itself while we work.
+  // Without options, the keychain doesn't lock itself while we work.
   await security('set-keychain-settings', keychain)
   await security('unlock-keychain', '-p', password, keychain)
   const from = [files.package, '-f', 'pkcs12', '-P', password]
   await security('import', ...from, '-k', keychain, '-T', CODESIGN)
-  // Since macOS 10.12 a key asks in a dialog all the same unless its partition list names Apple's tools.
+  // Since macOS 10.12, using a key opens a dialog unless its partition list names Apple's tools.
   const list = 'apple-tool:,apple:,codesign:'
   await security('set-key-partition-list', '-S', list, '-s', '-k', password, keychain)
 }
 
 /**
- * Runs one command of security(1) in its interactive mode, `security -i`, which reads it on standard
- * input. So a password is in no argument, which every user of the machine can read. Words are in double
- * quotes where they must be; `\` escapes inside them, as public scripts do it.
+ * Runs one command of security(1) in its interactive mode, `security -i`, which reads it from standard input:
+ * every user of the machine could read a password in an argument. Words are in double quotes if they need them;
+ * `\` escapes inside quotes, as public scripts do it.
  */
 export function useSecurity(
   run: RunProcess,

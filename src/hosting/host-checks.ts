@@ -1,4 +1,4 @@
-// Findings about the machine of a service: its return after a power cut, and a replaced executable.
+// Findings about the machine of a service: what happens after a power cut, and a replaced executable.
 
 import type { Finding } from '../domain/finding.ts'
 import { hashFile } from '../system/hash.ts'
@@ -8,26 +8,25 @@ import type { Machine } from './machine.ts'
 import { tryTool, type ToolAnswer } from './system-tool.ts'
 
 type Installed = {
-  /** Path of this executable; null if the sources run. */
+  /** The path of this executable; null if the sources run. */
   readonly executable: string | null
   readonly dataDir: string
 }
 
-/** File that the running executable came from, as it was then; `sha256` is null if it is unknown. */
+/** The file that the running executable came from, as it was then; `sha256` is null if it is unknown. */
 type Source = FileStamp & { readonly path: string; readonly sha256: string | null }
 
-/** Power settings of a Mac; null where it did not answer. */
+/** The power settings of a Mac; a field is null if the Mac didn't report it. */
 export type PowerFacts = {
-  /** User who is logged in after a start, or `nobody`. */
+  /** The user who is logged in after a start, or `nobody`. */
   readonly autoLogin: { readonly user: string } | 'nobody' | null
   readonly isFileVaultOn: boolean | null
   /** Idle minutes before it sleeps on mains power; 0 is never. */
   readonly sleepMinutes: number | null
-  /** True where it starts when the power is back. A MacBook has no such setting. */
+  /** True if it starts when the power is back. A MacBook has no such setting. */
   readonly restartsItself: boolean | null
 }
 
-/** Settings of the machine change only by hand. */
 const MACHINE_CHECK_MS = 600_000
 const LOGINCTL = '/usr/bin/loginctl'
 const DEFAULTS = '/usr/bin/defaults'
@@ -59,18 +58,17 @@ const AUTORESTART_OFF: Finding = {
 
 export class HostChecks {
   readonly #machine: Machine
-  /** Null where the source is unknown. */
   readonly #source: Source | null
   #checked: { readonly at: number; readonly findings: Promise<readonly Finding[]> } | null = null
   #hashed: { readonly stamp: FileStamp; readonly hash: string } | null = null
 
-  /** Made at the start, before the executable can be replaced. */
+  /** Called at the start, before the executable can be replaced. */
   constructor(machine: Machine, installed: Installed) {
     this.#machine = machine
     this.#source = sourceOf(machine, installed)
   }
 
-  /** Checks the executable each time, the machine every ten minutes at most. Never throws. */
+  /** Checks the executable each time, and the machine at most every ten minutes. Never throws. */
   async findings(signal: AbortSignal): Promise<readonly Finding[]> {
     const now = this.#machine.clock.monotonic()
     if (this.#checked === null || now - this.#checked.at >= MACHINE_CHECK_MS) {
@@ -86,7 +84,7 @@ export class HostChecks {
       platform === 'darwin'
         ? powerFindings(await readPower(run, signal), userName)
         : await this.#checkLinger(signal)
-    // An interrupted check is repeated at the next call.
+    // The next call repeats an interrupted check.
     if (signal.aborted) this.#checked = null
     return findings
   }
@@ -107,7 +105,7 @@ export class HostChecks {
     return isOther ? [executableChanged(source.path)] : []
   }
 
-  /** A hundred megabytes are read once for each date that the file has. */
+  /** Reads the hundred megabytes again only after the file's size or date has changed. */
   async #hash(path: string, stamp: FileStamp): Promise<string> {
     if (this.#hashed === null || hasChanged(this.#hashed.stamp, stamp) !== false) {
       this.#hashed = { stamp, hash: await hashFile(path) }
@@ -116,10 +114,7 @@ export class HostChecks {
   }
 }
 
-/**
- * On a Mac a bundle runs, made from the file in the record. Elsewhere the file itself runs, whenever it
- * was installed.
- */
+/** On a Mac, a bundle runs that was made from the recorded file. Elsewhere the file itself runs. */
 function sourceOf({ platform }: Machine, { executable, dataDir }: Installed): Source | null {
   const installed = readInstallation(dataDir)?.source ?? null
   if (platform === 'darwin') return installed
@@ -170,7 +165,7 @@ export async function readPower(run: RunProcess, signal: AbortSignal): Promise<P
   }
 }
 
-/** Settings that the owner should change; the relay lives in the session of `userName`. */
+/** Settings that the owner should change; the relay runs in the session of `userName`. */
 export function powerFindings(facts: PowerFacts, userName: string): readonly Finding[] {
   const { autoLogin, isFileVaultOn, sleepMinutes, restartsItself } = facts
   const isOurs = autoLogin !== 'nobody' && autoLogin?.user === userName
@@ -206,7 +201,7 @@ function sleepEnabled(minutes: number): Finding {
   }
 }
 
-/** `defaults` prints the name, or ends with 1 where the key does not exist. */
+/** `defaults` prints the name, or exits with 1 if the key doesn't exist. */
 function autoLoginOf(answer: ToolAnswer | null): PowerFacts['autoLogin'] {
   if (answer === null) return null
   const user = answer.stdout.trim()
@@ -214,13 +209,13 @@ function autoLoginOf(answer: ToolAnswer | null): PowerFacts['autoLogin'] {
   return answer.stderr.includes('does not exist') ? 'nobody' : null
 }
 
-/** `FileVault is On.` or `FileVault is Off.`, and more lines while it encrypts. */
+/** The output is `FileVault is On.` or `FileVault is Off.`, with more lines while it encrypts. */
 function fileVaultOf(answer: ToolAnswer | null): boolean | null {
   const word = /^FileVault is (On|Off)\b/m.exec(answer?.stdout ?? '')?.[1]
   return word === undefined ? null : word === 'On'
 }
 
-/** Settings below `AC Power:`, a name and a number each. */
+/** Reads the settings below `AC Power:`, each a name and a number. */
 function mainsPower(answer: ToolAnswer | null): ReadonlyMap<string, number> {
   const text = answer?.stdout ?? ''
   const section = /^AC Power:\s*\n((?:[ \t]+.*(?:\n|$))*)/m.exec(text)?.[1] ?? ''

@@ -1,5 +1,5 @@
-// Record of the installation, kept with the data: a later `up` keeps the same identity, and a relay
-// notices that the executable it came from has changed.
+// The record of the installation, kept with the data. With it, a later `up` keeps the signing identity, and a
+// relay notices that its executable was replaced.
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import { hashFile } from '../system/hash.ts'
 
 export type FileStamp = { readonly sizeBytes: number; readonly modifiedMs: number }
 
-/** Executable with the SHA-256 of its bytes in hexadecimal. */
-export type ExecutableFile = FileStamp & { readonly path: string; readonly sha256: string }
+/** `sha256` is in hexadecimal. */
+type ExecutableFile = FileStamp & { readonly path: string; readonly sha256: string }
 
 export type Installation = {
   readonly source: ExecutableFile
   readonly version: string
-  /** The owner's identity for code signing; null where one was made here. */
+  /** The owner's identity for code signing; null if this Mac made one. */
   readonly codesignIdentity: string | null
 }
 
@@ -36,13 +36,13 @@ export function stampOf(path: string): FileStamp | null {
   return stats === undefined ? null : { sizeBytes: stats.size, modifiedMs: stats.mtimeMs }
 }
 
-/** Executable at `path`; throws where there is none. */
+/** Throws if there is no file at `path`. */
 export async function executableAt(path: string): Promise<ExecutableFile> {
   const { size, mtimeMs } = statSync(path)
   return { path, sizeBytes: size, modifiedMs: mtimeMs, sha256: await hashFile(path) }
 }
 
-/** True for another file, false for the same, null where only the hash can decide. */
+/** True if the file is another one; null if only the hash can decide. */
 export function hasChanged(then: FileStamp, now: FileStamp): boolean | null {
   if (now.sizeBytes !== then.sizeBytes) return true
   return now.modifiedMs === then.modifiedMs ? false : null
@@ -52,7 +52,7 @@ function recordPath(dataDir: string): string {
   return join(dataDir, 'service.json')
 }
 
-/** Null where the record was edited by hand into something unreadable. */
+/** Returns null if the record is unreadable, for example after an edit by hand. */
 function parseInstallation(text: string): Installation | null {
   try {
     const { source, version, codesignIdentity } = JSON.parse(text) as Installation // Checked below.

@@ -34,13 +34,10 @@ import {
   type ToolAnswer,
 } from './system-tool.ts'
 
-/** Log file of the service. */
 export function macLogPath(home: string): string {
   return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
 }
 
-const OPEN = '/usr/bin/open'
-const XATTR = '/usr/bin/xattr'
 const LAUNCHCTL = '/bin/launchctl'
 const POLL_MS = 500
 /**
@@ -50,14 +47,14 @@ const POLL_MS = 500
 const STILL_CLEARING: readonly number[] = [5, 37]
 const BOOTSTRAP_TRIES = 5
 const BOOTSTRAP_PAUSE_MS = 2_000
-/** "No such process" and "operation now in progress": gone, or about to be. */
+/** "No such process" and "operation now in progress": the service is gone or is going. */
 const GONE_OR_GOING: readonly number[] = [3, 36]
 const QUESTION_MS_MAX = 120_000
 
 /**
- * LaunchAgent that runs a signed bundle. Not a daemon: Messages can be controlled only in the session at
- * the screen. The manual of launchctl(1) says that its texts are no interface: used here are exit codes,
- * which are its error numbers, and of the texts only the process id.
+ * A LaunchAgent that runs a signed bundle. It is no daemon, because Messages can be controlled only in the
+ * session at the screen. The manual of launchctl(1) says that its output is no interface: we use its exit codes,
+ * which are its error numbers, and only the process id from its output.
  */
 export class LaunchdHost implements ServiceHost {
   readonly name = 'LaunchAgent'
@@ -65,7 +62,7 @@ export class LaunchdHost implements ServiceHost {
   readonly #machine: Machine
   readonly #bundle: string
   readonly #agentPath: string
-  /** Session at the screen, and the service in it. */
+  /** The session at the screen, and the service in it. */
   readonly #domain: string
   readonly #target: string
 
@@ -99,11 +96,11 @@ export class LaunchdHost implements ServiceHost {
     return readTextOrNull(this.#agentPath) === this.#agentText(dataDir) && files.every(existsSync)
   }
 
-  /** Loads the service, which starts it; starts it where it is loaded but not running. */
+  /** Loads the service, which starts it, or starts it if it is loaded but not running. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#requireSession(signal)
     if ((await this.#look(signal)).isLoaded) {
-      // Not with `-k`, which would kill a send that is past its point of no return.
+      // `-k` would kill a send that is past its point of no return.
       const order = this.#order('kickstart', this.#target)
       await useTool(this.#machine.run, { ...order, purpose: 'start the service' }, signal)
       return
@@ -113,7 +110,7 @@ export class LaunchdHost implements ServiceHost {
     await this.#bootstrap(signal)
   }
 
-  /** Unloads the service and waits for the end of its process, which launchctl does not. */
+  /** Unloads the service and waits for the end of its process, because launchctl doesn't wait. */
   async stop(signal: AbortSignal): Promise<void> {
     if (!(await this.#look(signal)).isLoaded) return
     const answer = await askTool(this.#machine.run, this.#order('bootout', this.#target), signal)
@@ -135,14 +132,14 @@ export class LaunchdHost implements ServiceHost {
     forgetInstallation(dataDir)
   }
 
-  /** launchd ends what is left of the process group of a job with the job (launchd.plist(5), AbandonProcessGroup). */
+  /** launchd ends the rest of a job's process group with the job (launchd.plist(5), AbandonProcessGroup). */
   async startBeside(order: DetachedOrder): Promise<void> {
     this.#machine.startDetached(order)
   }
 
-  /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */
+  /** `-n` because the service is an instance of the same app; `-W` waits for the end (open(1)). */
   async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
-    const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
+    const order = { path: '/usr/bin/open', args: ['-n', '-W', this.#bundle, '--args', ...args] }
     // The owner may take a while to answer the dialog of macOS.
     await tryTool(this.#machine.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
   }
@@ -156,7 +153,7 @@ export class LaunchdHost implements ServiceHost {
 
   async #planned(order: ServiceOrder, before: Installation | null): Promise<Installation> {
     const codesignIdentity = order.codesignIdentity ?? before?.codesignIdentity ?? null
-    // The bundle runs this command, so its record is still right.
+    // This command runs in the bundle, so the bundle's record is still right.
     const isOwn = order.executable === executableIn(this.#bundle)
     if (isOwn && before !== null) return { ...before, codesignIdentity }
     const source = await executableAt(order.executable)
@@ -171,13 +168,12 @@ export class LaunchdHost implements ServiceHost {
 
   async #signer(identity: string | null, signal: AbortSignal): Promise<Signer> {
     if (identity !== null) return { kind: 'given', name: identity }
-    // One identity per user, whatever the data directory, because there is one bundle.
-    const data = defaultDataDirectory({ HOME: this.#machine.home }, 'darwin')
-    const folder = join(data, 'signing')
+    // There is one bundle per user, so there is one identity, whatever the data directory.
+    const folder = join(defaultDataDirectory({ HOME: this.#machine.home }, 'darwin'), 'signing')
     return { kind: 'local', identity: await localIdentity(this.#machine, folder, signal) }
   }
 
-  /** True where the agent has changed. */
+  /** Returns whether the agent has changed. */
   #writeAgent(dataDir: string): boolean {
     // launchd creates the file but not its folder.
     mkdirSync(dirname(macLogPath(this.#machine.home)), { recursive: true })
@@ -192,7 +188,7 @@ export class LaunchdHost implements ServiceHost {
     return launchAgentText({ ...order, logPath: macLogPath(home) })
   }
 
-  /** Not loaded where launchctl gives no answer. */
+  /** Counts as not loaded if launchctl gives no answer. */
   async #look(
     signal: AbortSignal,
   ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
@@ -213,7 +209,7 @@ export class LaunchdHost implements ServiceHost {
     }
   }
 
-  /** Over ssh and at the login window there is no such session, and launchd reports only a number. */
+  /** Over ssh and at the login window there is no session, and launchd reports only a number. */
   async #requireSession(signal: AbortSignal): Promise<void> {
     const { exitCode } = await askTool(
       this.#machine.run,
@@ -236,17 +232,8 @@ function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
   return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
 }
 
-// Bundle around the executable: permissions go to an app with a name, and bare executables can no longer be
-// added to Full Disk Access (reported of macOS 26).
-
-type BundleOrder = {
-  /** Its path: `.../Hookline.app`. */
-  readonly bundle: string
-  /** The executable to copy. */
-  readonly source: string
-  readonly version: string
-  readonly signer: Signer
-}
+// The bundle around the executable: macOS gives permissions to an app with a name, and bare executables can no
+// longer be added to Full Disk Access (reported for macOS 26).
 
 function executableIn(bundle: string): string {
   return join(bundle, 'Contents', 'MacOS', 'hookline')
@@ -258,9 +245,17 @@ function executableIn(bundle: string): string {
  */
 async function makeBundle(
   run: RunProcess,
-  { bundle, source, version, signer }: BundleOrder,
+  order: {
+    /** Ends in `Hookline.app`. */
+    readonly bundle: string
+    /** The executable to copy. */
+    readonly source: string
+    readonly version: string
+    readonly signer: Signer
+  },
   signal: AbortSignal,
 ): Promise<void> {
+  const { bundle, source, version, signer } = order
   const folder = dirname(bundle)
   const [staging, aside] = [join(folder, '.hookline-new'), join(folder, '.hookline-old')]
   const made = join(staging, 'Hookline.app')
@@ -272,9 +267,9 @@ async function makeBundle(
     chmodSync(executableIn(made), 0o755)
     writeFileAtomically(join(made, 'Contents', 'Info.plist'), bundleInfoText(version))
     writeFileAtomically(entitlements, entitlementsText())
-    // Quarantine, and Finder's attributes: codesign refuses to sign with them.
+    // codesign refuses to sign files with the attributes of quarantine or Finder.
     const args = ['-cr', made]
-    await useTool(run, { path: XATTR, args, purpose: 'clean the bundle' }, signal)
+    await useTool(run, { path: '/usr/bin/xattr', args, purpose: 'clean the bundle' }, signal)
     await signBundle(run, { bundle: made, entitlements, signer }, signal)
     mkdirSync(aside)
     exchange(bundle, made, join(aside, 'Hookline.app'))
@@ -283,7 +278,7 @@ async function makeBundle(
   }
 }
 
-/** Moves `bundle` to `aside` and `made` into its place, and back where that fails. */
+/** Moves `bundle` to `aside` and `made` into its place; undoes that if it fails. */
 function exchange(bundle: string, made: string, aside: string): void {
   if (existsSync(bundle)) renameSync(bundle, aside)
   try {

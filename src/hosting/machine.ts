@@ -9,13 +9,13 @@ import {
 } from '../system/process.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 
-/** The machine of a service, and the user that the service runs as. */
+/** The machine of a service, and the user who runs the service. */
 export type Machine = {
   readonly run: RunProcess
   readonly startDetached: StartDetached
   readonly clock: Clock
   readonly random: Random
-  /** Result of `os.platform()`. */
+  /** The result of `os.platform()`. */
   readonly platform: string
   readonly home: string
   readonly uid: number

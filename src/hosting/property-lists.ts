@@ -1,23 +1,16 @@
-// Property lists for macOS: the LaunchAgent, the bundle that has the permissions, and its entitlements.
+// Property lists for macOS: the LaunchAgent, the bundle, and the bundle's entitlements.
 
-/** Name of the bundle and the agent. Must never change: permissions are tied to it. */
+/** The name of the bundle and the agent. Must never change: permissions are tied to it. */
 export const BUNDLE_ID = 'net.hookline.relay'
 
-export type AgentOrder = {
+type AgentOrder = {
   readonly executable: string
-  /** Command of the service. */
+  /** The command of the service. */
   readonly task?: string | undefined
   readonly environment: Readonly<Record<string, string>>
-  /** File for standard output and standard error. */
+  /** The file for standard output and standard error. */
   readonly logPath: string
 }
-
-/** launchd's default is 256, and every connection and database file needs one. */
-const OPEN_FILES_MAX = 8_192
-/** A send past its point of no return has 60 s to end; launchd's default is 20 s. */
-const EXIT_SECONDS_MAX = 75
-/** 0077 as a number: readable by the owner only. */
-const UMASK = 0o077
 
 /** The LaunchAgent (launchd.plist(5)): Apple events need the session at the screen, called Aqua. */
 export function launchAgentText({
@@ -28,19 +21,22 @@ export function launchAgentText({
 }: AgentOrder): string {
   return propertyList({
     Label: BUNDLE_ID,
-    // Shows the name of the bundle in the login items.
+    // macOS then shows the name of the bundle in the login items.
     AssociatedBundleIdentifiers: [BUNDLE_ID],
     ProgramArguments: [executable, task],
     EnvironmentVariables: environment,
     RunAtLoad: true,
     KeepAlive: true,
     LimitLoadToSessionType: 'Aqua',
-    // Any other type has its timers stretched and its processor time cut.
+    // macOS stretches the timers of any other type, and cuts its processor time.
     ProcessType: 'Interactive',
     ThrottleInterval: 10,
-    ExitTimeOut: EXIT_SECONDS_MAX,
-    Umask: UMASK,
-    SoftResourceLimits: { NumberOfFiles: OPEN_FILES_MAX },
+    // Seconds. A send past its point of no return has 60 s to end; launchd's default is 20 s.
+    ExitTimeOut: 75,
+    // Only the owner can read new files.
+    Umask: 0o077,
+    // launchd's default is 256, and every connection and database file needs one.
+    SoftResourceLimits: { NumberOfFiles: 8_192 },
     StandardOutPath: logPath,
     StandardErrorPath: logPath,
   })
@@ -56,9 +52,9 @@ export function bundleInfoText(version: string): string {
     CFBundlePackageType: 'APPL',
     CFBundleInfoDictionaryVersion: '6.0',
     CFBundleShortVersionString: version,
-    // Numbers only.
+    // macOS allows only numbers here.
     CFBundleVersion: version.replace(/[^0-9.].*$/, ''),
-    // The oldest that Bun's executables run on.
+    // The oldest macOS that Bun's executables run on.
     LSMinimumSystemVersion: '13.0',
     LSUIElement: true,
     LSBackgroundOnly: true,
@@ -68,8 +64,8 @@ export function bundleInfoText(version: string): string {
 }
 
 /**
- * Exceptions from the hardened runtime: without the first two a Bun executable dies at its start (Bun's
- * guide to code signing), without the last Apple events are refused without a dialog.
+ * Exceptions from the hardened runtime. Without the first two, a Bun executable dies when it starts (Bun's guide
+ * to code signing); without the last one, macOS refuses Apple events without a dialog.
  */
 export function entitlementsText(): string {
   return propertyList({
@@ -79,7 +75,7 @@ export function entitlementsText(): string {
   })
 }
 
-/** Numbers are whole. */
+/** Numbers must be whole. */
 export type PropertyValue =
   | string
   | number
@@ -113,7 +109,7 @@ function element(value: PropertyValue, indent: string): readonly string[] {
   return [`${indent}<dict>`, ...pairs, `${indent}</dict>`]
 }
 
-/** Array.isArray does not narrow readonly arrays. */
+/** Array.isArray doesn't narrow readonly arrays. */
 function isList(value: object): value is readonly PropertyValue[] {
   return Array.isArray(value)
 }

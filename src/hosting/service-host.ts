@@ -6,20 +6,20 @@ import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { DetachedOrder } from '../system/process.ts'
 import type { ServiceLog } from './service-log.ts'
 
-/** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
+/** The service manager of the machine: LaunchAgents on macOS, systemd user units on Linux. */
 export type ServiceHost = {
-  /** Name for people. */
+  /** The name for people. */
   readonly name: string
   readonly log: ServiceLog
-  /** Writes the files of the service, where they differ. Starts nothing. */
+  /** Writes the files of the service that differ. Starts nothing. */
   install(order: ServiceOrder, signal: AbortSignal): Promise<Installed>
-  /** False where `install` would write other files or enable it; the bytes of the executable do not count. */
+  /** True if `install` would change nothing; the bytes of the executable don't count. */
   isCurrent(executable: string, dataDir: string, signal: AbortSignal): Promise<boolean>
-  /** Starts it where it is not running; returns before the relay answers. */
+  /** Starts the service if it isn't running; returns before the relay answers. */
   start(signal: AbortSignal): Promise<void>
-  /** Stops it where it is running; returns when its process has ended, which may take 75 s. */
+  /** Stops the service if it is running; returns when its process has ended, which may take 75 s. */
   stop(signal: AbortSignal): Promise<void>
-  /** Stops it and removes the files of `install`; data, log and signing identity stay. */
+  /** Stops the service and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
   /** Starts a process that goes on while the service stops; returns once it runs. */
   startBeside(order: DetachedOrder, signal: AbortSignal): Promise<void>
@@ -30,16 +30,16 @@ export type ServiceHost = {
 }
 
 export type ServiceOrder = {
-  /** Executable that the service is made from. */
+  /** The executable that the service is made from. */
   readonly executable: string
   readonly dataDir: string
   readonly version: string
-  /** The owner's identity for code signing on a Mac; null for the last used. */
+  /** The owner's identity for code signing on a Mac; null for the one used last. */
   readonly codesignIdentity: string | null
 }
 
 export type Installed = {
-  /** True where a running relay must restart to be the installed one. */
+  /** True if a running relay must restart to become the installed one. */
   readonly isChanged: boolean
   /** Sentences for the owner. */
   readonly warnings: readonly string[]
@@ -55,15 +55,15 @@ export type ServiceState = {
 /** A stopping relay lets a send past its point of no return end first, for up to 75 s. */
 export const STOP_MS_MAX = 90_000
 
-/** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
+/** The relay is restarted when it ends, and has had a database since its installation. */
 export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
 
-/** The command of the service: a relay, or a box where the data are one's. */
+/** The command of the service, by whose data they are. */
 export function taskOf(dataDir: string): 'serve' | 'box' {
   return isOfBox(dataDirectoryAt(dataDir)) ? 'box' : 'serve'
 }
 
-/** A service does not see the shell's XDG_DATA_HOME, so any other data directory is named. */
+/** Names any data directory but the default, because a service doesn't see the shell's XDG_DATA_HOME. */
 export function serviceEnvironment(
   dataDir: string,
   home: string,
@@ -73,7 +73,7 @@ export function serviceEnvironment(
   return { ...SERVICE_ENVIRONMENT, ...(isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }) }
 }
 
-/** Writes the file and its folder; false where the file was so already. */
+/** Writes the file and its folder; returns false if the file has this text already. */
 export function writeIfChanged(path: string, text: string): boolean {
   if (readTextOrNull(path) === text) return false
   mkdirSync(dirname(path), { recursive: true })

@@ -1,4 +1,4 @@
-// Log of the service: the journal on Linux, on macOS a file, which is rotated.
+// The log of the service: the journal on Linux, a file on macOS, which is rotated here.
 
 import { closeSync, openSync, readSync, statSync, copyFileSync, truncateSync } from 'node:fs'
 
@@ -10,17 +10,15 @@ import { stampOf } from './installation.ts'
 import { useTool } from './system-tool.ts'
 
 export type ServiceLog = {
-  /** Newest lines, `count` at most. */
+  /** The newest lines, at most `count`. */
   newest(count: number, signal: AbortSignal): Promise<readonly string[]>
-  /** Lines since the last call of either method. */
+  /** The lines since the last call of either method. */
   more(signal: AbortSignal): Promise<readonly string[]>
 }
 
-const JOURNALCTL = '/usr/bin/journalctl'
-/** Holds more than a thousand log lines of 4,096 characters. */
+/** Enough for more than a thousand log lines of 4,096 characters. */
 const BYTES_MAX = 8 * 1_024 * 1_024
-const MORE_LINES_MAX = 500
-/** launchd lets its log files grow without end. */
+/** launchd lets its log files grow without limit. */
 export const LOG_BYTES_MAX = 50 * 1_024 * 1_024
 const ROTATION_MS = 3_600_000
 
@@ -40,14 +38,14 @@ export class JournalLog implements ServiceLog {
 
   more(signal: AbortSignal): Promise<readonly string[]> {
     const after = this.#cursor === null ? [] : [`--after-cursor=${this.#cursor}`]
-    return this.#read([`--lines=${MORE_LINES_MAX}`, ...after], signal)
+    return this.#read(['--lines=500', ...after], signal)
   }
 
   async #read(which: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     const how = ['--output=cat', '--quiet', '--no-pager', '--show-cursor']
     const args = ['--user', `--unit=${this.#unit}`, ...how, ...which]
-    const order = { path: JOURNALCTL, args, outputBytesMax: BYTES_MAX, purpose: 'read the journal' }
-    const text = await useTool(this.#run, order, signal)
+    const order = { path: '/usr/bin/journalctl', args, outputBytesMax: BYTES_MAX }
+    const text = await useTool(this.#run, { ...order, purpose: 'read the journal' }, signal)
     const lines = text.split('\n').filter((line) => line !== '')
     const cursor = /^-- cursor: (.+)$/.exec(lines.at(-1) ?? '')?.[1]
     if (cursor === undefined) return lines
@@ -56,7 +54,7 @@ export class JournalLog implements ServiceLog {
   }
 }
 
-/** File that the relay writes under launchd. */
+/** The file that the relay writes under launchd. */
 export class FileLog implements ServiceLog {
   readonly #path: string
   #position = 0
@@ -76,15 +74,15 @@ export class FileLog implements ServiceLog {
   }
 
   async more(): Promise<readonly string[]> {
+    // The rotation has emptied the file.
     if (this.#size() < this.#position) {
-      // The rotation has emptied it.
       this.#position = 0
       this.#begun = ''
     }
     return this.#takeLines()
   }
 
-  /** Whole lines after the position; an unfinished line waits for the next call. */
+  /** Reads the whole lines after the position; an unfinished line waits for the next call. */
   #takeLines(): readonly string[] {
     const bytes = readFrom(this.#path, this.#position)
     this.#position += bytes.length
@@ -98,7 +96,7 @@ export class FileLog implements ServiceLog {
   }
 }
 
-/** At most BYTES_MAX bytes from `position` on; none where there is no file. */
+/** At most BYTES_MAX bytes from `position` on; empty if there is no file. */
 function readFrom(path: string, position: number): Buffer {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const bytes = Buffer.alloc(Math.min(Math.max(size - position, 0), BYTES_MAX))
@@ -112,9 +110,9 @@ function readFrom(path: string, position: number): Buffer {
 }
 
 /**
- * Moves a log above 50 MB to `relay.log.1`, at the start and every hour. It is copied and then emptied,
- * because the relay keeps the file open: a renamed one would go on growing. Nothing is lost in between,
- * since only this process writes and the rotation does not wait.
+ * Moves a log above 50 MB to `relay.log.1`, at the start and every hour. Copies and then empties it, because the
+ * relay keeps the file open and a renamed file would go on growing. Nothing is lost in between, because only this
+ * process writes and the rotation doesn't wait.
  */
 export function logRotation(
   path: string,
@@ -136,7 +134,7 @@ function rotate(path: string, log: Log): void {
   try {
     copyFileSync(path, `${path}.1`)
   } catch (error) {
-    // On a full disk the old lines can be spared.
+    // On a full disk, the old lines are given up.
     log.warn('the old log could not be copied before it was emptied', { error })
   }
   truncateSync(path)

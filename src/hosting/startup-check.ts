@@ -1,10 +1,10 @@
-// Startup check of a service whose database was migrated, or met damage in its last run. Until it ends
-// as healthy only the listener runs: nothing is accepted or sent, so a roll-back loses and repeats nothing.
+// The startup check of a service whose database was migrated, or met damage in its last run. Until it ends as
+// healthy, only the listener runs: nothing is accepted or sent, so a rollback loses and repeats nothing.
 //
 //   awaiting_upgrade ── confirmHealthy() ───────────────────────▶ healthy
 //          └─────────── upgrade gone, or silent for too long ───▶ checking
 //   checking ────────── database intact ────────────────────────▶ healthy
-//       └────────────── damaged, or out of time ────────────────▶ failed (roll-back or safe mode)
+//       └────────────── damaged, or out of time ────────────────▶ failed (rollback or safe mode)
 //   both ────────────── stop signal ────────────────────────────▶ interrupted
 
 import { existsSync, rmSync, statSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { writeFileAtomically } from '../system/files.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 
-export type StartupState = 'awaiting_upgrade' | 'checking' | 'healthy' | 'failed' | 'interrupted'
+type StartupState = 'awaiting_upgrade' | 'checking' | 'healthy' | 'failed' | 'interrupted'
 
 type StartupData = Pick<Data, 'directory' | 'migration'>
 
@@ -26,7 +26,7 @@ type StartupData = Pick<Data, 'directory' | 'migration'>
 const CHECK_MS_PER_GIB = 60_000
 const GIB = 2 ** 30
 const POLL_MS = 1_000
-/** An upgrade confirms within seconds; one stopped in a debugger must not block the start for ever. */
+/** An upgrade confirms within seconds; one stopped in a debugger must not block the start forever. */
 const UPGRADE_MS_MAX = 15 * 60_000
 
 export class StartupCheck {
@@ -46,7 +46,7 @@ export class StartupCheck {
       readonly log: Log
       /** Rejects with the damage of the database. */
       readonly assertIntact: () => Promise<void>
-      /** True while an upgrade runs that waits for this start. */
+      /** True if an upgrade waits for this start. */
       readonly isWatched: () => boolean
     },
   ) {
@@ -66,7 +66,7 @@ export class StartupCheck {
     this.#confirmed.abort()
   }
 
-  /** True once healthy, false once interrupted; rejects with an UnusableDatabaseError once failed. */
+  /** Returns true once healthy, false once interrupted; throws an UnusableDatabaseError once failed. */
   async run(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       this.#log.info('startup check', { state: this.#state })
@@ -118,22 +118,22 @@ export class StartupCheck {
   }
 }
 
-/** True where this start needs a check: its database was migrated, or met damage in the last run. */
+/** True if the database was migrated, or met damage in the last run. */
 export function needsStartupCheck({ directory, migration }: StartupData): boolean {
   return migration !== undefined || existsSync(requestPath(directory))
 }
 
-/** Has the next start of the service checked, because this run met damage in the database. */
+/** Makes the next start of the service check the database, because this run met damage. */
 export function requestStartupCheck(directory: DataDirectory): void {
   writeFileAtomically(requestPath(directory), '')
 }
 
-/** Lock of an upgrade, held while it waits for a start on this data directory. */
+/** The lock that an upgrade holds while it waits for a start on this data directory. */
 export function watchStartup(directory: DataDirectory, now: number): InstanceLock {
   return takeInstanceLock(watchPath(directory), { since: now, task: 'upgrade', address: null })
 }
 
-/** The kernel releases the lock of an upgrade however that ends. */
+/** True if an upgrade holds its lock; the kernel releases the lock however the upgrade ends. */
 export function isWatched(directory: DataDirectory, now: number): boolean {
   if (!existsSync(watchPath(directory))) return false
   try {

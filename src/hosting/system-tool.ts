@@ -1,5 +1,5 @@
-// Tools of the system that manage the service. Each is called by its absolute path with fixed arguments;
-// none needs more rights than the user has.
+// Runs the system's tools that manage the service, each by its absolute path. None needs more rights than the
+// user has.
 
 import type { ProcessEnd, RunProcess } from '../system/process.ts'
 
@@ -8,12 +8,12 @@ export class HostingError extends Error {
   override readonly name = 'HostingError'
 }
 
-export type ToolOrder = {
+type ToolOrder = {
   readonly path: string
   readonly args: readonly string[]
   /** Standard input; empty by default. */
   readonly input?: string | undefined
-  /** 30 s by default. */
+  /** The default is 30 s. */
   readonly timeoutMs?: number | undefined
   readonly outputBytesMax?: number | undefined
 }
@@ -28,7 +28,7 @@ const TIMEOUT_MS = 30_000
 const KILL_AFTER_MS = 5_000
 const OUTPUT_LENGTH_MAX = 300
 
-/** Answer of the tool, whatever its exit code; null where it gave none. */
+/** Returns the answer, whatever its exit code; null if the tool gave none. */
 export async function tryTool(
   run: RunProcess,
   order: ToolOrder,
@@ -38,7 +38,7 @@ export async function tryTool(
   return end.end === 'exited' ? end : null
 }
 
-/** Answer of the tool, whatever its exit code; throws a HostingError where it gave none. */
+/** Returns the answer, whatever its exit code; throws a HostingError if the tool gave none. */
 export async function askTool(
   run: RunProcess,
   order: ToolOrder,
@@ -49,7 +49,7 @@ export async function askTool(
   throw new HostingError(`${order.path} ${describeEnd(end)}.`)
 }
 
-/** Runs the tool, and throws a HostingError unless it succeeds; `purpose` completes "cannot ...". */
+/** Returns standard output; throws a HostingError unless the tool succeeds. `purpose` completes "Cannot …". */
 export async function useTool(
   run: RunProcess,
   order: ToolOrder & { readonly purpose: string },

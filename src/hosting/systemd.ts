@@ -30,29 +30,17 @@ import {
   type ToolAnswer,
 } from './system-tool.ts'
 
-type UnitOrder = {
-  readonly executable: string
-  readonly task?: string | undefined
-  readonly environment: Readonly<Record<string, string>>
-}
-
 export const UNIT = 'hookline.service'
-const BESIDE_UNIT = 'hookline-upgrade.service'
-/** The unit of our Debian package, for every user. */
+/** Our Debian package brings this unit for every user. */
 export const PACKAGED_UNIT = `/usr/lib/systemd/user/${UNIT}`
-const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
-const SYSTEMD_RUN = '/usr/bin/systemd-run'
-const LOGINCTL = '/usr/bin/loginctl'
-/** Exit code of env(1) where the command does not exist. */
-const NO_COMMAND = 127
 
 /**
- * Rights that the relay and its children do not need, denied by system call filters and the cgroup, which
- * work in a user's own manager everywhere. Left out on purpose: options that need a namespace
- * (`ProtectSystem`, `PrivateTmp`), since where the kernel denies those to users the unit would not start,
- * and its user may write nowhere else anyway; `MemoryDenyWriteExecute`, because Bun compiles at run time;
- * `SystemCallArchitectures`, for helpers of 32 bits. Programs read the machine's addresses over Netlink.
+ * Denies rights that the relay and its children don't need, by system call filters and the cgroup, which work in
+ * every user's manager. Left out on purpose: options that need a namespace (`ProtectSystem`, `PrivateTmp`), because
+ * the unit wouldn't start if the kernel denies namespaces to users, and the user can write nowhere else anyway;
+ * `MemoryDenyWriteExecute`, because Bun compiles at run time; `SystemCallArchitectures`, for 32-bit helpers.
+ * Programs read the machine's addresses over Netlink.
  */
 const HARDENING = [
   'NoNewPrivileges=yes',
@@ -65,14 +53,14 @@ const HARDENING = [
   'MemoryMax=2G',
 ]
 
-/** User unit of systemd. Needs root only for a user who may not linger. */
+/** A systemd user unit. Needs root only if the user isn't allowed to linger. */
 export class SystemdHost implements ServiceHost {
   readonly name = 'systemd user service'
   readonly log: JournalLog
   readonly #machine: Machine
   readonly #packagedUnit: string
   readonly #unitPath: string
-  /** Link that has the user's manager start the unit. */
+  /** This link makes the user's manager start the unit. */
   readonly #enabledPath: string
 
   constructor(machine: Machine, packagedUnit = PACKAGED_UNIT) {
@@ -116,14 +104,14 @@ export class SystemdHost implements ServiceHost {
   }
 
   /**
-   * As a unit of its own: a stop of the service ends every process in its control group (systemd.kill(5)).
-   * The fixed name keeps a second one from starting.
+   * Starts another unit, because a stop of the service ends every process in its control group (systemd.kill(5)).
+   * The fixed name prevents a second one.
    */
   async startBeside({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
     const outputs = [`StandardOutput=file:${output}`, 'StandardError=inherit']
     const properties = outputs.map((property) => `--property=${property}`)
-    const unit = ['--collect', '--quiet', `--unit=${BESIDE_UNIT}`, ...properties]
-    const order = this.#order([...unit, '--', path, ...args], SYSTEMD_RUN)
+    const unit = ['--collect', '--quiet', '--unit=hookline-upgrade.service', ...properties]
+    const order = this.#order([...unit, '--', path, ...args], '/usr/bin/systemd-run')
     await useTool(this.#machine.run, { ...order, purpose: 'start the upgrade' }, signal)
   }
 
@@ -148,12 +136,12 @@ export class SystemdHost implements ServiceHost {
     }
   }
 
-  /** The unit of a package stays as it is, and is removed with the package. */
+  /** A package's unit doesn't count unless it is enabled; it goes with the package. */
   get #isInstalled(): boolean {
     return existsSync(this.#unitPath) || existsSync(this.#enabledPath)
   }
 
-  /** Writes the unit unless a package brings the same; true where that changed something. */
+  /** Writes the unit unless a package brings the same one; returns whether that changed something. */
   async #placeUnit(text: string, signal: AbortSignal): Promise<boolean> {
     if (this.#packagedText() !== text) return writeIfChanged(this.#unitPath, text)
     if (!existsSync(this.#unitPath)) return false
@@ -174,7 +162,7 @@ export class SystemdHost implements ServiceHost {
   /** Without lingering, the user's services start at the first login and end with the last session. */
   async #linger(signal: AbortSignal): Promise<boolean> {
     const { run, uid } = this.#machine
-    const order = { path: LOGINCTL, args: ['enable-linger', String(uid)] }
+    const order = { path: '/usr/bin/loginctl', args: ['enable-linger', String(uid)] }
     const answer = await tryTool(run, order, signal)
     return answer?.exitCode === 0
   }
@@ -191,24 +179,25 @@ export class SystemdHost implements ServiceHost {
     if (answer.exitCode !== 0) throw new HostingError(`Cannot ${purpose}: ${explain(answer)}`)
   }
 
-  /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
+  /** With su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
   #order(args: readonly string[], tool = SYSTEMCTL) {
     const { environment, uid } = this.#machine
     const runtimeDir = environment['XDG_RUNTIME_DIR'] || `/run/user/${uid}`
     const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, tool, '--user', ...args]
-    return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
+    return { path: '/usr/bin/env', args: call, timeoutMs: STOP_MS_MAX }
   }
 }
 
 function explain(answer: ToolAnswer): string {
-  if (answer.exitCode !== NO_COMMAND) return describeFailure(SYSTEMCTL, answer)
+  // env(1) exits with 127 if the command doesn't exist.
+  if (answer.exitCode !== 127) return describeFailure(SYSTEMCTL, answer)
   return (
     'this machine has no systemd. Run "hookline serve" under its own service manager, with ' +
     'HOOKLINE_SERVICE=1 in the environment.'
   )
 }
 
-/** States of a unit as systemd(1) names them. */
+/** `state` is a unit's ActiveState, as systemd(1) names it. */
 function activityOf(state: string): ServiceState['activity'] {
   if (state === 'active' || state === 'reloading') return 'running'
   return state === 'activating' ? 'starting' : 'stopped'
@@ -219,7 +208,15 @@ function splitPair(line: string): readonly [string, string] {
   return [line.slice(0, at), line.slice(at + 1)]
 }
 
-export function systemdUnit({ executable, task = 'serve', environment }: UnitOrder): string {
+export function systemdUnit({
+  executable,
+  task = 'serve',
+  environment,
+}: {
+  readonly executable: string
+  readonly task?: string | undefined
+  readonly environment: Readonly<Record<string, string>>
+}): string {
   const variables = Object.entries(environment).map(
     ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
   )
@@ -249,7 +246,7 @@ export function systemdUnit({ executable, task = 'serve', environment }: UnitOrd
   ].join('\n')
 }
 
-/** Quoted for systemd (systemd.syntax(7), systemd.unit(5)): `%` begins a specifier. */
+/** Quotes a text for systemd (systemd.syntax(7), systemd.unit(5)): `%` begins a specifier. */
 function quoted(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\\\')

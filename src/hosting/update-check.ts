@@ -1,5 +1,5 @@
-// A look for a newer release, where the owner named a place to look: its signed checksums say its version.
-// Nothing else is downloaded, unless the owner upgrades to it.
+// Looks for a newer release if the owner named a place of releases: the signed checksums there say its version.
+// Nothing else is downloaded unless the owner upgrades.
 
 import { isAbsolute, join } from 'node:path'
 
@@ -16,20 +16,19 @@ import { executableName, PLATFORM, VERSION } from '../system/version.ts'
 /** Reads the text at an https URL; throws with the reason if there is none. */
 type FetchText = (url: string) => Promise<string>
 
-/** Name of the file of checksums in a release. */
+/** The checksum file of a release. */
 export const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
-/** Name of the executable for this machine in a release. */
+/** The executable for this machine in a release. */
 const FILE = executableName(PLATFORM)
 
-/** The newest release at a place. */
 export type Release = {
   readonly version: string
-  /** True for a version above this one that has an executable for this machine. */
+  /** True if the version is above this one and has an executable for this machine. */
   readonly isNewer: boolean
-  /** Name of that executable, and its path or URL. */
+  /** The name of that executable, and its path or URL. */
   readonly file: { readonly name: string; readonly place: string }
-  /** The verified texts that lie beside it, by name. */
+  /** The verified texts beside it, by name. */
   readonly beside: Readonly<Record<string, string>>
 }
 

@@ -1,8 +1,6 @@
-// The new executable: copied beside the old one, verified, asked for its version, and put in its place.
-//
-// It takes its place by renames within one folder: at every moment the name stands for a whole file, old
-// or new. A file is never written over: Linux refuses that for a running one, and macOS kills what
-// changes under a signature that it has seen.
+// Copies a new executable beside the old one, verifies it, asks for its version, and puts it in place. Renames
+// within one folder do that, so at every moment the name is a whole file, old or new. A file is never overwritten:
+// Linux refuses that for a running file, and macOS kills a program that changes after it has seen its signature.
 
 import { createHash } from 'node:crypto'
 import {
@@ -23,47 +21,38 @@ import type { RunProcess } from '../system/process.ts'
 import { readReleaseKey } from './release-key.macro.ts' with { type: 'macro' }
 import { tryTool } from './system-tool.ts'
 
-/** Self-description of an executable. */
+/** The answer of an executable about itself. */
 export type ExecutableAbout = { readonly version: string; readonly schema: number }
 
-/** Line that names a file in a sum file, as sha256sum writes it. */
-export type PublishedSum = {
+/** The entry of a file in a checksum file, as sha256sum writes it. */
+type PublishedSum = {
   readonly sum: string
-  /** The whole sum file, which is what was signed. */
+  /** The whole checksum file, which is what was signed. */
   readonly content: string
   readonly signature: string
 }
 
-/** The executable, and the files beside it that an upgrade makes. */
-export type SwapPaths = {
-  readonly current: string
-  /** The new one, until it takes its place. */
-  readonly staged: string
-  /** The old one, for the way back. */
-  readonly previous: string
-  /** A second name on its way to `current` or `previous`. */
-  readonly passing: string
-}
+/** The paths of the executable, and of the files beside it that an upgrade makes. */
+export type SwapPaths = ReturnType<typeof swapPathsOf>
 
 const KEY_TEXT: string | null = readReleaseKey()
-/** Key that signs releases; null in a build from a checkout without one. */
+/** The key that signs releases; null if the checkout had none when this was built. */
 export const RELEASE_KEY: MinisignKey | null = KEY_TEXT === null ? null : parseMinisignKey(KEY_TEXT)
 
-const CHUNK_BYTES = 1_024 * 1_024
 const ABOUT_MS_MAX = 20_000
 const EXECUTABLE_MODE = 0o755
-/** Sum and name; a star before the name means binary. */
+/** A checksum and a name; a star before the name means binary. */
 const SUM = /^([0-9a-f]{64})[ \t]+\*?(\S.*?)[ \t\r]*$/i
 
 /**
- * Copies the bytes only, because attributes that macOS adds to a downloaded file would keep it from
- * running. Returns their SHA-256 in hexadecimal.
+ * Copies only the bytes, because the attributes that macOS adds to a downloaded file would keep it from running.
+ * Returns the SHA-256 in hexadecimal.
  */
 export function copyExecutable(from: string, to: string): string {
   const hash = createHash('sha256')
   const [source, target] = [openSync(from, 'r'), openSync(to, 'w', EXECUTABLE_MODE)]
   try {
-    const chunk = Buffer.alloc(CHUNK_BYTES)
+    const chunk = Buffer.alloc(1_024 * 1_024)
     for (let length = readSync(source, chunk); length > 0; length = readSync(source, chunk)) {
       const part = chunk.subarray(0, length)
       hash.update(part)
@@ -73,13 +62,13 @@ export function copyExecutable(from: string, to: string): string {
     closeSync(source)
     closeSync(target)
   }
-  // The umask has cut the mode of the new file.
+  // The umask may have reduced the mode.
   chmodSync(to, EXECUTABLE_MODE)
   flush(to)
   return hash.digest('hex')
 }
 
-/** SHA-256 published for the name of `file`: in `file.sha256`, else in a SHA256SUMS beside it. */
+/** The SHA-256 published for the name of `file`: in `file.sha256`, else in a SHA256SUMS beside it. */
 export function publishedSum(file: string): PublishedSum | null {
   for (const path of [`${file}.sha256`, join(dirname(file), 'SHA256SUMS')]) {
     const content = readTextOrNull(path) ?? ''
@@ -90,7 +79,7 @@ export function publishedSum(file: string): PublishedSum | null {
   return null
 }
 
-/** Reason not to trust a sum file; null where `key` signed it. */
+/** The reason not to trust a checksum file; null if `key` signed it. */
 export function signatureProblem(published: PublishedSum, key: MinisignKey): string | null {
   const { content, signature } = published
   const text = readTextOrNull(signature)
@@ -99,7 +88,7 @@ export function signatureProblem(published: PublishedSum, key: MinisignKey): str
   return `${signature} does not match: it is not from Hookline's release key, or the sums were changed.`
 }
 
-/** Version of the executable at `path`; null where it is not ours, or not for this machine. */
+/** Returns null if the file isn't a Hookline executable for this machine. */
 export async function aboutExecutable(
   run: RunProcess,
   path: string,
@@ -117,21 +106,24 @@ export async function aboutExecutable(
   }
 }
 
-export function swapPathsOf(executable: string): SwapPaths {
+export function swapPathsOf(executable: string) {
   return {
     current: executable,
+    /** The new one, until it takes the place of `current`. */
     staged: `${executable}.new`,
+    /** The old one, for a rollback. */
     previous: `${executable}.previous`,
+    /** A second name on its way to `current` or `previous`. */
     passing: `${executable}.passing`,
-  }
+  } as const
 }
 
-/** Removes files of an upgrade that was interrupted. */
+/** Removes the files of an interrupted upgrade. */
 export function clearStaged({ staged, passing }: SwapPaths): void {
   for (const left of [staged, passing]) rmSync(left, { force: true })
 }
 
-/** Gives the current executable a second name, which the way back uses. */
+/** Gives the current executable a second name, for a rollback. */
 export function keepPrevious({ current, previous, passing }: SwapPaths): void {
   addName(current, previous, passing)
 }
@@ -140,7 +132,7 @@ export function placeStaged({ current, staged }: SwapPaths): void {
   renameDurably(staged, current)
 }
 
-/** Makes the previous executable the current one again; its own name stays too. */
+/** Makes the previous executable the current one again; it keeps its name, too. */
 export function putPreviousBack({ current, previous, passing }: SwapPaths): void {
   addName(previous, current, passing)
 }
@@ -150,11 +142,11 @@ function addName(from: string, to: string, passing: string): void {
   try {
     linkSync(from, passing)
   } catch {
-    // A file system without hard links.
+    // The file system has no hard links.
     copyFileSync(from, passing)
     flush(passing)
   }
   renameDurably(passing, to)
-  // POSIX: where both names stand for the same file already, a rename does nothing.
+  // POSIX: if both names are the same file already, a rename does nothing.
   rmSync(passing, { force: true })
 }

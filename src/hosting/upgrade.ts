@@ -1,6 +1,6 @@
-// An upgrade from the first look at the new executable until that serves, or the old one does again. It
-// runs in the old executable, as a process of its own, and may die at any moment: each step leaves
-// something that can be started, and the next upgrade clears up.
+// An upgrade, until the new executable serves or the old one does again. It runs as a separate process of the old
+// executable and may die at any moment: each step leaves something that can be started, and the next upgrade
+// cleans up.
 
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,32 +41,28 @@ import {
 
 type Prepared = {
   readonly paths: SwapPaths
-  /** Null where the old executable could not say. */
+  /** Null if the old executable couldn't say. */
   readonly old: ExecutableAbout | null
   readonly next: ExecutableAbout
-  /** True where the new executable is in its place already. */
+  /** True if the new executable is in place already. */
   readonly isInPlace: boolean
   readonly backup: string | null
-  /** Time to copy, migrate and check the database; a start takes about as long. */
+  /** The time that it took to copy, migrate and check the database; a start takes about as long. */
   readonly checkedMs: number
 }
 
-const CODESIGN = '/usr/bin/codesign'
-/** For a database of a hundred gigabytes. */
+/** Enough for a database of a hundred gigabytes. */
 const CHECK_MS_MAX = 3_600_000
-/** A start copies, migrates and checks as the trial did, on a machine that has other things to do. */
+/** A start copies, migrates and checks as the trial did, but on a machine that may be busier. */
 const START_PER_TRIAL = 3
-/** Suffix of the copy on which migrations are tried. */
+/** The suffix of the copy on which migrations are tried. */
 const TRIAL = '.trial'
 
 const UNVERIFIED = 'If you trust its source, add --unverified.'
 const FOREGROUND =
   'Hookline is running in the foreground, not as a service. Stop it with Ctrl-C, upgrade, and start it again.'
 
-/**
- * Yields each step once it is done, and returns the outcome. It never throws; a caller that stops
- * half-way leaves what a crash would leave.
- */
+/** Yields each step once it is done. Never throws; a caller that stops halfway leaves what a crash would leave. */
 export async function* upgrade(
   machine: UpgradedMachine,
   order: UpgradeOrder,
@@ -90,12 +86,12 @@ export async function* upgrade(
   return yield* exchange(machine, prepared)
 }
 
-/** Path of the copy of `backup` on which migrations are tried. */
+/** The path of the copy of `backup` on which migrations are tried. */
 export function trialPath(backup: string): string {
   return `${backup}${TRIAL}`
 }
 
-/** Everything that is done while the old relay still runs: a failure here changes nothing. */
+/** Runs while the old relay still runs: a failure here changes nothing. */
 async function* prepare(
   machine: UpgradedMachine,
   order: UpgradeOrder,
@@ -114,14 +110,18 @@ async function* prepare(
   if (problem !== null) return refused(problem)
   if (machine.isSignedHere) {
     const args = ['--force', '--sign', '-', paths.staged]
-    await useTool(run, { path: CODESIGN, args, purpose: 'sign the new executable' }, signal)
+    await useTool(
+      run,
+      { path: '/usr/bin/codesign', args, purpose: 'sign the new executable' },
+      signal,
+    )
   }
   const next = await aboutExecutable(run, paths.staged, signal)
   if (next === null) return refused(`${order.file} is not a Hookline executable for this machine.`)
   yield 'verified'
 
   const startedAt = machine.clock.monotonic()
-  // A box has no database, and a relay none before its first start.
+  // A box has no database, nor has a relay before its first start.
   const backup = backUp(machine)
   if (backup !== null) {
     yield 'backed_up'
@@ -131,7 +131,7 @@ async function* prepare(
   }
 
   const isInPlace = (await hashFile(paths.staged)) === (await hashFile(paths.current))
-  // After an upgrade that broke off behind the exchange, the old one is the one that was kept.
+  // If an earlier upgrade broke off after the exchange, the old executable is the one that it kept.
   const old = await aboutExecutable(run, isInPlace ? paths.previous : paths.current, signal)
   if (signal.aborted) return refused('It was interrupted.')
   return { paths, old, next, isInPlace, backup, checkedMs: machine.clock.monotonic() - startedAt }
@@ -139,7 +139,7 @@ async function* prepare(
 
 const refused = (why: string): Refused => ({ outcome: 'refused', why })
 
-/** Reason to doubt that Hookline released the file; null where it did, or need not be proven. */
+/** The reason to doubt that Hookline released the file; null if it did, or if no proof is needed. */
 function releaseProblem(
   { file, isUnverified, releaseKey }: UpgradeOrder,
   sum: string,
@@ -162,13 +162,13 @@ function releaseProblem(
   return problem === null ? null : `${problem} ${UNVERIFIED}`
 }
 
-/** A verified copy among the daily ones. It only reads, so a relay may run, or be in safe mode. */
+/** Makes a verified copy among the daily backups. Only reads, so a relay may run or be in safe mode. */
 function backUp({ directory, clock }: UpgradedMachine): string | null {
   if (!existsSync(directory.database)) return null
   return takeSnapshot(dailyBackup(directory, clock.now())).path
 }
 
-/** Has the new executable migrate a copy of `backup`; null, or the problem it found. */
+/** Makes the new executable migrate a copy of `backup`; returns the problem it found, or null. */
 async function tryMigrations(
   run: RunProcess,
   executable: string,
@@ -182,7 +182,7 @@ async function tryMigrations(
   return answer.exitCode === 0 ? null : describeFailure(executable, answer)
 }
 
-/** Removes copies of a check that was interrupted. */
+/** Removes the copies of an interrupted check. */
 function clearTrials({ backups }: DataDirectory): void {
   if (!existsSync(backups)) return
   const left = readdirSync(backups).filter((name) => name.includes(TRIAL))
@@ -203,7 +203,7 @@ async function startUnchanged(
   }
 }
 
-/** Exchanges the executables while the relay is stopped, and starts the new one. */
+/** Exchanges the executables while the relay is stopped, then starts the new one. */
 async function* exchange(
   machine: UpgradedMachine,
   prepared: Prepared,
@@ -238,7 +238,7 @@ async function* exchange(
   }
 }
 
-/** Starts the new executable and lets it serve once it is ready; null, or its problem. */
+/** Starts the new executable and lets it serve once it is ready; returns its problem, or null. */
 async function* tryOut(
   machine: UpgradedMachine,
   service: UpgradedService,
@@ -255,32 +255,32 @@ async function* tryOut(
   return null
 }
 
-// The way back: the database of before, where the old executable cannot use the migrated one, and then that
-// executable. A crash in between leaves the new one with a database that it can migrate once more.
+// The rollback puts back the old database, if the old executable can't use the migrated one, and then the old
+// executable. A crash in between leaves the new executable with a database that it can migrate again.
 
-/** Data directory after the old relay had ended and before the new one began. */
+/** The data directory after the old relay had ended and before the new one began. */
 type Before = {
-  /** Schema of the database; null where there was none, or it was damaged. */
+  /** The schema of the database; null if it was missing or damaged. */
   readonly version: number | null
   readonly backups: ReadonlySet<string>
 }
 
 type Failure = Pick<Prepared, 'paths' | 'old' | 'next'> & {
-  /** Problem of the new executable. */
+  /** The problem of the new executable. */
   readonly why: string
-  /** True where the new executable took the old one's place. */
+  /** True if the new executable took the old one's place. */
   readonly isPlaced: boolean
   readonly before: Before
 }
 
 type DatabaseWayBack =
-  /** The old executable can use it as it is: most migrations only add. */
+  /** The old executable can use the database as it is: most migrations only add. */
   | { readonly way: 'keep' }
   | { readonly way: 'put_back'; readonly backup: string }
   | { readonly way: 'none'; readonly why: string }
 
 type Undone =
-  /** `aside` is the path of the migrated database; null where it could stay. */
+  /** `aside` is the path of the migrated database; null if it could stay. */
   | { readonly isUndone: true; readonly aside: string | null }
   | { readonly isUndone: false; readonly noWayBack: string }
 
@@ -309,7 +309,7 @@ async function* takeBack(
   return { outcome: 'stuck', why, noWayBack: undone.noWayBack }
 }
 
-/** Null once the relay is ready, else why it is not. */
+/** Returns why the relay isn't ready, or null once it is. */
 async function startAgain(
   machine: UpgradedMachine,
   service: UpgradedService,
@@ -360,7 +360,7 @@ async function* undo(
   return { isUndone: true, aside }
 }
 
-/** Way back to an executable that knows `schema` schemas. */
+/** The way to get the database back to an executable that knows `schema` schemas. */
 function databaseWayBack(
   directory: DataDirectory,
   schema: number,
@@ -370,15 +370,15 @@ function databaseWayBack(
   if (state === null || before.version === null) return { way: 'keep' }
   if (state !== 'damaged') {
     if (state.usableFrom <= schema) return { way: 'keep' }
-    // Messages that it has accepted and sent since are in no backup.
+    // No backup has the messages that it has accepted and sent since.
     if (state.uncheckedFrom === null)
       return { way: 'none', why: 'The new version has been in service already.' }
   }
   const made = backupsBeforeMigration(directory.backups, before.version)
-  // A start that was broken off makes another one: the first is the one from before all of them.
+  // Each start that broke off makes another backup: the first one is from before all of them.
   const backup = made.find((path) => !before.backups.has(path))
   if (backup !== undefined) return { way: 'put_back', backup }
-  // The copy comes before the first change: without one nothing was migrated.
+  // The backup comes before the first change: without a backup, nothing was migrated.
   if (state === 'damaged') return { way: 'keep' }
   return { way: 'none', why: 'There is no backup of the database from before the upgrade.' }
 }

@@ -1,4 +1,4 @@
-// The machine that an upgrade works on, and its relay, which it stops and starts, seen from outside.
+// The machine that an upgrade works on, and its relay as seen from outside.
 
 import { NEVER, type Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
@@ -9,13 +9,13 @@ import type { RunProcess } from '../system/process.ts'
 export type UpgradeOrder = {
   /** The new executable; it stays as it is. */
   readonly file: string
-  /** Path of the old one, links resolved: the file that the service runs, or is made from. */
+  /** The path of the old one, with links resolved: the service runs this file, or is made from it. */
   readonly executable: string
-  /** True if `file` may lack a sum signed with the release key. */
+  /** True if `file` may lack a checksum signed with the release key. */
   readonly isUnverified: boolean
-  /** Key that signs releases; null if this build has none. */
+  /** The key that signs releases; null if this build has none. */
   readonly releaseKey: MinisignKey | null
-  /** Aborts the preparation. Once the relay is stopped, an upgrade runs to its end. */
+  /** Aborts the preparation. Once the relay is stopped, the upgrade runs to its end. */
   readonly signal: AbortSignal
 }
 
@@ -23,42 +23,39 @@ export type UpgradedMachine = {
   readonly clock: Clock
   readonly run: RunProcess
   readonly directory: DataDirectory
-  readonly relay: WatchedRelay
-  /** Starts and stops the relay; null if it is no service. */
+  readonly relay: {
+    state(): Promise<RelayState>
+    /** Ends the startup check; throws if the relay doesn't answer. */
+    confirmHealthy(): Promise<void>
+  }
+  /** Starts and stops the relay; null if it isn't a service. */
   readonly service: UpgradedService | null
-  /** Time for a start besides the migration of the database. */
+  /** The time that a start may take, without the migration of the database. */
   readonly readyMs: number
   /** Locks the data directory; throws if another process has it. */
   readonly holdData: () => InstanceLock
-  /** True on a Mac with an Intel processor, which runs nothing that is not signed on the spot. */
+  /** True if this is a Mac with an Intel processor, which runs only what was signed on it. */
   readonly isSignedHere: boolean
 }
 
 export type UpgradedService = {
-  /** Starts the file that is now at the executable's path, of this version. */
+  /** Starts the file that is now at the executable's path, which has this version. */
   start(version: string): Promise<void>
   /** Returns when the process has ended. */
   stop(): Promise<void>
 }
 
-/** Relay of a data directory, from outside. */
-export type WatchedRelay = {
-  state(): Promise<RelayState>
-  /** Ends its startup check; throws where it does not answer. */
-  confirmHealthy(): Promise<void>
-}
-
 export type RelayState =
   /** Nothing answers. */
   | { readonly is: 'absent' }
-  /** The process runs and is not ready: it starts or stops; `why` is a whole sentence. */
+  /** The process starts or stops; `why` is a whole sentence. */
   | { readonly is: 'starting'; readonly why?: string | undefined }
-  /** Its database is open and migrated; a box has its lines online again. */
+  /** The database is open and migrated; a box has its lines online again. */
   | { readonly is: 'ready' }
-  /** Its database cannot be used; `reason` is whole sentences. */
+  /** The database can't be used; `reason` is whole sentences. */
   | { readonly is: 'safe_mode'; readonly reason: string }
 
-/** Steps in order, in words for the owner. The process may die after any of them. */
+/** The steps in order, in words for the owner. The process may die after any step. */
 export const UPGRADE_STEPS = {
   staged: 'Copied the new executable.',
   verified: 'It runs on this machine.',
@@ -88,30 +85,30 @@ export type UpgradeResult =
       readonly outcome: 'upgraded'
       readonly from: string | null
       readonly to: string
-      /** Path of the old executable now. */
+      /** The new path of the old executable. */
       readonly previous: string
-      /** Backup made before the upgrade; null where there was no database. */
+      /** The backup made before the upgrade; null if there was no database. */
       readonly backup: string | null
       readonly isRunning: boolean
     }
-  /** The old executable is in its place again. */
+  /** The old executable is in place again. */
   | {
       readonly outcome: 'rolled_back'
       readonly why: string
-      /** Path of the migrated database; null where it could stay. */
+      /** The path of the migrated database; null if it could stay. */
       readonly aside: string | null
-      /** Null where it runs again, or was not running before; else why it does not. */
+      /** The reason why the old version doesn't run; null if it does, or if it wasn't running before. */
       readonly trouble: string | null
     }
-  /** The new executable is in place, does not run as it should, and there is no safe way back. */
+  /** The new executable is in place and doesn't work, and there is no safe way back. */
   | { readonly outcome: 'stuck'; readonly why: string; readonly noWayBack: string }
 
 const POLL_MS = 250
-/** A process that has ended may leave its socket for a moment. */
+/** The socket of a process may outlive it for a moment. */
 const GONE_MS_MAX = 5_000
 const CONFIRM_MS_MAX = 10_000
 
-/** Stops the service; null, or the reason why a relay still runs. */
+/** Returns why a relay still runs, or null. */
 export async function stopRelay(
   machine: UpgradedMachine,
   service: UpgradedService,
@@ -128,7 +125,7 @@ export async function stopRelay(
   return 'A relay that is not the service is running on the same data. Stop it with Ctrl-C first.'
 }
 
-/** Null as soon as the relay is ready, else the second half of a sentence about why it is not. */
+/** Returns null once the relay is ready, else the second half of a sentence about why it isn't. */
 export async function waitUntilReady(
   machine: UpgradedMachine,
   limitMs: number,
@@ -144,7 +141,7 @@ export async function waitUntilReady(
   return `it was not ready within ${Math.round(limitMs / 1_000)} seconds.${last}`
 }
 
-/** Lets the relay serve, retrying for ten seconds; null, or the second half of a sentence. */
+/** Lets the relay serve, retrying for ten seconds. Returns null, or the second half of a sentence. */
 export async function confirmStart(machine: UpgradedMachine): Promise<string | null> {
   let why = ''
   const isConfirmed = await poll(machine.clock, CONFIRM_MS_MAX, async () => {
@@ -164,7 +161,7 @@ export function sentenceOf(error: unknown): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }
 
-/** First answer that is not null; null after `limitMs`. */
+/** Returns the first answer that isn't null, or null after `limitMs`. */
 async function poll<T>(
   clock: Clock,
   limitMs: number,

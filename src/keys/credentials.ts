@@ -1,5 +1,4 @@
-// API keys, and the tokens by which the shortcuts of iPhones call: two kinds of credentials, made,
-// listed and revoked by the same code.
+// The two kinds of credentials: API keys, and the tokens with which the shortcuts of iPhones call.
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeySelf, RevokedKey } from '../api/keys.ts'
@@ -68,31 +67,28 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
       list: (page: PageRequest) => listBridges(db, page, lastUsed),
       renewToken: (id: string, origin: Origin) => renewBridgeToken(core, id, origin),
       remove: (id: string, origin: Origin) => removeBridge(core, id, origin),
-      /** The bridge of a token, or null. Nothing is cached: the row is read each time. */
+      /** Reads the row each time: nothing is cached. */
       ofToken: (token: string) => findBridgeOfToken(db, sha256(token)),
       noteCall: (id: BridgeId) => lastUsed.note(id, BRIDGE_USE_MS),
     },
   }
 }
 
-const KEY_BYTES = 24
 const SECRET_BYTES = 32
-/** Characters shown of a key or token, behind its prefix. */
-const HINT_LENGTH = 6
 
-export type NewKeyRequest = {
+type NewKeyRequest = {
   readonly name: string | null
   readonly origin: Origin
   readonly permissions?: Permissions | undefined
 }
 
-/** Makes a key; key and secret can be read in this answer only. */
+/** Only this answer has the key and the secret. */
 export async function createKey(core: FileCore, request: NewKeyRequest): Promise<CreatedKey> {
   requireNameFits('name', request.name)
   return core.writer.write((tx) => writeNewKey(tx, core, request))
 }
 
-/** Makes a key for a relay that has none yet; null if one was ever made. */
+/** Returns null if the relay ever had a key. */
 export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
   if (hasKeys(core.db)) return null
   return core.writer.write((tx) =>
@@ -105,7 +101,7 @@ function writeNewKey(
   { ids, random, audit }: FileCore,
   { name, origin, permissions = EVERYTHING }: NewKeyRequest,
 ): CreatedKey {
-  const key = newToken(random, KEY_PREFIX, KEY_BYTES)
+  const key = newToken(random, KEY_PREFIX, 24)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
   const id = ids.id('key')
   const createdAt = ids.now()
@@ -130,8 +126,8 @@ function writeNewKey(
 }
 
 /**
- * Keys newest first, the revoked ones too, as far as they are within the permissions of the reader.
- * `lastUsed` has the uses that are not written yet.
+ * Lists the keys within the reader's permissions `own`, newest first, with the revoked ones. `lastUsed` has the uses
+ * that aren't written yet.
  */
 export function listKeys(
   db: Db,
@@ -154,7 +150,7 @@ export function listKeys(
 
 const EXPIRY_WARNING_MS = 7 * DAY_MS
 
-/** A warning while keys that are in use end within a week. */
+/** Warns if keys that are in use expire within a week. */
 export function keyFindings({ db, ids }: Core): readonly Finding[] {
   const now = ids.now()
   const count = countExpiring(db, {
@@ -192,7 +188,7 @@ function ownKey(db: Db, caller: Caller): KeySelf {
   }
 }
 
-/** Revokes permanently; a second time changes nothing and answers alike. */
+/** Revokes permanently. Revoking again changes nothing and gives the same answer. */
 export async function revokeKey(
   { writer, ids, audit }: FileCore,
   id: string,
@@ -213,13 +209,13 @@ export async function revokeKey(
   })
 }
 
-export type NewBridgeRequest = {
+type NewBridgeRequest = {
   readonly number: string
   readonly label: string | null
   readonly origin: Origin
 }
 
-/** Makes a bridge, which soon is a line; its token can be read in this answer only. */
+/** Makes a bridge, which soon becomes a line. Only this answer has its token. */
 export async function createBridge(
   { writer, ids, random, audit }: FileCore,
   { number: written, label, origin }: NewBridgeRequest,
@@ -238,15 +234,8 @@ export async function createBridge(
     const createdAt = ids.now()
     const { token, stored } = newBridgeToken(random, ids)
     const createdBy = makerOf(origin)
-    const made = {
-      id,
-      number,
-      name: label,
-      createdBy,
-      createdAt,
-      permissions: EVERYTHING,
-      ...stored,
-    }
+    const facts = { createdBy, createdAt, permissions: EVERYTHING }
+    const made = { id, number, name: label, ...facts, ...stored }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }
     const about = { kind: 'bridge', id } as const
@@ -255,7 +244,7 @@ export async function createBridge(
   })
 }
 
-/** Bridges newest first, the removed ones too. */
+/** Newest first, with the removed ones. */
 export function listBridges(
   db: Db,
   page: PageRequest,
@@ -264,7 +253,7 @@ export function listBridges(
   return list(db, { kind: 'bridge', page, lastUsed }, bridgeResource)
 }
 
-/** A new token; the one before becomes invalid with this commit. */
+/** Makes a new token; the earlier one becomes invalid with this commit. */
 export async function renewBridgeToken(
   { writer, ids, random, audit }: FileCore,
   id: string,
@@ -285,7 +274,7 @@ export async function renewBridgeToken(
   })
 }
 
-/** Removes permanently; a second time changes nothing and answers alike. */
+/** Removes permanently. Removing again changes nothing. */
 export async function removeBridge(
   { writer, ids, audit }: FileCore,
   id: string,
@@ -369,5 +358,5 @@ function newToken(random: Random, prefix: string, bytes: number): string {
 }
 
 function hintOf(token: string, prefix: string): string {
-  return token.slice(0, prefix.length + HINT_LENGTH)
+  return token.slice(0, prefix.length + 6)
 }

@@ -8,21 +8,21 @@ import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 
 export const KEY_USE_MS = 1_000
-/** A shortcut calls every half minute, all day long. */
+/** A shortcut calls every half minute, all day. */
 export const BRIDGE_USE_MS = 60_000
 
 const FLUSH_MS = 1_000
 const IDLE_MS = 60_000
 
 /**
- * The last use of each credential. A use costs a look into a map; new ones are written at most once a
- * second, all in one transaction, and once more at the end.
+ * The last use of each credential. A use costs a look into a map; new uses are written at most once a second, in one
+ * transaction, and once more at the end.
  */
 export class LastUsed implements Service {
   readonly name = 'credentials.last-used'
   readonly #core: Core
   readonly #signal = new Signal()
-  /** As many entries as were used since the start. */
+  /** Has an entry for each credential that was used since the start. */
   readonly #usedAt = new Map<CredentialId, Timestamp>()
   readonly #unwritten = new Set<CredentialId>()
 
@@ -30,7 +30,7 @@ export class LastUsed implements Service {
     this.#core = core
   }
 
-  /** Notes a use, unless the last one was within the same `everyMs`. */
+  /** Notes a use, unless the last use was in the same period of `everyMs`. */
   note(id: CredentialId, everyMs: number): void {
     const now = timestamp(this.#core.clock.now())
     const known = this.#usedAt.get(id)
@@ -55,7 +55,7 @@ export class LastUsed implements Service {
     await this.#flush()
   }
 
-  /** Uses of a failed write stay noted for the next one. */
+  /** If a write fails, its uses stay noted for the next one. */
   async #flush(): Promise<void> {
     const batch = [...this.#usedAt].filter(([id]) => this.#unwritten.has(id))
     if (batch.length === 0) return
@@ -70,12 +70,12 @@ export class LastUsed implements Service {
 
 export type Authenticate = (key: string, secret: string) => KeyCaller | null
 
-/** Dummy hash: keeps the timing of unknown keys equal. */
+/** A dummy hash, so that unknown keys take as long. */
 const NO_SECRET = new Uint8Array(32)
 
 /**
- * Nothing is cached beyond a turn of the event loop, so a revocation counts from the next one on, in
- * whichever process it was made. Requests that are taken up in one turn share what is read of their key.
+ * Requests that arrive in one turn of the event loop share the row of their key. Nothing is cached longer, so a
+ * revocation, in whichever process, counts from the next turn on.
  */
 export function createAuthenticate(
   { db, clock }: Core,

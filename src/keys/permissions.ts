@@ -1,4 +1,4 @@
-// Permissions of keys as requests name them and answers show them.
+// The permissions of keys, as requests name them and answers show them.
 
 import type * as api from '../api/keys.ts'
 import { TIME_WANTED } from '../api/schema.ts'
@@ -21,10 +21,7 @@ import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
 type AskedLimits = Omit<api.KeyCreation, 'name'>
 
-/**
- * Permissions of a new key: whatever the request leaves out is as its maker has it. Throws `forbidden`
- * for more than its maker has.
- */
+/** If the request leaves a permission out, the key gets its maker's. Throws `forbidden` for more than its maker has. */
 export function permissionsAsked(
   { db, ids }: FileCore,
   asked: AskedLimits,
@@ -43,7 +40,7 @@ export function permissionsAsked(
   throw new RelayError('forbidden', message, { details: { above } })
 }
 
-/** Throws if the request names a scope that the key could not use beside its other limits. */
+/** Throws if the request names a scope that would get around the key's other limits. */
 function withAllScopes(permissions: Permissions, named: AskedLimits['scopes'] | null): Permissions {
   const issues = expandScopes(named ?? []).flatMap((scope) => {
     const limit = ruleAgainst(permissions, scope)
@@ -99,7 +96,7 @@ function handleIn(text: string): string {
   throw invalidRequest({ path: 'rules.allow', message })
 }
 
-/** The limits of a key; of one without any it is empty, as such keys always were. */
+/** Empty for a key without limits. */
 export function limitFields(permissions: Permissions) {
   const { scopes, lineIds, expiresAt, rules } = permissions
   return {
@@ -121,7 +118,7 @@ export function rulesResource(rules: KeyRules): api.KeyRules {
   }
 }
 
-/** The audit trail has flat fields. */
+/** The audit log has flat fields. */
 export function auditedLimits(permissions: Permissions): AuditFields {
   const { rules, ...limits } = limitFields(permissions)
   return { ...limits, ...(rules === undefined ? {} : { rules: JSON.stringify(rules) }) }

@@ -54,7 +54,7 @@ export function createBackups(
       await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
       return made
     },
-    /** The name of an archive of now; throws if there is no room for its snapshot. */
+    /** The name for an archive made now; throws if there is no room for its snapshot. */
     archiveName: (): string => {
       disk.requireRoomFor(statSync(directory.database).size)
       return `hookline-${timeForName(clock.now())}.tar`
@@ -64,7 +64,6 @@ export function createBackups(
       const order = { worker, directory, version: VERSION, now: clock.now() }
       return packArchive(order, join(directory.outgoing, name), signal)
     },
-    /** Records the download of the backup with this name. */
     noteDownload: async (name: string, origin: Origin): Promise<void> => {
       const about = { kind: 'backup', id: name } as const
       const change = { action: 'backup.downloaded', about } as const
@@ -73,7 +72,7 @@ export function createBackups(
   }
 }
 
-/** A relay that was off at night makes up for it, but not while it starts. */
+/** A relay that was off at night makes up for the backup, but not while it starts. */
 const MISSED_AFTER_MS = 15 * 60_000
 
 /** Takes a verified copy every night, or soon after the start if the last night was missed. */

@@ -1,4 +1,4 @@
-// Calls a monitor elsewhere while the relay works: a box that is dead or cut off cannot report itself.
+// Calls a monitor elsewhere while the relay works: a machine that is dead or cut off can't report itself.
 
 import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
@@ -10,24 +10,21 @@ export type BeatResult =
   | { readonly result: 'answered'; readonly statusCode: number }
   /** `error` is one word, such as `timeout` or `forbidden_target`. */
   | { readonly result: 'failed'; readonly error: string }
-  /** The box has no network, or `signal` aborted. */
+  /** The machine has no network, or `signal` aborted. */
   | { readonly result: 'unreachable' | 'aborted' }
 
-type BeatRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
-
-/** Calls a url by GET, once. Never rejects, and ends within ten seconds; `signal` ends it early. */
-export type Beat = (request: BeatRequest, signal: AbortSignal) => Promise<BeatResult>
+/** Calls a URL by GET, once. Never rejects, and ends within ten seconds; `signal` ends it early. */
+export type Beat = (
+  request: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+) => Promise<BeatResult>
 
 const FIRST_AFTER_MS = 30_000
 const EVERY_MS = 300_000
-/** Longest time until a new address is called, and an old one once the relay is well again. */
+/** The longest delay until a new URL is called, or the old one once the relay is well again. */
 const LOOK_AGAIN_MS = 10_000
-/** One call is easily lost, and a monitor forgives it. */
+/** Single calls are easily lost, and a monitor forgives that. */
 const FAILURES_MIN = 3
-
-const HEADERS = { 'user-agent': `Hookline/${VERSION}` }
-
-type Failing = { readonly url: string; readonly inRow: number; readonly why: string }
 
 /** Calls the setting `heartbeat_url` every five minutes for as long as the relay is well. */
 export class Heartbeat implements Service {
@@ -36,9 +33,9 @@ export class Heartbeat implements Service {
   readonly #isWell: () => boolean
   readonly #beat: Beat
   #called: { readonly url: string; readonly at: number } | null = null
-  #failing: Failing | null = null
+  #failing: { readonly url: string; readonly inRow: number; readonly why: string } | null = null
 
-  /** `isWell` is asked before each call: none goes out while the relay does not work. */
+  /** Asks `isWell` before each call, and makes no call while the relay doesn't work. */
   constructor(
     core: Core,
     { isWell, beat }: { readonly isWell: () => boolean; readonly beat: Beat },
@@ -58,7 +55,7 @@ export class Heartbeat implements Service {
     }
   }
 
-  /** A finding once three calls in a row to the present address have failed. */
+  /** Reports once three calls in a row to the current URL have failed. */
   findings(): readonly Finding[] {
     const failing = this.#failing
     if (failing === null || failing.inRow < FAILURES_MIN) return []
@@ -84,8 +81,9 @@ export class Heartbeat implements Service {
 
   async #call(url: string, signal: AbortSignal): Promise<void> {
     this.#called = { url, at: this.#core.clock.monotonic() }
-    const result = await this.#beat({ url, headers: HEADERS }, signal)
-    // A stop is no failure of the monitor.
+    const headers = { 'user-agent': `Hookline/${VERSION}` }
+    const result = await this.#beat({ url, headers }, signal)
+    // A stop of the relay isn't a failure of the monitor.
     if (signal.aborted) return
     const why = failureOf(result)
     const before = this.#failing?.url === url ? this.#failing.inRow : 0
@@ -99,7 +97,7 @@ export class Heartbeat implements Service {
   }
 }
 
-/** Null where the monitor took the call. A redirect is a failure. */
+/** Returns null if the monitor took the call. A redirect is a failure. */
 function failureOf(result: BeatResult): string | null {
   if (result.result === 'failed') return result.error
   if (result.result !== 'answered') return result.result
@@ -107,7 +105,7 @@ function failureOf(result: BeatResult): string | null {
   return statusCode >= 200 && statusCode < 300 ? null : `returned ${statusCode}`
 }
 
-/** The host alone: path and query may carry a key. */
+/** Leaves out path and query, which may contain a key. */
 function hostOf(url: string): string {
   return new URL(url).host
 }

@@ -22,14 +22,13 @@ import {
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import { FIGURE_PURGES } from '../storage/stats.ts'
-import type { Writer } from '../storage/writer.ts'
 import { SLICE_MS } from '../system/clock.ts'
 import type { Age, ClockDoubt, ClockMemory } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Service } from '../system/service.ts'
 import { type Job, Timetable } from './timetable.ts'
 
-/** Retention, statistics and `jobs` of other modules, by the clock. */
+/** The timetable of retention, statistics and the `jobs` of other modules. */
 export function createTimetable(
   core: Core,
   { attachments, jobs }: { readonly attachments: SweptFiles; readonly jobs: readonly Job[] },
@@ -41,18 +40,27 @@ export function createTimetable(
     heldDeliveriesPurge(),
     ...FIGURE_PURGES,
   ]
-  const own = [retentionJob(core, { attachments, purges }), statisticsJob(core.writer)]
+  /** Keeps SQLite's statistics fresh. */
+  const statistics: Job = {
+    name: 'statistics',
+    finding: 'statistics_failed',
+    pattern: '43 4 * * *',
+    fix: SEE_LOG,
+    firstAfterMs: null,
+    run: () => core.writer.write((tx) => refreshStatistics(tx)),
+  }
+  const own = [retentionJob(core, { attachments, purges }), statistics]
   return new Timetable([...own, ...jobs], { clock: core.clock, log: core.log })
 }
 
 type SweptFiles = {
-  /** Deletes the files that nothing needs any more. */
+  /** Deletes the files that nothing needs anymore. */
   sweep(signal: AbortSignal): Promise<void>
 }
 
-/** Rows of a first batch, and of any. */
+/** The rows of the first batch, and the most rows of any batch. */
 const BATCH_ROWS = { first: 50, max: 500 }
-/** Between two batches, so that no send or delivery is held up by more than one of them. */
+/** The pause between two batches, so that no send or delivery waits for more than one batch. */
 const PAUSE_MS = 20
 const SEE_LOG = 'Check the log for the error. The usual cause is a full or failing disk.'
 
@@ -85,18 +93,6 @@ export function retentionJob(
   }
 }
 
-/** Keeps SQLite's statistics fresh, every night. */
-function statisticsJob(writer: Writer): Job {
-  return {
-    name: 'statistics',
-    finding: 'statistics_failed',
-    pattern: '43 4 * * *',
-    fix: SEE_LOG,
-    firstAfterMs: null,
-    run: () => writer.write((tx) => refreshStatistics(tx)),
-  }
-}
-
 async function purgeAll({ writer, clock }: Core, purge: Purge, signal: AbortSignal): Promise<void> {
   let limit = BATCH_ROWS.first
   while (!signal.aborted) {
@@ -107,22 +103,19 @@ async function purgeAll({ writer, clock }: Core, purge: Purge, signal: AbortSign
       return { passed, ms: clock.monotonic() - startedAt }
     })
     if (passed < rows) return
-    // As many as fit into a slice: a row with its words in the index takes a hundred times as long as another.
+    // As many as fit into a slice: a row with words in the search index takes a hundred times as long.
     const fitting = Math.floor((rows * SLICE_MS) / Math.max(ms, 1))
     limit = Math.max(1, Math.min(fitting, 2 * rows, BATCH_ROWS.max))
     await clock.sleep(PAUSE_MS, signal)
   }
 }
 
-/** Messages that are older than the setting allows. */
 function deleteMessages(settings: Settings, tx: Tx, age: Age, limit: number): number {
   const days = settings.get('message_retention_days')
   if (days === null) return 0
-  const before = timestamp(age.ago(days * DAY_MS))
-  return deleteOldMessages(tx, before, limit)
+  return deleteOldMessages(tx, timestamp(age.ago(days * DAY_MS)), limit)
 }
 
-/** Files of attachments that are older than the setting allows. */
 function deleteFiles(settings: Settings): Purge {
   const purge = oldFilesPurge()
   return (tx, age, limit) => {
@@ -132,22 +125,22 @@ function deleteFiles(settings: Settings): Purge {
 }
 
 const LOOK_MS = 30_000
-/** Running time that a later start may have to take for time off. */
+/** The running time that a later start may mistake for time off. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
-/** Timestamps that are less ahead wait until the clock has caught up. */
+/** If timestamps are ahead by less, they wait until the clock has caught up. */
 const AHEAD_MS_MAX = 24 * 3_600_000
 
-/** Saves the confirmed time, and adopts the wall clock once it has been steady. */
+/** Saves the confirmed time, and adopts the wall clock once the wall clock has been steady. */
 export class ClockWatch implements Service {
   readonly name = 'clock-watch'
   readonly #core: Core
   readonly #onChange: () => void
-  /** As logged last. */
+  /** The doubt that was logged last. */
   #doubt: ClockDoubt | null = null
   #savedAt = -Infinity
 
-  /** Calls `onChange` when the clock came into doubt, or the doubt was settled. */
+  /** Calls `onChange` when the clock comes into doubt, and when the doubt is settled. */
   constructor(core: Core, { onChange }: { readonly onChange: () => void }) {
     this.#core = core
     this.#onChange = onChange
@@ -155,7 +148,7 @@ export class ClockWatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#core
-    // What an earlier life held back, with a clock that is right by now.
+    // An earlier run may have held back messages, and the clock may be right by now.
     await this.#wakeHeldBack()
     let setAt = clock.lastSetAt()
     while (!signal.aborted) {
@@ -171,7 +164,6 @@ export class ClockWatch implements Service {
     }
   }
 
-  /** Names what is on hold because of the clock, and until when. */
   findings(): readonly Finding[] {
     const doubt = this.#core.clock.doubt()
     const words = doubt === null ? null : wordsFor(doubt)
@@ -188,7 +180,7 @@ export class ClockWatch implements Service {
     return this.#core.ids.aheadMs > AHEAD_MS_MAX
   }
 
-  /** The clock was ahead before, for long enough to be believed. */
+  /** Called if the clock was ahead for long enough to be believed, and was then set back. */
   async #bringBack(): Promise<void> {
     const { clock, ids, writer, log } = this.#core
     log.warn('dates came back from the future', { ms: Math.round(ids.aheadMs) })
@@ -210,7 +202,7 @@ export class ClockWatch implements Service {
     else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
   }
 
-  /** Messages that were held back because of the time go out, expire or are held back again. */
+  /** The messages that were held back because of the clock go out, expire or are held back again. */
   async #wakeHeldBack(): Promise<void> {
     const { clock, writer } = this.#core
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
@@ -233,7 +225,7 @@ function wordsForAhead(ms: number): Words {
   }
 }
 
-/** Every case settles by itself: none needs an answer of the owner. */
+/** Every case settles by itself, without an answer from the owner. */
 function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
   const time = lengthOf(ms)
   const end = isoTime(timestamp(Math.ceil(until)))

@@ -1,5 +1,5 @@
-// A restore by the page. The backup is uploaded and checked while the relay works; then the process
-// that started the relay stops it, exchanges the data, and starts it again.
+// A restore from the dashboard. The backup is uploaded and checked while the relay works; then the process that
+// started the relay stops it, exchanges the data, and starts it again.
 
 import { existsSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -20,9 +20,6 @@ import { VERSION } from '../system/version.ts'
 import type { DiskWatch } from './storage-watch.ts'
 import type { Job } from './timetable.ts'
 
-type Uploaded = { readonly seen: UploadedBackup; readonly file: string; readonly until: number }
-
-/** Reads a backup of another folder as well as one of this. */
 export function createRestoring(
   { clock, random }: Core,
   given: {
@@ -31,12 +28,12 @@ export function createRestoring(
     readonly disk: Pick<DiskWatch, 'requireRoomFor'>
     /** Stops this relay, exchanges its data and starts it again. */
     readonly restore: (wish: RestoreWish) => void
-    /** The outcome of the exchange before this start; null for none. */
+    /** The outcome of the exchange before this start; null if there was none. */
     readonly restored: RestoreOutcome | null
   },
 ) {
   const { directory, worker, disk, restore, restored } = given
-  let uploaded: Uploaded | null = null
+  let uploaded: { seen: UploadedBackup; file: string; until: number } | null = null
   const discard = async () => {
     const left = uploaded
     uploaded = null
@@ -49,7 +46,7 @@ export function createRestoring(
   return {
     state: (): RestoreState => ({ uploaded: current()?.seen ?? null, outcome: restored }),
     discard,
-    /** Stores and checks a backup, in the place of the one before; nothing stays of one that is refused. */
+    /** Stores and checks a backup, and replaces the one before. A refused backup leaves nothing behind. */
     async receive(stream: AsyncIterable<Uint8Array>, name: string): Promise<UploadedBackup> {
       const id = Buffer.from(random.bytes(12)).toString('hex')
       const folder = join(directory.incoming, id)
@@ -98,7 +95,7 @@ function missingFiles(file: string, store: string): number {
   return neededFiles(file).filter((sha256) => !isHere(sha256)).length
 }
 
-/** Whatever else is wrong with a backup is a fault of the file. */
+/** Any other problem with a backup is the file's fault. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof RelayError) return error
   if (isDiskFull(error)) return storageFull(error)

@@ -6,28 +6,24 @@ import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 
-/** Below it no message is accepted or passes its point of no return, and no event is delivered. */
+/** Below this, no message is accepted or passes its point of no return, and no event is delivered. */
 export const FREE_BYTES_MIN = 256 * 1024 * 1024
 
-/** A log is emptied at some 50 MiB, unless a program goes on reading what the database was before. */
+/** SQLite empties the log at some 50 MiB, unless a program goes on reading an older state of the database. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024
 
 const INTERVAL_MS = 10_000
 
 /** The disk of the data directory. */
-export type WatchedDisk = {
-  /** The bytes that are free on it. */
+type WatchedDisk = {
   freeBytes(): number
-  /** The size of the database's log. */
+  /** The size of the database's write-ahead log. */
   logBytes(): number
   /** Throws if a file of the data directory is no longer the one that the relay has open. */
   requireInPlace(): void
 }
 
-/**
- * Watches the free space of the disk, and that the data still lie on it: every 10 s, and at once after a
- * failed write.
- */
+/** Watches the free space of the disk, and that the data are still there: every 10 s, and after a failed write. */
 export class DiskWatch implements Service {
   readonly name = 'disk-watch'
   readonly #clock: Clock
@@ -43,7 +39,7 @@ export class DiskWatch implements Service {
     given: {
       readonly clock: Clock
       readonly log: Log
-      /** Called with the error of `requireInPlace`: the process must end. */
+      /** Called with the error of `requireInPlace`; the process must end. */
       readonly onLost: (error: unknown) => void
       /** Called when `isLow` changes. */
       readonly onChange: (isLow: boolean) => void
@@ -61,12 +57,12 @@ export class DiskWatch implements Service {
     return this.#free < FREE_BYTES_MIN
   }
 
-  /** Throws while nothing is accepted. */
+  /** Throws if nothing is accepted. */
   requireRoom(): void {
     if (this.isLow) throw storageFull()
   }
 
-  /** Throws where so many bytes more would leave the relay without room. */
+  /** Throws if `bytes` more would leave the relay without room. */
   requireRoomFor(bytes: number): void {
     if (this.#readFree() - bytes >= FREE_BYTES_MIN) return
     throw storageFull(undefined, 'The disk of the relay has no room for it.')
@@ -105,14 +101,12 @@ export class DiskWatch implements Service {
     else log.warn('another program holds the log of the database', fields)
   }
 
-  /** A disk whose free space cannot be read counts as full. */
+  /** If the free space can't be read, the disk counts as full. */
   #readFree(): number {
     try {
       return this.#disk.freeBytes()
     } catch (error) {
-      if (!this.isLow) {
-        this.#log.error('the free space of the disk cannot be read', { error })
-      }
+      if (!this.isLow) this.#log.error('the free space of the disk cannot be read', { error })
       return 0
     }
   }
@@ -162,45 +156,37 @@ function mib(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`
 }
 
-/** A check reads the whole database: errors in between wait for the next check. */
+/** A check reads the whole database, so errors in between wait for the next check. */
 const PAUSE_MS = 60 * 60_000
 const FOREVER_MS = 2 ** 31 - 1
 
 /**
- * Has the database checked after an unexpected error of a request: SQLite returns a row that was
- * overwritten as if it were intact, and only a check finds it. The check itself ends the relay at damage.
+ * Checks the database after an unexpected error of a request: SQLite returns an overwritten row as if it were intact,
+ * and only a check finds it. If the check finds damage, it ends the relay.
  */
-export class IntegrityWatch implements Service {
-  readonly name = 'integrity-watch'
-  readonly #core: Core
-  readonly #doubtSignal: Signal
-  readonly #assertIntact: () => Promise<void>
-
-  /** Each unexpected error of a request notifies `doubtSignal`. `assertIntact` rejects with the damage. */
-  constructor(
-    core: Core,
-    given: { readonly doubtSignal: Signal; readonly assertIntact: () => Promise<void> },
-  ) {
-    this.#core = core
-    this.#doubtSignal = given.doubtSignal
-    this.#assertIntact = given.assertIntact
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#core
-    while (!signal.aborted) {
-      await this.#doubtSignal.wait(clock, FOREVER_MS, signal)
-      if (signal.aborted) return
-      await this.#check()
-      await clock.sleep(PAUSE_MS, signal)
-    }
-  }
-
-  async #check(): Promise<void> {
-    try {
-      await this.#assertIntact()
-    } catch (error) {
-      this.#core.log.error('the database failed its integrity check', { error })
-    }
+export function integrityWatch(
+  { clock, log }: Core,
+  {
+    doubtSignal,
+    assertIntact,
+  }: {
+    /** Each unexpected error of a request notifies it. */
+    readonly doubtSignal: Signal
+    /** Rejects with the damage. */
+    readonly assertIntact: () => Promise<void>
+  },
+): Service {
+  return {
+    name: 'integrity-watch',
+    async run(signal) {
+      while (!signal.aborted) {
+        await doubtSignal.wait(clock, FOREVER_MS, signal)
+        if (signal.aborted) return
+        await assertIntact().catch((error: unknown) =>
+          log.error('the database failed its integrity check', { error }),
+        )
+        await clock.sleep(PAUSE_MS, signal)
+      }
+    },
   }
 }

@@ -9,21 +9,21 @@ import type { Service } from '../system/service.ts'
 /** A recurring task. `run` returns soon after `signal` aborts. */
 export type Job = {
   readonly name: string
-  /** Code of the finding that it failed. */
+  /** The code of the finding that it failed. */
   readonly finding: FindingCode
   /** A cron pattern, in the local time zone. */
   readonly pattern: string
-  /** Advice for the owner when it fails, for the health catalogue. */
+  /** The finding's advice for the owner. */
   readonly fix: string
-  /** Delay of the first run after the start, or null: by its pattern only. */
+  /** The delay of the first run after the start; null if only the pattern counts. */
   readonly firstAfterMs: number | null
   run(signal: AbortSignal): Promise<void>
 }
 
-/** The wall clock may be set during a sleep, so no sleep is longer. */
+/** The wall clock may be set during a sleep, so sleeps are short. */
 const SLEEP_MS_MAX = 60_000
 
-/** Runs jobs by the clock, one at a time; a failed job is a finding, and runs again by its pattern. */
+/** Runs jobs by the clock, one at a time. A failed job is a finding, and runs again by its pattern. */
 export class Timetable implements Service {
   readonly name = 'timetable'
   readonly #jobs: readonly Job[]
@@ -43,7 +43,7 @@ export class Timetable implements Service {
     while (!signal.aborted) {
       const now = this.#clock.now()
       for (const [job, at] of due) {
-        // A clock that was set back would leave a job waiting for what is now far away.
+        // If the clock was set back, the planned time may be far away.
         if (now < lookedAt) due.set(job, nextRunAfter(job.pattern, now))
         else if (at <= now && !signal.aborted) {
           await this.#runOne(job, signal)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { DiskWatch, FREE_BYTES_MIN, IntegrityWatch } from '../../src/maintenance/storage-watch.ts'
+import { DiskWatch, FREE_BYTES_MIN, integrityWatch } from '../../src/maintenance/storage-watch.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -141,7 +141,7 @@ test('errors that nobody foresaw have the database checked, once an hour at most
     if (checkedAt.length === 2) throw new Error('The file is damaged.')
   }
   const stop = new AbortController()
-  const watch = new IntegrityWatch({ ...core, log }, { doubtSignal, assertIntact })
+  const watch = integrityWatch({ ...core, log }, { doubtSignal, assertIntact })
   const running = watch.run(stop.signal)
 
   await clock.advance(5_000)

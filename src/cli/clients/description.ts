@@ -1,4 +1,4 @@
-// The parts of the OpenAPI document that clients are made of, read once for every language.
+// The parts of the OpenAPI document that the generated clients need, for every language.
 
 export type Schema = {
   readonly $ref?: string
@@ -15,7 +15,7 @@ export type Schema = {
 export type Constant = string | boolean
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
-/** The places of parameters in the document, by the names that clients have for them. */
+/** The OpenAPI places of parameters, by the clients' names for them. */
 export const PLACES = { query: 'query', headers: 'header' } as const
 
 /** A parameter in the query or in a header. */
@@ -45,7 +45,7 @@ export type ClientOperation = {
   readonly id: string
   /** In capitals. */
   readonly method: string
-  /** With its parameters in braces. */
+  /** Has its parameters in braces. */
   readonly path: string
   readonly about: string
   /** Parameters in the path. */
@@ -53,7 +53,7 @@ export type ClientOperation = {
   readonly options: readonly Parameter[]
   readonly body: { readonly schema: Schema; readonly isRequired: boolean } | 'file' | null
   readonly answer: Schema | 'raw'
-  /** Entry of a list that comes in pages by `cursor`; null for any other answer. */
+  /** The entry of a list that is paged by `cursor`; null for any other answer. */
   readonly entry: Schema | null
 }
 
@@ -102,7 +102,7 @@ function answerOf({ responses }: DocumentedOperation): ClientOperation['answer']
 
 /** The words of a language for types. */
 export type TypeWords = {
-  /** By the names of JSON Schema. */
+  /** By JSON Schema's names. */
   readonly basic: Readonly<Record<string, string>>
   readonly named: (name: string) => string
   readonly constants: (values: readonly Constant[]) => string
@@ -110,7 +110,7 @@ export type TypeWords = {
   readonly union: (types: readonly string[]) => string
 }
 
-/** The type of a schema that is no object with fields: those have names. */
+/** The type of a schema that isn't an object with fields; objects with fields have names. */
 export function typeOf(schema: Schema, words: TypeWords): string {
   const { $ref, anyOf, type = 'object', items = {} } = schema
   if ($ref !== undefined) return words.named(nameIn($ref))
@@ -129,7 +129,7 @@ function nameIn(ref: string): string {
   return ref.replace(/^.*\//, '')
 }
 
-/** The words of a name: `Idempotency-Key` and `idempotencyKey` have `idempotency` and `key`. */
+/** `Idempotency-Key` and `idempotencyKey` both give `idempotency` and `key`. */
 export function wordsIn(name: string): readonly string[] {
   return name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
@@ -137,12 +137,12 @@ export function wordsIn(name: string): readonly string[] {
     .split(/[_-]/)
 }
 
-/** Name of the iterator over the entries of a list: `all_messages` for `listMessages`, in words. */
+/** The words of the name of a list's iterator: `all`, `messages` for `listMessages`. */
 export function allOf(id: string): readonly string[] {
   return ['all', ...wordsIn(id).slice(1)]
 }
 
-/** The lines of a text, each at most `length` long where its words are. */
+/** Breaks a text into lines of at most `length` characters, unless a word is longer. */
 export function wrapped(text: string, length: number): readonly string[] {
   return text.split('\n').flatMap((paragraph) => {
     const lines = ['']
@@ -156,7 +156,7 @@ export function wrapped(text: string, length: number): readonly string[] {
   })
 }
 
-/** The template with its marks, which stand on lines of their own, replaced by lines of the same indent. */
+/** Replaces each mark, alone on its line in the template, by lines with the same indent. */
 export function filledIn(
   template: string,
   parts: Readonly<Record<'types' | 'methods', readonly string[]>>,

@@ -18,7 +18,7 @@ import {
 import template from './python.py' with { type: 'text' }
 
 const LINE_LENGTH = 100
-/** Words of the API that are words of the language. */
+/** API names that are Python keywords. */
 const RESERVED = new Set(['from', 'class', 'import', 'global', 'pass', 'is', 'in'])
 
 const WORDS: TypeWords = {
@@ -30,7 +30,7 @@ const WORDS: TypeWords = {
     null: 'None',
     object: 'Dict[str, Any]',
   },
-  // In quotes, as it may be defined further down.
+  // In quotes, because it may be defined further down.
   named: (name) => `"${name}"`,
   constants: (values) => `Literal[${values.map(constant).join(', ')}]`,
   list: (entry) => `List[${entry}]`,
@@ -42,7 +42,6 @@ function constant(value: Constant): string {
   return value ? 'True' : 'False'
 }
 
-/** The lines of the file. */
 export function pythonClient(document: ApiDocument): readonly string[] {
   return filledIn(template, {
     types: Object.entries(document.components.schemas).flatMap(([name, one]) =>
@@ -52,7 +51,7 @@ export function pythonClient(document: ApiDocument): readonly string[] {
   })
 }
 
-/** Python 3.9 knows optional fields by classes alone: what is required is the class below. */
+/** In Python 3.9 a whole class is optional or required, so the required fields are in a base class. */
 function namedType(name: string, schema: Schema): readonly string[] {
   const { description, properties, required = [] } = schema
   const about = comment(description)
@@ -172,7 +171,7 @@ function optionName({ name }: Parameter): string {
   return RESERVED.has(words) ? `${words}_` : words
 }
 
-/** A type where annotations are never evaluated. */
+/** For annotations, which are never evaluated. */
 function bareType(schema: Schema): string {
   return typeOf(schema, WORDS).replaceAll('"', '')
 }

@@ -31,7 +31,7 @@ const WORDS: TypeWords = {
   constants: (values) =>
     values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value))).join(' | '),
   list: (entry) => `readonly ${/\W/.test(entry) ? `(${entry})` : entry}[]`,
-  // Beside `string` alone, known words would be lost.
+  // A plain `string` in a union would absorb the known words.
   union: (types) => types.map((type) => (isOpen(type, types) ? '(string & {})' : type)).join(' | '),
 }
 
@@ -39,7 +39,6 @@ function isOpen(type: string, types: readonly string[]): boolean {
   return type === 'string' && types.some((other) => other !== 'string' && other !== 'null')
 }
 
-/** The lines of the file. */
 export function typescriptClient(document: ApiDocument): readonly string[] {
   const operations = operationsOf(document)
   return filledIn(template, {
@@ -131,7 +130,7 @@ function pairsOf(name: keyof typeof PLACES, options: readonly Parameter[]): read
   return [`  ${name}: {`, ...pairs, '  },']
 }
 
-/** Fields of queries keep their names; those of headers get one. */
+/** Query parameters keep their names; headers get one in camel case. */
 function optionName(option: Parameter): string {
   return option.in === 'query' ? option.name : camelCase(wordsIn(option.name))
 }
