@@ -7,9 +7,9 @@ import { platform, release } from 'node:os'
 import { join } from 'node:path'
 
 import type { BoxFinding, BoxReport } from './api/boxes.ts'
-import { createAgent, type Agent } from './boxes/box-agent.ts'
+import { BoxAgent } from './boxes/box-agent.ts'
 import { keepHeadKey, type BoxFile } from './boxes/box-file.ts'
-import { BoxUpgrade, type BoxUpgradeTools } from './boxes/box-upgrade.ts'
+import { BoxUpgrade, type SelfUpgrade } from './boxes/box-upgrade.ts'
 import { inboxOf } from './boxes/broker-config.ts'
 import { openJournal } from './boxes/journal.ts'
 import { SUBJECTS } from './boxes/link.ts'
@@ -42,8 +42,7 @@ export type BoxOutside = {
   /** Findings about the machine. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   readonly companions: readonly Service[]
-  /** The way in which the box upgrades itself. */
-  readonly selfUpgrade: Pick<BoxUpgradeTools, 'obstacle' | 'install' | 'isWatched'>
+  readonly selfUpgrade: SelfUpgrade
 }
 
 export type Box = {
@@ -70,8 +69,7 @@ export async function startBox(config: Config, file: BoxFile, outside: BoxOutsid
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
   const connection = await connect(file, outside)
   const link = await signed(connection, file, directory.boxFile, outside)
-  const upgrade = new BoxUpgrade({
-    ...outside.selfUpgrade,
+  const upgrade = new BoxUpgrade(outside.selfUpgrade, {
     clock,
     log,
     version: VERSION,
@@ -82,19 +80,20 @@ export async function startBox(config: Config, file: BoxFile, outside: BoxOutsid
       return ask({ link, subject, timeoutMs: CHUNK_MS }, 'release_file', request)
     },
   })
-  const agent = createAgent({
-    link,
-    journal,
-    drivers,
-    clock,
-    log,
-    upgrade,
-    boxId: file.box_id,
-    version: VERSION,
-    platform: PLATFORM,
-    folder: join(directory.path, 'box-files'),
-    health: () => ({ freeBytes: freeBytes(directory.path), system: `${platform()} ${release()}` }),
-  })
+  const folder = join(directory.path, 'box-files')
+  const agent = new BoxAgent(
+    { id: file.box_id, link, journal, clock, log, folder },
+    {
+      version: VERSION,
+      platform: PLATFORM,
+      drivers,
+      upgrade,
+      health: () => ({
+        freeBytes: freeBytes(directory.path),
+        system: `${platform()} ${release()}`,
+      }),
+    },
+  )
   const services = [...kinds.services, ...companions, agent, upgrade]
   const running = runServices(services, { clock, log })
   const report = () => reportOf({ file, connection, link, agent, drivers })
@@ -145,7 +144,7 @@ function readiness(reason: string | null): Response {
 }
 
 /** Reason why the box does not work as it should; null once the head hears it, with the lines of before an upgrade. */
-function notReady(agent: Agent, upgrade: BoxUpgrade): string | null {
+function notReady(agent: BoxAgent, upgrade: BoxUpgrade): string | null {
   const { isHeard, refused } = agent.status()
   if (!isHeard) return 'The head does not answer it.'
   if (refused !== null) return PROBLEMS[refused] ?? refused
@@ -195,7 +194,7 @@ type Reported = {
   readonly file: BoxFile
   readonly connection: NatsLink
   readonly link: SignedLink
-  readonly agent: Agent
+  readonly agent: BoxAgent
   readonly drivers: readonly SharedDriver[]
 }
 

@@ -5,14 +5,13 @@ import { mkdirSync, rmSync } from 'node:fs'
 import type { Finding } from '../domain/finding.ts'
 import { DriverWatch, failureFinding } from '../lines/driver-watch.ts'
 import type { Found, LineDriver } from '../lines/driver.ts'
-import { type Clock, NEVER, whenAborted, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { NEVER, whenAborted, withTimeout } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { BoxLine } from './box-line.ts'
+import type { ThisBox } from './box-send.ts'
 import type { BoxUpgrade } from './box-upgrade.ts'
-import type { Journal } from './journal.ts'
-import { type Link, LinkError, SUBJECTS } from './link.ts'
+import { LinkError, SUBJECTS } from './link.ts'
 import {
   type Answer,
   ask,
@@ -27,22 +26,6 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-export type AgentTools = {
-  readonly link: Link
-  readonly boxId: string
-  readonly drivers: readonly LineDriver[]
-  readonly journal: Journal
-  readonly clock: Clock
-  readonly log: Log
-  readonly version: string
-  readonly platform: string
-  readonly health: () => Health
-  /** Folder for files that are to be sent; it is emptied at the start. */
-  readonly folder: string
-  /** The upgrade of this box; left out where it has none. */
-  readonly upgrade?: Pick<BoxUpgrade, 'take' | 'report'> | undefined
-}
-
 export type AgentStatus = {
   /** Highest epoch of a head that it has seen; 0 before the first. */
   readonly epoch: number
@@ -55,12 +38,6 @@ export type AgentStatus = {
   readonly sessions: readonly string[]
 }
 
-export type Agent = Service & {
-  status(): AgentStatus
-  /** True while a run of this device has a session. */
-  isOnline(kind: string, key: string): boolean
-}
-
 const HELLO_EVERY_MS = 2_000
 /** Wait for an earlier session's end before the answer is "busy". */
 const BUSY_MS = 500
@@ -70,15 +47,14 @@ const STOP_LOOK_MS = 100
 const RUNNING = { isRunning: true } as const
 const OBSOLETE = { refused: 'The session is over.' } as const
 const OVER = { isOver: true } as const
-const NO_UPGRADE = { refused: 'This box cannot upgrade itself.' } as const
-
-export function createAgent(tools: AgentTools): Agent {
-  return new BoxAgent(tools)
-}
-
-class BoxAgent implements Agent {
+export class BoxAgent implements Service {
   readonly name = 'box'
-  readonly #tools: AgentTools
+  readonly #box: ThisBox
+  readonly #version: string
+  readonly #platform: string
+  readonly #health: () => Health
+  readonly #drivers: readonly LineDriver[]
+  readonly #upgrade: Pick<BoxUpgrade, 'take' | 'report'>
   readonly #watches: readonly DriverWatch[]
   readonly #devices = new Map<string, readonly Found[]>()
   readonly #lines = new Map<string, BoxLine>()
@@ -93,13 +69,26 @@ class BoxAgent implements Agent {
   #refused: string | null = null
   #isLeaving = false
 
-  constructor(tools: AgentTools) {
-    this.#tools = tools
-    const { clock, drivers } = tools
-    this.#since = clock.now()
-    this.#watches = drivers.map(
+  constructor(
+    box: ThisBox,
+    given: {
+      readonly version: string
+      readonly platform: string
+      readonly health: () => Health
+      readonly drivers: readonly LineDriver[]
+      readonly upgrade: Pick<BoxUpgrade, 'take' | 'report'>
+    },
+  ) {
+    this.#box = box
+    this.#version = given.version
+    this.#platform = given.platform
+    this.#health = given.health
+    this.#drivers = given.drivers
+    this.#upgrade = given.upgrade
+    this.#since = box.clock.now()
+    this.#watches = given.drivers.map(
       (driver) =>
-        new DriverWatch(tools, driver, {
+        new DriverWatch(box, driver, {
           onFound: async (found) => this.#found(driver.kind, found),
           onFailure: () => {},
         }),
@@ -107,20 +96,21 @@ class BoxAgent implements Agent {
   }
 
   status(): AgentStatus {
-    const [epoch, isHeard, since] = [this.#tools.journal.fence, this.#isHeard(), this.#since]
+    const [epoch, isHeard, since] = [this.#box.journal.fence, this.#isHeard(), this.#since]
     const refused = isHeard ? this.#refused : null
     return { epoch, isHeard, since, refused, sessions: [...this.#lines.keys()] }
   }
 
+  /** Whether a run of this device has a session. */
   isOnline(kind: string, key: string): boolean {
     return this.#linesOf(kind, key).some(({ isOnline }) => isOnline)
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { link, boxId, journal, folder, upgrade } = this.#tools
+    const { id, link, journal, folder } = this.#box
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const stopServing = serve(link, SUBJECTS.to(boxId, journal.boot), {
+    const stopServing = serve(link, SUBJECTS.to(id, journal.boot), {
       ping: async () => ({}),
       run: (request) => this.#run(request),
       end: (request) => this.#end(request),
@@ -129,7 +119,7 @@ class BoxAgent implements Agent {
         (await this.#lines.get(request.session)?.knows(request)) ?? { isKnown: null },
       checkup: ({ kind }) => this.#checkup(kind),
       upgrade: async (request) => {
-        const answer = upgrade === undefined ? NO_UPGRADE : upgrade.take(request)
+        const answer = this.#upgrade.take(request)
         this.#news.notify()
         return answer
       },
@@ -147,7 +137,7 @@ class BoxAgent implements Agent {
   }
 
   async #greet(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#box
     while (!signal.aborted) {
       const nextAt = clock.monotonic() + HELLO_EVERY_MS
       await this.#hello()
@@ -157,8 +147,8 @@ class BoxAgent implements Agent {
   }
 
   async #hello(): Promise<void> {
-    const { link, boxId, clock, log } = this.#tools
-    const address = { link, subject: SUBJECTS.hello(boxId), timeoutMs: HELLO_EVERY_MS }
+    const { id, link, clock, log } = this.#box
+    const address = { link, subject: SUBJECTS.hello(id), timeoutMs: HELLO_EVERY_MS }
     try {
       const answer = await ask(address, 'hello', this.#helloOf())
       this.#heardAt = clock.monotonic()
@@ -169,26 +159,26 @@ class BoxAgent implements Agent {
   }
 
   #helloOf(): Hello {
-    const { journal, version, platform, health, drivers } = this.#tools
+    const { journal } = this.#box
     return {
       protocol: PROTOCOL,
-      version,
-      platform,
+      version: this.#version,
+      platform: this.#platform,
       boot: journal.boot,
       fence: journal.fence,
       sessions: [...this.#lines].flatMap(([session, line]) => (line.isOver ? [] : [session])),
-      kinds: drivers.map(({ kind }) => kind),
+      kinds: this.#drivers.map(({ kind }) => kind),
       devices: [...this.#devices].flatMap(([kind, found]) =>
         found.map(({ key, number }) => ({ kind, key, number })),
       ),
-      health: health(),
-      upgrade: this.#tools.upgrade?.report(),
+      health: this.#health(),
+      upgrade: this.#upgrade.report(),
       isLeaving: this.#isLeaving,
     }
   }
 
   async #heard(answer: Answer<'hello'>): Promise<void> {
-    const { journal, log } = this.#tools
+    const { journal, log } = this.#box
     const refused = 'refused' in answer ? answer.refused : null
     if (refused !== this.#refused) log.warn('head answers the box', { refused })
     this.#refused = refused
@@ -203,15 +193,15 @@ class BoxAgent implements Agent {
   /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
   async #raiseFence(epoch: number): Promise<void> {
     for (const [session, line] of this.#lines) if (sessionOrder(session)[0] < epoch) line.end()
-    await this.#tools.journal.raiseFence(epoch)
+    await this.#box.journal.raiseFence(epoch)
   }
 
   #isHeard(): boolean {
-    return this.#tools.clock.monotonic() - this.#heardAt <= SILENCE_MS
+    return this.#box.clock.monotonic() - this.#heardAt <= SILENCE_MS
   }
 
   #noteHearing(): void {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#box
     const isHeard = this.#isHeard()
     if (isHeard === this.#wasHeard) return
     this.#wasHeard = isHeard
@@ -230,11 +220,10 @@ class BoxAgent implements Agent {
 
   /** Starts a run, once the device's run before it has ended with all of its sends. */
   async #run(request: Request<'run'>): Promise<Answer<'run'>> {
-    const { journal, drivers } = this.#tools
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
-    if (epoch >= journal.fence) await this.#raiseFence(epoch)
-    const driver = drivers.find((one) => one.kind === kind)
+    if (epoch >= this.#box.journal.fence) await this.#raiseFence(epoch)
+    const driver = this.#drivers.find((one) => one.kind === kind)
     if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
     if (this.#isRunning(session)) return RUNNING
     if (!this.#begin(request)) return OBSOLETE
@@ -255,15 +244,14 @@ class BoxAgent implements Agent {
   #start(driver: LineDriver, request: Request<'run'>): void {
     const { session, kind, line } = request
     this.#newest.set(deviceOf(kind, line.key), { session, isClosed: true })
-    const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), this.#tools.boxId)
-    const started = new BoxLine({ ...this.#tools, upOf }, driver, request)
+    const started = new BoxLine(this.#box, driver, request)
     this.#lines.set(session, started)
     void started.done().finally(() => this.#lines.delete(session))
   }
 
   /** True where the session is the newest of its device, and may start. */
   #begin({ session, kind, line }: Request<'run'>): boolean {
-    if (this.#isLeaving || sessionOrder(session)[0] !== this.#tools.journal.fence) return false
+    if (this.#isLeaving || sessionOrder(session)[0] !== this.#box.journal.fence) return false
     const device = deviceOf(kind, line.key)
     const newest = this.#newest.get(device)
     if (newest === undefined || isNewer(session, newest.session)) {
@@ -279,12 +267,12 @@ class BoxAgent implements Agent {
 
   async #areDone(lines: readonly BoxLine[]): Promise<boolean> {
     const done = Promise.all(lines.map((line) => line.done())).then(() => true)
-    return withTimeout(this.#tools.clock, BUSY_MS, done, false)
+    return withTimeout(this.#box.clock, BUSY_MS, done, false)
   }
 
   /** Ends a session, and says what became of messages that it may have let go. */
   async #end(request: Request<'end'>): Promise<Answer<'end'>> {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const { session, kind, key, boot, mark, messages } = request
     const device = deviceOf(kind, key)
     const newest = this.#newest.get(device)?.session ?? session
@@ -307,7 +295,7 @@ class BoxAgent implements Agent {
     const watch = this.#watches.find(({ driver }) => driver.kind === kind)
     if (watch === undefined) return { findings: [] }
     const silent = [failureFinding(kind, null)]
-    const findings = await withTimeout(this.#tools.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
+    const findings = await withTimeout(this.#box.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
     return { findings: findings.map(shortened) }
   }
 
@@ -315,7 +303,7 @@ class BoxAgent implements Agent {
    * Says that it leaves, and lets every send end: a head that hears it asks each session for its outcomes.
    */
   async #leave(): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#box
     this.#isLeaving = true
     this.#news.notify()
     const lines = [...this.#lines.values()]

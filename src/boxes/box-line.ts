@@ -12,9 +12,10 @@ import {
   type Settlement,
 } from '../lines/driver.ts'
 import { NEVER, withTimeout } from '../system/clock.ts'
-import { BoxSend, type BoxSendTools } from './box-send.ts'
+import { BoxSend, type ThisBox } from './box-send.ts'
 import { readChunk } from './files.ts'
 import { type JournalRow, mayHaveLeft } from './journal.ts'
+import { SUBJECTS } from './link.ts'
 import { packEvent } from './wire-events.ts'
 import {
   type Answer,
@@ -26,13 +27,10 @@ import {
   readBoxNote,
   type Request,
   SENTENCE_LENGTH_MAX,
+  sessionOrder,
   UNUSED,
   WINDOW,
 } from './wire.ts'
-
-export type BoxLineTools = Omit<BoxSendTools, 'session' | 'line' | 'isOver' | 'over'> & {
-  readonly boxId: string
-}
 
 type Entry = {
   readonly seq: number
@@ -62,7 +60,9 @@ const TAKEN = { isTaken: true } as const
 
 export class BoxLine implements LineListener {
   readonly session: string
-  readonly #tools: BoxLineTools
+  /** Subject of the head that the session belongs to. */
+  readonly #up: string
+  readonly #box: ThisBox
   readonly #driver: LineDriver
   readonly #line: Request<'run'>['line']
   /** Aborts when nothing goes up any more. */
@@ -85,10 +85,11 @@ export class BoxLine implements LineListener {
   #isRunOver = false
   readonly #done: Promise<void>
 
-  constructor(tools: BoxLineTools, driver: LineDriver, { session, line }: Request<'run'>) {
-    this.#tools = tools
+  constructor(box: ThisBox, driver: LineDriver, { session, line }: Request<'run'>) {
+    this.#box = box
     this.#driver = driver
     this.session = session
+    this.#up = SUBJECTS.up(String(sessionOrder(session)[0]), box.id)
     this.#line = line
     this.#done = this.#run()
   }
@@ -173,7 +174,7 @@ export class BoxLine implements LineListener {
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#box
     let error: string | null = null
     try {
       const line = await this.#load()
@@ -224,7 +225,7 @@ export class BoxLine implements LineListener {
 
   /** Settles an unsettled message by the journal; of the others, each is what the driver gets. */
   #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const made = this.#ownNote(note)
     const said = journal.said(message.id, made)
     if (said === 'lost') {
@@ -246,20 +247,13 @@ export class BoxLine implements LineListener {
   /** The note as this box made it; null for any other. */
   #ownNote(note: string | null) {
     const made = readBoxNote(note)
-    return made?.box === this.#tools.boxId ? made : null
+    return made?.box === this.#box.id ? made : null
   }
 
   async #carry(order: Request<'send'>): Promise<void> {
-    const send = new BoxSend(
-      {
-        ...this.#tools,
-        session: this.session,
-        line: this.#line.id,
-        isOver: () => this.isOver,
-        over: this.#over.signal,
-      },
-      order,
-    )
+    const { session } = this
+    const run = { session, up: this.#up, line: this.#line.id, over: this.#over.signal }
+    const send = new BoxSend(this.#box, run, order)
     const device = this.#device?.number === order.deviceSession ? this.#device : null
     const signal = device?.controller.signal ?? AbortSignal.abort()
     const outcome = await send.outcome(device?.session ?? null, signal)
@@ -271,7 +265,7 @@ export class BoxLine implements LineListener {
 
   /** Writes the outcome of a row; without it nobody knows later what became of the message. */
   async #settle(id: MessageId, outcome: SendOutcome): Promise<void> {
-    const { journal, log, clock } = this.#tools
+    const { journal, log, clock } = this.#box
     for (let tries = 1; tries <= SETTLE_TRIES_MAX; tries += 1) {
       try {
         await journal.settle(id, this.session, outcome)
@@ -285,7 +279,7 @@ export class BoxLine implements LineListener {
 
   /** Writes down what the device knows of a row from before: proven unsent, the message may come again. */
   async #keep(id: MessageId, outcome: Settlement): Promise<void> {
-    const { journal, log } = this.#tools
+    const { journal, log } = this.#box
     const isCertain = outcome.outcome === 'not_sent' ? outcome.proof : outcome.outcome !== 'unknown'
     if (isCertain !== true) return
     try {
@@ -348,7 +342,7 @@ export class BoxLine implements LineListener {
       if (entry === undefined) return
       this.#open.set(entry.seq, entry)
       this.#deliver(entry).catch((error: unknown) => {
-        this.#tools.log.error('item could not be sent', { session: this.session, error })
+        this.#box.log.error('item could not be sent', { session: this.session, error })
         this.end()
       })
     }
@@ -370,8 +364,8 @@ export class BoxLine implements LineListener {
     name: Name,
     request: Request<Name>,
   ): Promise<Answer<Name> | null> {
-    const { link, clock, upOf } = this.#tools
-    const address = { link, subject: upOf(this.session), timeoutMs: ITEM_MS }
+    const { link, clock } = this.#box
+    const address = { link, subject: this.#up, timeoutMs: ITEM_MS }
     return askUntil(clock, this.#over.signal, () => ask(address, name, request))
   }
 }

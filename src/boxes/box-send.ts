@@ -14,18 +14,23 @@ import { type Journal, mayHaveLeft } from './journal.ts'
 import type { Link } from './link.ts'
 import { ask, askUntil, GRANT_MS, type Request, sessionOrder, UNUSED } from './wire.ts'
 
-export type BoxSendTools = {
+/** The box in this process. */
+export type ThisBox = {
+  readonly id: string
   readonly link: Link
+  readonly journal: Journal
   readonly clock: Clock
   readonly log: Log
-  readonly journal: Journal
-  /** Folder for files that were fetched. */
+  /** Folder for files that are to be sent; it is emptied at the start. */
   readonly folder: string
-  /** Subject of the head that a session belongs to. */
-  readonly upOf: (session: string) => string
+}
+
+/** The run that a send belongs to. */
+type Run = {
   readonly session: string
   readonly line: LineId
-  readonly isOver: () => boolean
+  /** Subject of the head that the session belongs to. */
+  readonly up: string
   /** Aborts when the session is over. */
   readonly over: AbortSignal
 }
@@ -38,13 +43,15 @@ const FILE_MS = 5_000
 const MISSING = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
 
 export class BoxSend {
-  readonly #tools: BoxSendTools
+  readonly #box: ThisBox
+  readonly #run: Run
   readonly #order: Request<'send'>
   #grant: Grant = 'unasked'
   #isAnswered = false
 
-  constructor(tools: BoxSendTools, order: Request<'send'>) {
-    this.#tools = tools
+  constructor(box: ThisBox, run: Run, order: Request<'send'>) {
+    this.#box = box
+    this.#run = run
     this.#order = order
   }
 
@@ -55,7 +62,7 @@ export class BoxSend {
 
   /** Resolves in the turn in which the driver answers; never rejects. */
   async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
-    const { log } = this.#tools
+    const { log } = this.#box
     const fields = { message_id: this.#order.message.id }
     let said: SendOutcome | null = null
     try {
@@ -77,7 +84,7 @@ export class BoxSend {
    * those only.
    */
   #earlier(): SendOutcome | null {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const { message } = this.#order
     const row = journal.find(message.id)
     if (row === null || !mayHaveLeft(row)) return null
@@ -86,7 +93,6 @@ export class BoxSend {
   }
 
   async #outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
-    const { folder } = this.#tools
     const { message, send } = this.#order
     const earlier = this.#earlier()
     if (earlier !== null) return earlier
@@ -94,10 +100,10 @@ export class BoxSend {
     const { attachments, ...rest } = message
     if (attachments === undefined)
       return device.send(rest, (note) => this.#pass(rest, note, signal), signal)
-    const place = join(folder, `${this.#tools.session}-${send}`)
+    const place = join(this.#box.folder, `${this.#run.session}-${send}`)
     try {
       const files = await this.#fetch(attachments, place)
-      if (files === null) return this.#tools.isOver() ? WITHDRAWN : MISSING
+      if (files === null) return this.#run.over.aborted ? WITHDRAWN : MISSING
       const whole = { ...rest, attachments: files }
       return await device.send(whole, (note) => this.#pass(whole, note, signal), signal)
     } finally {
@@ -126,7 +132,8 @@ export class BoxSend {
   ): Promise<boolean> {
     if (this.#grant !== 'unasked' || this.#isAnswered) return false
     this.#grant = 'unused'
-    const { clock, journal, log, session, line, isOver } = this.#tools
+    const { clock, journal, log } = this.#box
+    const { session, line, over } = this.#run
     const mark = await this.#raiseMark()
     if (mark === null) return false
     const askedAt = clock.monotonic()
@@ -135,7 +142,8 @@ export class BoxSend {
     if (isGranted !== true) return false
     const isCurrent = () => {
       const isInTime = clock.monotonic() - askedAt < GRANT_MS
-      const isNewest = !isOver() && !signal.aborted && journal.fence === sessionOrder(session)[0]
+      const isNewest =
+        !over.aborted && !signal.aborted && journal.fence === sessionOrder(session)[0]
       return isInTime && isNewest && !this.#isAnswered
     }
     try {
@@ -151,19 +159,20 @@ export class BoxSend {
   /** Null if the journal cannot be written: then nothing is asked. */
   async #raiseMark(): Promise<number | null> {
     try {
-      return await this.#tools.journal.raiseMark()
+      return await this.#box.journal.raiseMark()
     } catch (error) {
       const { message } = this.#order
-      this.#tools.log.error('journal could not be written', { message_id: message.id, error })
+      this.#box.log.error('journal could not be written', { message_id: message.id, error })
       return null
     }
   }
 
   /** The head's answer; null where it does not come in time. */
   async #ask(note: string | null, mark: number): Promise<boolean | null> {
-    const { link, clock, over, session, upOf } = this.#tools
+    const { link, clock } = this.#box
+    const { session, up, over } = this.#run
     const limit = deadline(clock, GRANT_MS, over)
-    const address = { link, subject: upOf(session), timeoutMs: PASS_MS }
+    const address = { link, subject: up, timeoutMs: PASS_MS }
     const { send } = this.#order
     try {
       const answer = await askUntil(clock, limit.signal, () =>
@@ -180,8 +189,9 @@ export class BoxSend {
     attachments: NonNullable<Request<'send'>['message']['attachments']>,
     place: string,
   ): Promise<readonly OutgoingAttachment[] | null> {
-    const { link, clock, over, session, upOf } = this.#tools
-    const address = { link, subject: upOf(session), timeoutMs: FILE_MS }
+    const { link, clock } = this.#box
+    const { session, up, over } = this.#run
+    const address = { link, subject: up, timeoutMs: FILE_MS }
     const { send } = this.#order
     await mkdir(place, { recursive: true })
     const files: OutgoingAttachment[] = []

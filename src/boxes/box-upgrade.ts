@@ -18,19 +18,11 @@ type Report = NonNullable<Hello['upgrade']>
 /** `from` is the version that took the order. */
 type Installing = Order & { readonly from: string }
 
-export type BoxUpgradeTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Folder of the download, and of the files about it. */
-  readonly folder: string
-  readonly version: string
-  /** Reason why it cannot upgrade itself; null where a service of this machine runs it. */
+/** How this machine exchanges its executable. */
+export type SelfUpgrade = {
+  /** Why it can't; null if it runs as a service. */
   readonly obstacle: string | null
-  /** Its owner lets it install executables without a release signature. */
-  readonly acceptsUnsigned: boolean
-  /** A part of the executable, from the head of this epoch; rejects with a LinkError where none comes. */
-  readonly fetch: (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
-  /** Starts the upgrade to `file` as a process of its own, which writes its outputs to the file `output`. */
+  /** Starts the upgrade to `file` as a separate process, which writes its output to the file `output`. */
   readonly install: (order: {
     readonly file: string
     readonly isUnverified: boolean
@@ -39,6 +31,9 @@ export type BoxUpgradeTools = {
   /** True while an upgrade runs that waits for a start on this data directory. */
   readonly isWatched: () => boolean
 }
+
+/** Fetches a piece of the executable from the head of this epoch; rejects with a LinkError if none comes. */
+type FetchPiece = (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
 
 /** Until the process that was started has its lock. */
 const LAUNCH_MS = 30 * SECOND_MS
@@ -49,7 +44,13 @@ const UNSIGNED =
 
 export class BoxUpgrade implements Service {
   readonly name = 'upgrade'
-  readonly #tools: BoxUpgradeTools
+  readonly #self: SelfUpgrade
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #folder: string
+  readonly #version: string
+  readonly #acceptsUnsigned: boolean
+  readonly #fetch: FetchPiece
   readonly #news = new Signal()
   #phase: 'none' | 'downloading' | 'installing' | 'failed' = 'none'
   #order: Order | null = null
@@ -59,9 +60,27 @@ export class BoxUpgrade implements Service {
   #launchedAt = -Infinity
   #epoch = 0
 
-  constructor(tools: BoxUpgradeTools) {
-    this.#tools = tools
-    this.#from = tools.version
+  constructor(
+    self: SelfUpgrade,
+    given: {
+      readonly clock: Clock
+      readonly log: Log
+      /** Folder of the download, and of the files about it. */
+      readonly folder: string
+      readonly version: string
+      /** Whether the box's owner lets it install executables without a release signature. */
+      readonly acceptsUnsigned: boolean
+      readonly fetch: FetchPiece
+    },
+  ) {
+    this.#self = self
+    this.#clock = given.clock
+    this.#log = given.log
+    this.#folder = given.folder
+    this.#version = given.version
+    this.#acceptsUnsigned = given.acceptsUnsigned
+    this.#fetch = given.fetch
+    this.#from = given.version
     const text = readTextOrNull(this.#path('order.json'))
     if (text === null) return
     const { from, ...order } = JSON.parse(text) as Installing // `#install` wrote it.
@@ -70,19 +89,19 @@ export class BoxUpgrade implements Service {
     this.#phase = 'installing'
   }
 
-  /** Null where it cannot say yet: the head asks again. */
+  /** Takes an order once; null if it can't say yet, and the head asks again. */
   take(order: Order): Answer<'upgrade'> | null {
     if (this.#order?.order === order.order) {
       this.#epoch = order.epoch
       return { isTaken: true }
     }
-    if (this.#tools.obstacle !== null) return { refused: this.#tools.obstacle }
-    if (order.isUnverified && !this.#tools.acceptsUnsigned) return { refused: UNSIGNED }
+    if (this.#self.obstacle !== null) return { refused: this.#self.obstacle }
+    if (order.isUnverified && !this.#acceptsUnsigned) return { refused: UNSIGNED }
     if (this.report()?.state === 'installing') return null
     for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
     this.#order = order
     this.#epoch = order.epoch
-    this.#from = this.#tools.version
+    this.#from = this.#version
     this.#phase = 'downloading'
     this.#news.notify()
     return { isTaken: true }
@@ -92,25 +111,25 @@ export class BoxUpgrade implements Service {
   report(): Report | undefined {
     if (this.#order === null) return undefined
     const { order, to } = this.#order
-    const { version, clock, isWatched } = this.#tools
     const said = (state: Report['state'], problem: string | null = null) => {
       return { order, to, state, problem: problem?.slice(0, 2_000) ?? null }
     }
     if (this.#phase === 'downloading') return said('downloading')
     if (this.#phase === 'failed') return said('failed', this.#problem)
-    const isOld = version === this.#from
+    const isOld = this.#version === this.#from
     const result = isOld ? resultIn(readTextOrNull(this.#path('result.json'))) : null
     if (result !== null) return said(result.state, result.problem)
-    if (clock.monotonic() - this.#launchedAt < LAUNCH_MS || isWatched()) return said('installing')
+    const isFresh = this.#clock.monotonic() - this.#launchedAt < LAUNCH_MS
+    if (isFresh || this.#self.isWatched()) return said('installing')
     if (isOld) return said('failed', 'The upgrade was interrupted.')
     this.#order = null
-    rmSync(this.#tools.folder, { recursive: true, force: true })
+    rmSync(this.#folder, { recursive: true, force: true })
     return undefined
   }
 
   /** Reason why a new version is not as good as the one before yet; null for none. */
   notReady(isOnline: (kind: string, key: string) => boolean): string | null {
-    if (this.#order === null || this.#from === this.#tools.version) return null
+    if (this.#order === null || this.#from === this.#version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))
     const names = offline.map(({ name }) => name).join(', ')
     return names === '' ? null : `It is offline with ${names}.`
@@ -127,13 +146,12 @@ export class BoxUpgrade implements Service {
         }
         continue
       }
-      await this.#news.wait(this.#tools.clock, IDLE_MS, signal)
+      await this.#news.wait(this.#clock, IDLE_MS, signal)
     }
   }
 
   async #perform(order: Order, signal: AbortSignal): Promise<void> {
-    const { log, install } = this.#tools
-    log.info('an upgrade is downloaded', { to: order.to })
+    this.#log.info('an upgrade is downloaded', { to: order.to })
     const isFetched = await this.#download(order, signal)
     // A restart asks again, and a newer order begins again.
     if (signal.aborted || this.#order !== order) return
@@ -143,25 +161,24 @@ export class BoxUpgrade implements Service {
     const stored: Installing = { ...order, from: this.#from }
     writeFileAtomically(this.#path('order.json'), JSON.stringify(stored))
     this.#phase = 'installing'
-    this.#launchedAt = this.#tools.clock.monotonic()
-    log.info('an upgrade is installed', { to: order.to })
+    this.#launchedAt = this.#clock.monotonic()
+    this.#log.info('an upgrade is installed', { to: order.to })
     const { isUnverified } = order
-    await install({ file: this.#path(order.name), isUnverified, output: this.#path('result.json') })
+    const [file, output] = [this.#path(order.name), this.#path('result.json')]
+    await this.#self.install({ file, isUnverified, output })
   }
 
   /** What was fetched before a restart is kept. */
   async #download({ name, sha256, size }: Order, signal: AbortSignal): Promise<boolean> {
-    const { folder, fetch } = this.#tools
     const part = `${sha256}.part`
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    for (const left of readdirSync(folder)) {
-      if (left !== part) rmSync(join(folder, left), { recursive: true })
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    for (const left of readdirSync(this.#folder)) {
+      if (left !== part) rmSync(join(this.#folder, left), { recursive: true })
     }
     const path = this.#path(part)
     const wanted = { path, size, sha256, isResumed: existsSync(path) }
-    const { clock } = this.#tools
     const isFetched = await fetchFile(wanted, (offset) =>
-      askUntil(clock, signal, () => fetch({ sha256, offset }, this.#epoch)),
+      askUntil(this.#clock, signal, () => this.#fetch({ sha256, offset }, this.#epoch)),
     )
     if (isFetched) renameSync(path, this.#path(name))
     else if (!signal.aborted) rmSync(path, { force: true })
@@ -170,13 +187,13 @@ export class BoxUpgrade implements Service {
 
   #fail(order: Order, problem: string): void {
     if (this.#order !== order) return
-    this.#tools.log.warn('the upgrade has failed', { to: order.to, problem })
+    this.#log.warn('the upgrade has failed', { to: order.to, problem })
     this.#phase = 'failed'
     this.#problem = problem
   }
 
   #path(name: string): string {
-    return join(this.#tools.folder, name)
+    return join(this.#folder, name)
   }
 }
 

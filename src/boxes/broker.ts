@@ -4,12 +4,8 @@ import { join } from 'node:path'
 
 import type { Finding } from '../domain/finding.ts'
 import { DAY_MS, SECOND_MS } from '../domain/time.ts'
-import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { Log } from '../system/log.ts'
-import type { StartReadProcess } from '../system/process.ts'
-import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { HEAD_INBOX, brokerConfig, type BrokerUsers } from './broker-config.ts'
@@ -22,17 +18,10 @@ import {
   endOrphan,
   findNatsServer,
   portHolder,
+  type BrokerMachine,
   type Program,
-  type ProgramTools,
 } from './nats-server.ts'
 import { makeKey, publicKeyOf } from './nkeys.ts'
-
-export type BrokerTools = ProgramTools & {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly start: StartReadProcess
-}
 
 export type BrokerOptions = {
   /** Paths of its own folder, made where it is missing, and of what boxes know their head by. */
@@ -58,7 +47,7 @@ const PORT_TAKEN = /bind: address already in use/
 export class Broker implements Service {
   readonly name = 'broker'
   readonly #options: BrokerOptions
-  readonly #tools: BrokerTools
+  readonly #machine: BrokerMachine
   readonly #configFile: string
   readonly #pidFile: string
   readonly #wake = new Signal()
@@ -70,9 +59,9 @@ export class Broker implements Service {
   #isListening = false
   #finding: Finding | null = null
 
-  constructor(options: BrokerOptions, tools: BrokerTools) {
+  constructor(options: BrokerOptions, machine: BrokerMachine) {
     this.#options = options
-    this.#tools = tools
+    this.#machine = machine
     this.#configFile = join(options.directory.broker, 'nats.conf')
     this.#pidFile = join(options.directory.broker, 'nats.pid')
   }
@@ -88,7 +77,7 @@ export class Broker implements Service {
   /** The head's own way in. Makes the certificates and the head's key where they are missing. */
   async access(): Promise<Omit<NatsOptions, 'name'> & { readonly publicKey: string }> {
     const { directory, port } = this.#options
-    const { ca } = keepCertificates(directory, this.#tools)
+    const { ca } = keepCertificates(directory, this.#machine)
     const seedFile = directory.brokerSeed
     const fresh = readTextOrNull(seedFile) === null ? (await makeKey()).seed : ''
     // Another call may have made one meanwhile.
@@ -106,7 +95,7 @@ export class Broker implements Service {
   apply(): Promise<boolean> {
     this.#version += 1
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const cancel = this.#tools.clock.after(APPLY_MS, () => resolve(false))
+    const cancel = this.#machine.clock.after(APPLY_MS, () => resolve(false))
     const done = (isApplied: boolean) => {
       cancel()
       resolve(isApplied)
@@ -117,9 +106,9 @@ export class Broker implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     const files = { pidFile: this.#pidFile, configFile: this.#configFile }
-    const orphan = await endOrphan(files, this.#tools, signal)
+    const orphan = await endOrphan(files, this.#machine, signal)
     if (orphan !== null) log.info('broker of an earlier start ended', { pid: orphan })
     let program: Program | null = null
     while (!signal.aborted) {
@@ -132,7 +121,7 @@ export class Broker implements Service {
       // Not looked for again while boxes wait for a restart, but where it keeps failing.
       const known: Program | null = this.#failures > 1 ? null : program
       const found: Program | Finding =
-        known ?? (await findNatsServer(this.#options.program, this.#tools, signal))
+        known ?? (await findNatsServer(this.#options.program, this.#machine, signal))
       if ('code' in found) {
         this.#finding = found
         await this.#wake.wait(clock, SEARCH_MS, signal)
@@ -151,11 +140,11 @@ export class Broker implements Service {
 
   /** One process of the server, and the delay after it where it failed. */
   async #runServer({ path, version }: Program, signal: AbortSignal): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#machine
     const applied = this.#version
     await this.#configure()
     const command = { path, args: configArgs(this.#configFile) }
-    const server = new ServerProcess(this.#tools, command, () => this.#wake.notify())
+    const server = new ServerProcess(this.#machine, command, () => this.#wake.notify())
     try {
       if (await this.#until(server, () => server.isReady, START_MS, signal)) {
         log.info('broker started', { pid: server.pid, version })
@@ -172,7 +161,7 @@ export class Broker implements Service {
 
   /** Returns when the server ended, is not needed any more, or did not take a change. */
   async #keepApplied(server: ServerProcess, from: number, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     const healthyAt = clock.monotonic() + HEALTHY_MS
     let applied = from
     for (;;) {
@@ -198,7 +187,7 @@ export class Broker implements Service {
   }
 
   async #recover(lines: readonly string[], signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     this.#failures += 1
     const isFirst = this.#failures === 1
     const delayMs = Math.min(DELAY_MS_MIN * 2 ** (this.#failures - 2), DELAY_MS_MAX)
@@ -212,7 +201,7 @@ export class Broker implements Service {
     const { port } = this.#options
     const title = 'Other boxes can’t connect: the broker keeps ending'
     if (lines.some((line) => PORT_TAKEN.test(line))) {
-      const holder = (await portHolder(port, this.#tools, signal)) ?? 'Another program'
+      const holder = (await portHolder(port, this.#machine, signal)) ?? 'Another program'
       const fix = 'End that program, or choose another --broker-port and add each box again.'
       return brokerFinding('broker_failed', { title, why: `${holder} uses port ${port}.`, fix })
     }
@@ -231,7 +220,7 @@ export class Broker implements Service {
     ms: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { clock } = this.#tools
+    const { clock } = this.#machine
     const until = clock.monotonic() + ms
     while (!isTrue() && !server.hasEnded && !signal.aborted && clock.monotonic() < until) {
       await this.#wake.wait(clock, until - clock.monotonic(), signal)
@@ -243,7 +232,7 @@ export class Broker implements Service {
   async #configure(): Promise<boolean> {
     const { directory, port, users } = this.#options
     const { publicKey } = await this.access()
-    const { serverFile, serial } = keepCertificates(directory, this.#tools)
+    const { serverFile, serial } = keepCertificates(directory, this.#machine)
     const files = { server: serverFile, serial, pid: this.#pidFile }
     const text = brokerConfig({ ...users(), port, files, head: publicKey })
     if (readTextOrNull(this.#configFile) === text) return false

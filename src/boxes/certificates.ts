@@ -45,7 +45,7 @@ const OID = {
 } as const
 const TRUE = der(0x01, Uint8Array.of(0xff))
 
-type Tools = { readonly clock: Clock; readonly random: Random }
+type ClockAndRandom = { readonly clock: Clock; readonly random: Random }
 
 /**
  * Makes the authority and the server certificate where they are missing, and the latter again
@@ -53,18 +53,18 @@ type Tools = { readonly clock: Clock; readonly random: Random }
  */
 export function keepCertificates(
   { broker: folder, brokerAuthority }: Pick<DataDirectory, 'broker' | 'brokerAuthority'>,
-  tools: Tools,
+  outside: ClockAndRandom,
 ): { readonly ca: string; readonly serverFile: string; readonly serial: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const serverFile = join(folder, 'server.pem')
   const authority = readOrMake(
     brokerAuthority,
     () => true,
-    () => issue(CA_NAME, null, tools),
+    () => issue(CA_NAME, null, outside),
   )
   const ca = new X509Certificate(authority)
-  const isGood = (pem: string) => isValid(pem, ca, tools.clock)
-  const server = readOrMake(serverFile, isGood, () => issue(BROKER_NAME, authority, tools))
+  const isGood = (pem: string) => isValid(pem, ca, outside.clock)
+  const server = readOrMake(serverFile, isGood, () => issue(BROKER_NAME, authority, outside))
   return { ca: ca.toString(), serverFile, serial: new X509Certificate(server).serialNumber }
 }
 
@@ -87,7 +87,7 @@ function isValid(pem: string, ca: X509Certificate, clock: Clock): boolean {
 }
 
 /** A certificate and its new key (PEM), signed by the key of `authority`, or by itself where that is null. */
-function issue(name: string, authority: string | null, { clock, random }: Tools): string {
+function issue(name: string, authority: string | null, { clock, random }: ClockAndRandom): string {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = (authority === null ? publicKey : createPublicKey(authority)).export(SPKI)
   const issuerId = createHash('sha256').update(spki).digest().subarray(0, KEY_ID_BYTES)

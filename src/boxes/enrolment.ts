@@ -9,13 +9,11 @@ import { Compile } from 'typebox/compile'
 import type { Timestamp } from '../domain/ids.ts'
 import { SECOND_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import type { OwnAddress } from '../system/network-address.ts'
-import type { Random } from '../system/random.ts'
 import { Signal } from '../system/signal.ts'
 import { inboxOf } from './broker-config.ts'
 import { BROKER_NAME, pemOf } from './certificates.ts'
-import { SUBJECTS, type Link } from './link.ts'
+import { SUBJECTS, type ClockRandomLog, type Link } from './link.ts'
 import type { NatsLink } from './nats-link.ts'
 
 /** State of an invitation, which a request to join is decided by. */
@@ -63,8 +61,6 @@ export type JoinProblem = { readonly problem: string }
 export type Machine = Pick<JoinRequest, 'name' | 'version' | 'platform'> & {
   readonly key: { readonly seed: string; readonly publicKey: string }
 }
-
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 
 const ADDRESSES_MAX = 5
 const CONNECT_MS = 10 * SECOND_MS
@@ -217,7 +213,7 @@ export function serveJoins(
 export async function join(
   pasted: string,
   machine: Machine,
-  tools: Tools,
+  outside: ClockRandomLog,
   signal: AbortSignal,
 ): Promise<Joined | JoinProblem> {
   const token = readToken(pasted)
@@ -225,10 +221,10 @@ export async function join(
   const { connectNats } = await import('./nats-link.ts')
   const { kind, addresses, ca, id, seed, headKey } = token
   const serverName = kind === 'invitation' ? BROKER_NAME : null
-  const { clock } = tools
+  const { clock } = outside
   const link = connectNats(
     { servers: addresses, ca, serverName, seed, inboxPrefix: inboxOf(id), name: machine.name },
-    tools,
+    outside,
   )
   try {
     if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, token) }

@@ -26,28 +26,16 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-export type FleetTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Version of the head. */
-  readonly version: string
-  /** Folder for files of received messages until they are stored; it is emptied at the start. */
-  readonly folder: string
-  /** A box that was invited, as it is stored. */
-  readonly find: (id: BoxId) => { readonly removedAt: Timestamp | null } | null
+/** What the head stores about its boxes. */
+export type BoxRecords = {
+  /** A box that was invited. */
+  find(id: BoxId): { readonly removedAt: Timestamp | null } | null
   /** Highest epoch that a box was given for itself; 0 if it has had the head's only. */
-  readonly epochOf: (id: BoxId) => number
+  epochOf(id: BoxId): number
   /** Gives a box an epoch above this one. */
-  readonly raiseEpoch: (id: BoxId, above: number) => Promise<number>
-  /** Called when a box is heard again, when its version changes, and each minute. */
-  readonly heard: (
-    id: BoxId,
-    facts: { readonly version: string; readonly platform: string },
-  ) => void
-  /** True if there is room for a file of this size that was received, beside others of its message. */
-  readonly takesFile: (size: number, others: number) => Promise<boolean>
-  /** A part of an executable that boxes are upgraded to. */
-  readonly releaseFile?: (request: Request<'release_file'>) => Chunk
+  raiseEpoch(id: BoxId, above: number): Promise<number>
+  /** Called when a box is heard again, when its version changes, and each minute. Must not throw. */
+  heard(id: BoxId, facts: { readonly version: string; readonly platform: string }): void
 }
 
 export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
@@ -89,7 +77,15 @@ const REPORT_EVERY_MS = 60_000
 const EPOCH_STEP_MAX = 1_000_000
 
 export class Fleet {
-  readonly tools: FleetTools
+  readonly clock: Clock
+  /** Folder for files of received messages until they are stored; it is emptied at the start. */
+  readonly folder: string
+  /** Whether there is room for a received file of this size, beside others of its message. */
+  readonly takesFile: (size: number, others: number) => Promise<boolean>
+  readonly #log: Log
+  readonly #version: string
+  readonly #records: BoxRecords
+  readonly #releaseFile: (request: Request<'release_file'>) => Chunk
   readonly #peers = new Map<BoxId, Peer>()
   readonly #runs = new Map<string, FleetRun>()
   readonly #listeners = new Set<() => void>()
@@ -98,8 +94,23 @@ export class Fleet {
   #sessionCount = 0
   #stopServing: () => void = () => {}
 
-  constructor(tools: FleetTools) {
-    this.tools = tools
+  constructor(
+    given: Pick<Fleet, 'clock' | 'folder' | 'takesFile'> & {
+      readonly log: Log
+      /** Version of the head. */
+      readonly version: string
+      readonly records: BoxRecords
+      /** Reads a piece of an executable that boxes are upgraded to. */
+      readonly releaseFile: (request: Request<'release_file'>) => Chunk
+    },
+  ) {
+    this.clock = given.clock
+    this.folder = given.folder
+    this.takesFile = given.takesFile
+    this.#log = given.log
+    this.#version = given.version
+    this.#records = given.records
+    this.#releaseFile = given.releaseFile
   }
 
   epochOf(box: BoxId): number {
@@ -108,9 +119,8 @@ export class Fleet {
 
   /** Listens to boxes from now on; the returned function ends that, and every run on them. */
   attach(link: Link, epoch: number): () => void {
-    const { folder } = this.tools
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    rmSync(this.folder, { recursive: true, force: true })
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     this.#link = link
     this.#epoch = epoch
     for (const peer of this.#peers.values()) peer.epoch = epoch
@@ -136,7 +146,7 @@ export class Fleet {
 
   /** Reason why nothing can be asked of a box now; null where it can. */
   absence(id: BoxId): OfflineReason | null {
-    const known = this.tools.find(id)
+    const known = this.#records.find(id)
     if (known === null || known.removedAt !== null) return OFFLINE_REASONS.box_removed
     const peer = this.#peers.get(id)
     if (peer?.isHeard !== true) return OFFLINE_REASONS.box_unreachable
@@ -177,7 +187,7 @@ export class Fleet {
     if (peer === undefined) return null
     const { isHeard, lastHeardAt, hello } = peer
     const { version, platform, health, devices, upgrade = null } = hello
-    const isTwice = peer.twiceUntil > this.tools.clock.monotonic()
+    const isTwice = peer.twiceUntil > this.clock.monotonic()
     const problem = peer.isOutdated ? 'box_outdated' : null
     return {
       isHeard,
@@ -247,13 +257,13 @@ export class Fleet {
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
       outgoing_file: async (request, box) =>
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
-      release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
+      release_file: async (request) => this.#releaseFile(request),
     }
     return serve(link, SUBJECTS.up(String(epoch), box), handlers, BOX_IN_UP)
   }
 
   async #hello(hello: Hello, id: BoxId): Promise<Answer<'hello'> | null> {
-    const known = this.tools.find(id)
+    const known = this.#records.find(id)
     if (known === null || known.removedAt !== null) return { refused: 'box_removed' }
     const peer = this.#peer(id, hello)
     if (hello.boot === peer.leftBoot && hello.isLeaving !== true) return null
@@ -261,7 +271,7 @@ export class Fleet {
     const place = await this.#placeOf(hello.boot, peer)
     if (place === 'is_gone') return null
     if (place === 'is_second') return this.#refuseSecond(peer)
-    const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.tools.version)
+    const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.#version)
     this.#take(peer, hello, isOutdated)
     if (isOutdated) return { refused: 'box_outdated' }
     const closed = hello.sessions.filter((session) => this.#runs.get(session)?.box !== id)
@@ -271,7 +281,7 @@ export class Fleet {
   #peer(id: BoxId, hello: Hello): Peer {
     const known = this.#peers.get(id)
     if (known !== undefined) return known
-    const peer = newPeer(id, hello, this.#epoch, timestamp(this.tools.clock.now()))
+    const peer = newPeer(id, hello, this.#epoch, timestamp(this.clock.now()))
     this.#peers.set(id, peer)
     return peer
   }
@@ -281,18 +291,17 @@ export class Fleet {
    * The sessions of other boxes go on, since nobody but the box itself may be misled by what it says.
    */
   async #isAbove(peer: Peer, fence: number): Promise<boolean> {
-    const { epochOf, raiseEpoch, log } = this.tools
-    const given = epochOf(peer.id)
+    const given = this.#records.epochOf(peer.id)
     const seen = Math.max(fence, given)
     const isTooFar = seen >= EPOCH_MAX || seen - Math.max(peer.epoch, given) > EPOCH_STEP_MAX
     if (isTooFar && !peer.isTooFarAhead)
-      log.warn('box names an epoch too far ahead', { box_id: peer.id, epoch: fence })
+      this.#log.warn('box names an epoch too far ahead', { box_id: peer.id, epoch: fence })
     peer.isTooFarAhead = isTooFar
     if (isTooFar || seen <= peer.epoch) return !isTooFar
-    const epoch = await raiseEpoch(peer.id, seen)
+    const epoch = await this.#records.raiseEpoch(peer.id, seen)
     if (this.#link === null) return false
     if (epoch <= peer.epoch) return true
-    log.warn('box has seen a later epoch', { box_id: peer.id, epoch: seen })
+    this.#log.warn('box has seen a later epoch', { box_id: peer.id, epoch: seen })
     this.#endRuns(peer.id, new Error('The box has seen a later epoch.'))
     peer.stopServing()
     peer.epoch = epoch
@@ -320,18 +329,17 @@ export class Fleet {
   }
 
   #refuseSecond(peer: Peer): Answer<'hello'> {
-    const now = this.tools.clock.monotonic()
+    const now = this.clock.monotonic()
     const isNews = peer.twiceUntil <= now
     peer.twiceUntil = now + TWICE_MS
     if (isNews) {
-      this.tools.log.warn('two machines are the same box', { box_id: peer.id })
+      this.#log.warn('two machines are the same box', { box_id: peer.id })
       this.changed()
     }
     return { refused: 'box_twice' }
   }
 
   #take(peer: Peer, hello: Hello, isOutdated: boolean): void {
-    const { clock, heard, log } = this.tools
     const isOtherBoot = peer.boot !== hello.boot
     const isNews =
       !peer.isHeard || isOtherBoot || peer.isOutdated !== isOutdated || isOther(peer.hello, hello)
@@ -339,19 +347,20 @@ export class Fleet {
     if (isOtherBoot || isOutdated) this.#endRuns(peer.id, new Error('The box has started again.'))
     peer.hello = hello
     peer.isOutdated = isOutdated
-    peer.lastHeardAt = timestamp(clock.now())
+    peer.lastHeardAt = timestamp(this.clock.now())
     if (hello.isLeaving === true) {
       peer.leftBoot = hello.boot
       if (peer.isHeard) this.#lose(peer)
       return
     }
-    if (!peer.isHeard) log.info('box is reachable', { box_id: peer.id })
+    if (!peer.isHeard) this.#log.info('box is reachable', { box_id: peer.id })
     peer.isHeard = true
     peer.forget()
-    peer.forget = clock.after(SILENCE_MS, () => this.#lose(peer))
-    if (isNews || clock.monotonic() - peer.reportedAt >= REPORT_EVERY_MS) {
-      peer.reportedAt = clock.monotonic()
-      heard(peer.id, { version: hello.version, platform: hello.platform })
+    peer.forget = this.clock.after(SILENCE_MS, () => this.#lose(peer))
+    const now = this.clock.monotonic()
+    if (isNews || now - peer.reportedAt >= REPORT_EVERY_MS) {
+      peer.reportedAt = now
+      this.#records.heard(peer.id, { version: hello.version, platform: hello.platform })
     }
     if (isNews) this.changed()
   }
@@ -360,7 +369,7 @@ export class Fleet {
     peer.forget()
     if (!peer.isHeard) return
     peer.isHeard = false
-    this.tools.log.warn('box is unreachable', { box_id: peer.id })
+    this.#log.warn('box is unreachable', { box_id: peer.id })
     for (const run of this.#runsOf(peer.id)) run.leave(OFFLINE_REASONS.box_unreachable)
     this.changed()
   }

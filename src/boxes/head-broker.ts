@@ -5,14 +5,13 @@ import { readFileSync } from 'node:fs'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
-import { dataDirectoryAt } from '../system/data-directory.ts'
 import { ownAddresses } from '../system/network-address.ts'
 import { accountBlock, HEAD_INBOX, type BrokerUsers } from './broker-config.ts'
-import { Broker, type BrokerTools } from './broker.ts'
+import { Broker, type BrokerOptions } from './broker.ts'
 import { joinAddresses, type JoinToken } from './enrolment.ts'
 import type { Link } from './link.ts'
 import type { NatsLink, NatsOptions } from './nats-link.ts'
-import { brokerFinding, findNatsServer } from './nats-server.ts'
+import { brokerFinding, findNatsServer, type BrokerMachine } from './nats-server.ts'
 import { type NkeyPair, publicKeyOf } from './nkeys.ts'
 
 export type HeadBroker = {
@@ -37,42 +36,38 @@ export type HeadBrokerOptions = {
   readonly brokerCa: string | null
   readonly brokerSeed: string | null
   readonly publicUrl: string | null
-  /** Data directory. */
-  readonly dataDir: string
 }
 
-const CONNECTION_NAME = 'head'
+/** How the head's broker gets what it needs of this machine and its relay. */
+type Host = {
+  readonly machine: BrokerMachine
+  readonly directory: BrokerOptions['directory']
+  /** All that may connect now. */
+  readonly users: () => BrokerUsers
+}
 
-export function createHeadBroker(
-  options: HeadBrokerOptions,
-  tools: BrokerTools,
-  users: () => BrokerUsers,
-): HeadBroker {
+export function createHeadBroker(options: HeadBrokerOptions, host: Host): HeadBroker {
   const { broker: servers } = options
-  return servers === null
-    ? ownBroker(options, tools, users)
-    : clusterOf({ ...options, servers }, tools, users)
+  return servers === null ? ownBroker(options, host) : clusterOf(servers, options, host)
 }
 
 function ownBroker(
-  { natsServer, brokerPort: port, publicUrl, dataDir }: HeadBrokerOptions,
-  tools: BrokerTools,
-  users: () => BrokerUsers,
+  { natsServer, brokerPort: port, publicUrl }: HeadBrokerOptions,
+  { machine, directory, users }: Host,
 ): HeadBroker {
-  const directory = dataDirectoryAt(dataDir)
-  const broker = new Broker({ directory, port, program: natsServer, users }, tools)
+  const broker = new Broker({ directory, port, program: natsServer, users }, machine)
   return {
     run: (signal) => broker.run(signal),
     apply: () => broker.apply(),
     findings: () => broker.findings(),
     async prepare() {
-      const found = await findNatsServer(natsServer, tools, NEVER)
+      const found = await findNatsServer(natsServer, machine, NEVER)
       if ('code' in found) throw unavailable(`${found.title}. ${found.why} ${found.fix}`)
       const { ca } = await broker.access()
       const addresses = joinAddresses(ownAddresses(), port, publicUrl)
       return { kind: 'invitation', addresses, ca, headKey: null }
     },
-    connect: async () => connected(await broker.access(), tools),
+    connect: async () => connected(await broker.access(), machine),
     key: () => broker.access(),
     async users() {
       const { publicKey: head } = await broker.access()
@@ -82,11 +77,10 @@ function ownBroker(
 }
 
 function clusterOf(
-  options: HeadBrokerOptions & { readonly servers: readonly string[] },
-  tools: BrokerTools,
-  users: () => BrokerUsers,
+  servers: readonly string[],
+  { brokerCa, brokerSeed }: HeadBrokerOptions,
+  { machine, users }: Host,
 ): HeadBroker {
-  const { servers, brokerCa, brokerSeed } = options
   let link: NatsLink | null = null
   const seed = () => {
     if (brokerSeed !== null) return brokerSeed
@@ -95,7 +89,7 @@ function clusterOf(
   const key = async () => ({ seed: seed(), publicKey: await publicKeyOf(seed()) })
   const ca = () => (brokerCa === null ? null : readFileSync(brokerCa, 'utf8'))
   return {
-    // Its owner changes the users.
+    // The cluster's owner changes its users.
     apply: async () => true,
     run: async (signal) => void (await whenAborted(signal)),
     async prepare() {
@@ -105,7 +99,7 @@ function clusterOf(
     key,
     async connect() {
       const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
-      return (link = await connected({ ...way, needsOwnAccount: true }, tools))
+      return (link = await connected({ ...way, needsOwnAccount: true }, machine))
     },
     users: async () => accountBlock({ ...users(), head: (await key()).publicKey }),
     findings() {
@@ -115,9 +109,12 @@ function clusterOf(
   }
 }
 
-async function connected(way: Omit<NatsOptions, 'name'>, tools: BrokerTools): Promise<NatsLink> {
+async function connected(
+  way: Omit<NatsOptions, 'name'>,
+  machine: BrokerMachine,
+): Promise<NatsLink> {
   const { connectNats } = await import('./nats-link.ts')
-  return connectNats({ ...way, name: CONNECTION_NAME }, tools)
+  return connectNats({ ...way, name: 'head' }, machine)
 }
 
 const CLUSTER_PROBLEMS = {

@@ -33,7 +33,8 @@ type Entry = {
   readonly note: string | null
 }
 
-type Tools = {
+/** The process that opens the journal. */
+type Process = {
   readonly clock: Pick<Clock, 'now'>
   readonly random: Random
   /** Name of the machine that the copy of a disk on another machine does not have. */
@@ -71,12 +72,13 @@ const HAS_MARK = "SELECT 1 FROM pragma_table_info('boots') WHERE name = 'mark'"
 const ADD_MARK = 'ALTER TABLE boots ADD COLUMN mark INTEGER NOT NULL DEFAULT 0'
 
 /** Opens the journal at `path`; throws where it is damaged, or another process has it. */
-export function openJournal(path: string, tools: Tools): Journal {
+export function openJournal(path: string, process: Process): Journal {
   const database = new Database(path, { create: true, readwrite: true, strict: true })
   try {
     // A journal that was restored from a copy lacks what was written since, and proves nothing of before.
     const { ino, birthtimeMs } = statSync(path)
-    return new Journal(database, { ...tools, machine: `${tools.machine} ${ino} ${birthtimeMs}` })
+    const machine = `${process.machine} ${ino} ${birthtimeMs}`
+    return new Journal(database, { ...process, machine })
   } catch (error) {
     database.close()
     throw error
@@ -94,7 +96,7 @@ export class Journal {
   #storedFence: number
   #pruneAt = 0
 
-  constructor(database: Database, { clock, random, machine }: Tools) {
+  constructor(database: Database, { clock, random, machine }: Process) {
     this.#database = database
     this.#clock = clock
     this.#machine = machine

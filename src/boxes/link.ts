@@ -1,6 +1,16 @@
 // The way between a head and its boxes: requests with answers, over a network that may drop, double, delay
 // and reorder each of them. Every request can be repeated: the protocol on top counts on nothing more.
 
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
+
+export type ClockRandomLog = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
 export type Link = {
   /**
    * Resolves with the answer; rejects with a LinkError where none came within `timeoutMs`, or where

@@ -12,11 +12,9 @@ import {
 import { Type } from 'typebox'
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { withTimeout, type Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
-import type { Random } from '../system/random.ts'
+import { withTimeout } from '../system/clock.ts'
 import { ACCOUNT_SUBJECT } from './broker-config.ts'
-import { LinkError, type Link } from './link.ts'
+import { LinkError, type ClockRandomLog, type Link } from './link.ts'
 import { parsed } from './wire.ts'
 
 /**
@@ -59,7 +57,6 @@ export type NatsOptions = {
   readonly pingMs?: number | undefined
 }
 
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 type Answer = Parameters<Link['serve']>[1]
 type Served = {
   readonly subject: string
@@ -83,8 +80,8 @@ const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'un
 const COMMON_ACCOUNTS = ['$G', '$SYS']
 
 /** Connects for as long as it takes, again after each loss, until `close`. */
-export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
-  return new Connector(options, tools)
+export function connectNats(options: NatsOptions, outside: ClockRandomLog): NatsLink {
+  return new Connector(options, outside)
 }
 
 export { nkeys } from '@nats-io/transport-node'
@@ -95,7 +92,7 @@ export { nkeys } from '@nats-io/transport-node'
  */
 class Connector implements NatsLink {
   readonly #options: NatsOptions
-  readonly #tools: Tools
+  readonly #outside: ClockRandomLog
   readonly #closing = new AbortController()
   readonly #served = new Set<Served>()
   readonly #listeners = new Set<() => void>()
@@ -106,9 +103,9 @@ class Connector implements NatsLink {
   #since: Timestamp | null = null
   readonly #running: Promise<void>
 
-  constructor(options: NatsOptions, tools: Tools) {
+  constructor(options: NatsOptions, outside: ClockRandomLog) {
     this.#options = options
-    this.#tools = tools
+    this.#outside = outside
     this.#running = this.#run()
   }
 
@@ -127,7 +124,7 @@ class Connector implements NatsLink {
   }
 
   async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
-    const { clock } = this.#tools
+    const { clock } = this.#outside
     const until = clock.monotonic() + timeoutMs
     const connection =
       this.#connection ?? (await withTimeout(clock, timeoutMs, this.#next.promise, null))
@@ -184,13 +181,13 @@ class Connector implements NatsLink {
   }
 
   #changed(): void {
-    this.#since = timestamp(this.#tools.clock.now())
+    this.#since = timestamp(this.#outside.clock.now())
     for (const listener of this.#listeners) listener()
   }
 
   /** Resolves when the connection is known to be dead; the client may close it much later. */
   async #watch(connection: NatsConnection): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#outside
     for await (const status of connection.status()) {
       if (status.type === 'error') log.warn('broker refused', { error: status.error.message })
       if (status.type === 'staleConnection' || status.type === 'disconnect') return
@@ -219,7 +216,7 @@ class Connector implements NatsLink {
     delayMs: number,
     round: AbortController,
   ): Promise<NatsConnection | null> {
-    const { clock, random } = this.#tools
+    const { clock, random } = this.#outside
     await clock.sleep(delayMs, round.signal)
     const startedAt = clock.monotonic()
     while (!round.signal.aborted) {
@@ -274,13 +271,13 @@ class Connector implements NatsLink {
   #failed(server: string, problem: LinkProblem, error: unknown = null): null {
     if (this.#problems.get(server) === problem) return null
     this.#problems.set(server, problem)
-    this.#tools.log.info('broker not reached', { server, problem, error })
+    this.#outside.log.info('broker not reached', { server, problem, error })
     for (const listener of this.#listeners) listener()
     return null
   }
 
   #subscribe(connection: NatsConnection, served: Served): void {
-    const { log } = this.#tools
+    const { log } = this.#outside
     const { subject, answer } = served
     served.subscription = connection.subscribe(subject, {
       callback: (refused, message) => {

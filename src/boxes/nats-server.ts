@@ -11,11 +11,14 @@ import {
   type RunProcess,
   type StartReadProcess,
 } from '../system/process.ts'
+import type { ClockRandomLog } from './link.ts'
 
 export type Program = { readonly path: string; readonly version: string }
 
-export type ProgramTools = {
+/** The machine that the broker runs on. */
+export type BrokerMachine = ClockRandomLog & {
   readonly run: RunProcess
+  readonly start: StartReadProcess
   readonly findTool: (name: string) => string | null
   readonly platform: string
 }
@@ -33,7 +36,7 @@ const LINE_LENGTH_MAX = 300
 /** The program at `wanted`, or the installed one; a finding where there is none that fits. */
 export async function findNatsServer(
   wanted: string | null,
-  { run, findTool, platform }: ProgramTools,
+  { run, findTool, platform }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<Program | Finding> {
   const path = wanted ?? findTool('nats-server')
@@ -75,7 +78,7 @@ function installWords(platform: string): string {
 /** Name and process of the program that listens at `port`, where lsof is installed and sees it. */
 export async function portHolder(
   port: number,
-  { run, findTool }: ProgramTools,
+  { run, findTool }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<string | null> {
   const path = findTool('lsof')
@@ -96,7 +99,7 @@ export function configArgs(configFile: string): readonly string[] {
  */
 export async function endOrphan(
   { pidFile, configFile }: { readonly pidFile: string; readonly configFile: string },
-  { run, clock }: { readonly run: RunProcess; readonly clock: Clock },
+  { run, clock }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<number | null> {
   const pid = Number(/^\d{1,10}\s*$/.exec(readTextOrNull(pidFile) ?? '')?.[0] ?? 0)
@@ -130,7 +133,7 @@ export class ServerProcess {
 
   /** Throws where the program cannot be started. Calls `onChange` when it is ready, reloaded or ended. */
   constructor(
-    { clock, start }: { readonly clock: Clock; readonly start: StartReadProcess },
+    { clock, start }: BrokerMachine,
     command: { readonly path: string; readonly args: readonly string[] },
     onChange: () => void,
   ) {

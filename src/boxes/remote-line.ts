@@ -76,10 +76,11 @@ export class RemoteLine implements FleetRun {
     this.#boot = fleet.bootOf(order.box) ?? ''
     const { box, session } = this
     const note = { box, boot: this.#boot, session }
-    this.#sends = new RemoteSends(note, {
-      ask: (request) => this.#askBox('send', request),
-      onOver: () => this.finish(new Error('The box has ended the run.')),
-    })
+    this.#sends = new RemoteSends(
+      note,
+      (request) => this.#askBox('send', request),
+      () => this.finish(new Error('The box has ended the run.')),
+    )
   }
 
   get waitingLength(): number {
@@ -98,7 +99,7 @@ export class RemoteLine implements FleetRun {
     try {
       await this.#start()
       await ended(this.#over.signal)
-      await withTimeout(this.#fleet.tools.clock, QUIET_MS, this.#end(), null)
+      await withTimeout(this.#fleet.clock, QUIET_MS, this.#end(), null)
     } finally {
       this.#fleet.close(this)
       signal.removeEventListener('abort', onAbort)
@@ -160,7 +161,7 @@ export class RemoteLine implements FleetRun {
   }
 
   async #start(): Promise<void> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const { kind, line } = this.#order
     const { id, key, number, checkpoint } = line
     const until = clock.monotonic() + BUSY_MS_MAX
@@ -236,7 +237,7 @@ export class RemoteLine implements FleetRun {
 
   /** Fetches the files of an event first; they are removed once they are stored. */
   async #takeLoaded(event: WireEvent, seq: number): Promise<void> {
-    const { folder, takesFile } = this.#fleet.tools
+    const { folder, takesFile } = this.#fleet
     const paths = new Map<string, string | null>()
     const made: string[] = []
     let others = 0
@@ -264,7 +265,7 @@ export class RemoteLine implements FleetRun {
     wanted: { readonly path: string; readonly size: number },
     { seq, guid }: { readonly seq: number; readonly guid: string },
   ): Promise<boolean> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const limit = deadline(clock, FILE_MS_MAX, this.#over.signal)
     const ask = (offset: number) => {
       const request = { session: this.session, seq, guid, offset }
@@ -300,7 +301,7 @@ export class RemoteLine implements FleetRun {
     name: Name,
     request: Request<Name>,
   ): Promise<Answer<Name> | null> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     return askUntil(clock, this.#over.signal, () =>
       this.#fleet.ask(this.box, name, request, ASK_MS),
     )
@@ -311,7 +312,7 @@ export class RemoteLine implements FleetRun {
    * journal where another one has started. After 90 seconds nobody can say.
    */
   async #end(): Promise<void> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const { kind, line } = this.#order
     const limit = deadline(clock, ENDING_MS)
     const order = { session: this.session, kind, key: line.key, boot: this.#boot }

@@ -23,27 +23,26 @@ type Send = Order & {
   isAsking: boolean
 }
 
-type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
+/** Hands a message to the box; null if the session is over before the box has it. */
+type AskBox = (request: Request<'send'>) => Promise<Answer<'send'> | null>
 
-type Tools = {
-  /** Hands a message to the box; null where the session is over before the box has it. */
-  readonly ask: (request: Request<'send'>) => Promise<Answer<'send'> | null>
-  /** Called where the box says that the session is over. */
-  readonly onOver: () => void
-}
+type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
 
 export class RemoteSends {
   readonly #note: Omit<BoxNote, 'note'>
-  readonly #tools: Tools
+  readonly #askBox: AskBox
+  readonly #onOver: () => void
   readonly #sends = new Map<number, Send>()
   #count = 0
   /** Highest count of the box's journal that came with a question. */
   #mark: number | undefined
   #isOver = false
 
-  constructor(note: Omit<BoxNote, 'note'>, tools: Tools) {
+  /** `onOver` is called if the box says that the session is over. */
+  constructor(note: Omit<BoxNote, 'note'>, askBox: AskBox, onOver: () => void) {
     this.#note = note
-    this.#tools = tools
+    this.#askBox = askBox
+    this.#onOver = onOver
   }
 
   /** Sends a message; resolves with what became of it. */
@@ -67,8 +66,8 @@ export class RemoteSends {
 
   async #handOver(send: number, request: Request<'send'>): Promise<void> {
     try {
-      const answer = await this.#tools.ask(request)
-      if (answer !== null && 'isOver' in answer) this.#tools.onOver()
+      const answer = await this.#askBox(request)
+      if (answer !== null && 'isOver' in answer) this.#onOver()
     } catch {
       // It does not fit the link: no box has seen it.
       this.settle(send, { outcome: 'not_sent', reason: 'driver_error', blame: 'line' })

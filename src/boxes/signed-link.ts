@@ -5,11 +5,8 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto'
 
 import { MINUTE_MS } from '../domain/time.ts'
-import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import { dropOldest } from '../system/memoize.ts'
-import type { Random } from '../system/random.ts'
-import { type Link, LinkError } from './link.ts'
+import { type ClockRandomLog, type Link, LinkError } from './link.ts'
 import { type NkeyPair, privateKeyOf, publicKeyIn } from './nkeys.ts'
 import { SILENCE_MS } from './wire.ts'
 
@@ -19,8 +16,6 @@ export type Trust = {
   /** Called with the key of a peer that signs for good: nothing without its signature is taken from now on. */
   insist(box: string, key: string): void
 }
-
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 
 /** Counts of one process that came, the highest of them as the lowest bit (RFC 4303, 3.4.3). */
 type Window = { readonly top: number; readonly bits: bigint }
@@ -40,7 +35,7 @@ export class SignedLink implements Link {
   readonly #key: string
   readonly #secret: KeyObject
   readonly #trust: Trust
-  readonly #tools: Tools
+  readonly #outside: ClockRandomLog
   readonly #startedAt: number
   /** Name of the counts of this process. */
   readonly #stream: string
@@ -50,14 +45,14 @@ export class SignedLink implements Link {
   #warnedAt = -Infinity
   #count = 0
 
-  constructor(link: Link, own: NkeyPair, trust: Trust, tools: Tools) {
+  constructor(link: Link, own: NkeyPair, trust: Trust, outside: ClockRandomLog) {
     this.#link = link
     this.#key = own.publicKey
     this.#secret = privateKeyOf(own)
     this.#trust = trust
-    this.#tools = tools
-    this.#startedAt = tools.clock.monotonic()
-    this.#stream = tools.random.bytes(STREAM_BYTES).toHex()
+    this.#outside = outside
+    this.#startedAt = outside.clock.monotonic()
+    this.#stream = outside.random.bytes(STREAM_BYTES).toHex()
   }
 
   async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
@@ -82,12 +77,12 @@ export class SignedLink implements Link {
   }
 
   refuses(box: string): boolean {
-    return this.#tools.clock.monotonic() - (this.#refusedAt.get(box) ?? -Infinity) < SILENCE_MS
+    return this.#outside.clock.monotonic() - (this.#refusedAt.get(box) ?? -Infinity) < SILENCE_MS
   }
 
   /** `request` is the signature of the request that the text answers. */
   #sign(subject: string, body: string, request = '') {
-    const isForGood = this.#tools.clock.monotonic() - this.#startedAt >= TRIAL_MS
+    const isForGood = this.#outside.clock.monotonic() - this.#startedAt >= TRIAL_MS
     this.#count += 1
     const stamp = [this.#key, this.#stream, this.#count, Number(isForGood)].join('.')
     const hash = hashOf(subject, request, stamp, body)
@@ -111,11 +106,11 @@ export class SignedLink implements Link {
   }
 
   #refuse(box: string, subject: string, isKnown: boolean): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#outside.clock.monotonic()
     if (isKnown) this.#refusedAt.set(box, now)
     if (now - this.#warnedAt < MINUTE_MS) return
     this.#warnedAt = now
-    this.#tools.log.warn('text without the right signature', { box_id: box, subject })
+    this.#outside.log.warn('text without the right signature', { box_id: box, subject })
   }
 
   /** False for a request that came before, and for one that comes too late to know. */

@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox, type BoxOutside } from '../box.ts'
+import { startBox } from '../box.ts'
 import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
+import type { SelfUpgrade } from '../boxes/box-upgrade.ts'
 import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
 import { INVITED_NAME } from '../domain/box.ts'
@@ -126,7 +127,7 @@ function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
   isHosted: boolean,
-): BoxOutside['selfUpgrade'] {
+): SelfUpgrade {
   const isService = isHosted && readInstallation(directory.path) !== null
   return {
     obstacle: isService && executable !== null ? null : BY_HAND,

@@ -180,7 +180,7 @@ test('a removed box does not take its failure with it', async () => {
   first.how = 'rolls back'
   await head.upgrade(MINUTE)
 
-  await head.writer.write((tx) => updateBox(tx, first.id, { removedAt: timestamp(1) }))
+  await head.core.writer.write((tx) => updateBox(tx, first.id, { removedAt: timestamp(1) }))
   first.isRemoved = true
   await head.clock.advance(MINUTE)
   const paused = head.findings.length
