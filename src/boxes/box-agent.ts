@@ -1,4 +1,4 @@
-// The box's side of the link: says hello, and runs lines of its drivers at the request of the head.
+// The box's side of the link: greets the head, and runs lines of its drivers when the head asks.
 
 import { mkdirSync, rmSync } from 'node:fs'
 
@@ -15,7 +15,6 @@ import { LinkError, SUBJECTS } from './link.ts'
 import {
   type Answer,
   ask,
-  type Health,
   type Hello,
   isNewer,
   PROTOCOL,
@@ -26,20 +25,11 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-export type AgentStatus = {
-  /** Highest epoch of a head that it has seen; 0 before the first. */
-  readonly epoch: number
-  /** True while the head answers. */
-  readonly isHeard: boolean
-  /** Wall clock time from which it is, or is not. */
-  readonly since: number
-  /** Reason of the head for refusing it. */
-  readonly refused: string | null
-  readonly sessions: readonly string[]
-}
+/** Facts about this machine, for each hello. */
+type Facts = () => Pick<Hello, 'version' | 'platform' | 'health'>
 
 const HELLO_EVERY_MS = 2_000
-/** Wait for an earlier session's end before the answer is "busy". */
+/** Longest wait for an earlier session's end; then the answer is "busy". */
 const BUSY_MS = 500
 const CHECKUP_MS = 3_500
 const STOP_MS_MAX = 60_000
@@ -50,17 +40,14 @@ const OVER = { isOver: true } as const
 export class BoxAgent implements Service {
   readonly name = 'box'
   readonly #box: ThisBox
-  readonly #version: string
-  readonly #platform: string
-  readonly #health: () => Health
-  readonly #drivers: readonly LineDriver[]
+  readonly #facts: Facts
   readonly #upgrade: Pick<BoxUpgrade, 'take' | 'report'>
   readonly #watches: readonly DriverWatch[]
   readonly #devices = new Map<string, readonly Found[]>()
   readonly #lines = new Map<string, BoxLine>()
-  /** Newest session of each device; `isClosed` once it was started, or ended before that. */
+  /** Newest session of each device; `isClosed` once it started, or ended before it started. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  /** Sessions of which the head has asked for all outcomes since this box began to leave. */
   readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
@@ -72,18 +59,13 @@ export class BoxAgent implements Service {
   constructor(
     box: ThisBox,
     given: {
-      readonly version: string
-      readonly platform: string
-      readonly health: () => Health
+      readonly facts: Facts
       readonly drivers: readonly LineDriver[]
       readonly upgrade: Pick<BoxUpgrade, 'take' | 'report'>
     },
   ) {
     this.#box = box
-    this.#version = given.version
-    this.#platform = given.platform
-    this.#health = given.health
-    this.#drivers = given.drivers
+    this.#facts = given.facts
     this.#upgrade = given.upgrade
     this.#since = box.clock.now()
     this.#watches = given.drivers.map(
@@ -95,13 +77,14 @@ export class BoxAgent implements Service {
     )
   }
 
-  status(): AgentStatus {
-    const [epoch, isHeard, since] = [this.#box.journal.fence, this.#isHeard(), this.#since]
+  /** The state for the owner: `since` is the wall clock time at which `isHeard` last changed. */
+  status() {
+    const isHeard = this.#isHeard()
     const refused = isHeard ? this.#refused : null
-    return { epoch, isHeard, since, refused, sessions: [...this.#lines.keys()] }
+    return { isHeard, since: this.#since, refused, sessions: [...this.#lines.keys()] }
   }
 
-  /** Whether a run of this device has a session. */
+  /** True if a run of this device has a session. */
   isOnline(kind: string, key: string): boolean {
     return this.#linesOf(kind, key).some(({ isOnline }) => isOnline)
   }
@@ -162,16 +145,14 @@ export class BoxAgent implements Service {
     const { journal } = this.#box
     return {
       protocol: PROTOCOL,
-      version: this.#version,
-      platform: this.#platform,
+      ...this.#facts(),
       boot: journal.boot,
       fence: journal.fence,
       sessions: [...this.#lines].flatMap(([session, line]) => (line.isOver ? [] : [session])),
-      kinds: this.#drivers.map(({ kind }) => kind),
+      kinds: this.#watches.map(({ driver }) => driver.kind),
       devices: [...this.#devices].flatMap(([kind, found]) =>
         found.map(({ key, number }) => ({ kind, key, number })),
       ),
-      health: this.#health(),
       upgrade: this.#upgrade.report(),
       isLeaving: this.#isLeaving,
     }
@@ -190,7 +171,7 @@ export class BoxAgent implements Service {
     if (answer.epoch >= journal.fence) await this.#raiseFence(answer.epoch)
   }
 
-  /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
+  /** Ends sessions of lower epochs; resolves when the epoch is on disk. */
   async #raiseFence(epoch: number): Promise<void> {
     for (const [session, line] of this.#lines) if (sessionOrder(session)[0] < epoch) line.end()
     await this.#box.journal.raiseFence(epoch)
@@ -210,7 +191,7 @@ export class BoxAgent implements Service {
     else log.warn('head is unreachable')
   }
 
-  /** Null where the driver cannot say: what was known stays as it was. */
+  /** Keeps what was known if the driver can't say (null). */
   #found(kind: string, found: readonly Found[] | null): void {
     if (found === null) return
     const known = this.#devices.get(kind)
@@ -218,23 +199,27 @@ export class BoxAgent implements Service {
     if (JSON.stringify(known) !== JSON.stringify(found)) this.#news.notify()
   }
 
-  /** Starts a run, once the device's run before it has ended with all of its sends. */
+  /** Starts a run once the device's earlier run and all its sends have ended. */
   async #run(request: Request<'run'>): Promise<Answer<'run'>> {
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
     if (epoch >= this.#box.journal.fence) await this.#raiseFence(epoch)
-    const driver = this.#drivers.find((one) => one.kind === kind)
-    if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
+    const watch = this.#watchOf(kind)
+    if (watch === undefined) return { refused: `This box has no ${kind} driver.` }
     if (this.#isRunning(session)) return RUNNING
     if (!this.#begin(request)) return OBSOLETE
     const earlier = this.#linesOf(kind, line.key)
     for (const one of earlier) one.end()
     if (!(await this.#areDone(earlier))) return { isBusy: true }
-    // Another request may have started it meanwhile, or ended it.
+    // Another request may have started or ended it meanwhile.
     if (this.#isRunning(session)) return RUNNING
     if (!this.#begin(request)) return OBSOLETE
-    this.#start(driver, request)
+    this.#start(watch.driver, request)
     return RUNNING
+  }
+
+  #watchOf(kind: string): DriverWatch | undefined {
+    return this.#watches.find(({ driver }) => driver.kind === kind)
   }
 
   #isRunning(session: string): boolean {
@@ -246,10 +231,10 @@ export class BoxAgent implements Service {
     this.#newest.set(deviceOf(kind, line.key), { session, isClosed: true })
     const started = new BoxLine(this.#box, driver, request)
     this.#lines.set(session, started)
-    void started.done().finally(() => this.#lines.delete(session))
+    void started.done.finally(() => this.#lines.delete(session))
   }
 
-  /** True where the session is the newest of its device, and may start. */
+  /** True if the session is the newest of its device and may start. */
   #begin({ session, kind, line }: Request<'run'>): boolean {
     if (this.#isLeaving || sessionOrder(session)[0] !== this.#box.journal.fence) return false
     const device = deviceOf(kind, line.key)
@@ -266,11 +251,11 @@ export class BoxAgent implements Service {
   }
 
   async #areDone(lines: readonly BoxLine[]): Promise<boolean> {
-    const done = Promise.all(lines.map((line) => line.done())).then(() => true)
+    const done = Promise.all(lines.map(({ done }) => done)).then(() => true)
     return withTimeout(this.#box.clock, BUSY_MS, done, false)
   }
 
-  /** Ends a session, and says what became of messages that it may have let go. */
+  /** Ends a session, and reports what became of messages that it may have sent. */
   async #end(request: Request<'end'>): Promise<Answer<'end'>> {
     const { journal } = this.#box
     const { session, kind, key, boot, mark, messages } = request
@@ -292,16 +277,14 @@ export class BoxAgent implements Service {
   }
 
   async #checkup(kind: string): Promise<Answer<'checkup'>> {
-    const watch = this.#watches.find(({ driver }) => driver.kind === kind)
+    const watch = this.#watchOf(kind)
     if (watch === undefined) return { findings: [] }
     const silent = [failureFinding(kind, null)]
     const findings = await withTimeout(this.#box.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
     return { findings: findings.map(shortened) }
   }
 
-  /**
-   * Says that it leaves, and lets every send end: a head that hears it asks each session for its outcomes.
-   */
+  /** Announces that the box leaves, and lets every send end: the head then asks each session for its outcomes. */
   async #leave(): Promise<void> {
     const { clock } = this.#box
     this.#isLeaving = true

@@ -1,5 +1,4 @@
-// One send on a box. The row of the journal is the act: without it nothing is done, and with it nothing is done
-// a second time.
+// One send on a box. Nothing is sent before its row is in the journal, and nothing with a row is sent again.
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +34,7 @@ type Run = {
   readonly over: AbortSignal
 }
 
-/** Progress of the grant: `unused` also where its answer never came, or the journal could not be written. */
+/** Progress of the grant: `unused` also if its answer never came, or the journal couldn't be written. */
 type Grant = 'unasked' | 'unused' | 'refused' | 'used'
 
 const PASS_MS = 2_000
@@ -55,7 +54,7 @@ export class BoxSend {
     this.#order = order
   }
 
-  /** True from the moment on that the journal says that the message leaves. */
+  /** True if the journal has a row that says that the message leaves. */
   get hasRow(): boolean {
     return this.#grant === 'used'
   }
@@ -80,8 +79,8 @@ export class BoxSend {
   }
 
   /**
-   * The end by a row from before; null if none says that the message may have left. A row of other words speaks for
-   * those only.
+   * The outcome by an earlier row; null if none says that the message may have left. The outcome is unknown if the
+   * row is for another text.
    */
   #earlier(): SendOutcome | null {
     const { journal } = this.#box
@@ -111,7 +110,7 @@ export class BoxSend {
     }
   }
 
-  /** What became of it, whatever the driver says; `said` is null where it threw. */
+  /** The outcome that is certain, whatever the driver says; `said` is null if the driver threw. */
   #truthful(said: SendOutcome | null): SendOutcome {
     if (this.#grant === 'unused') return this.#earlier() ?? UNUSED
     if (this.#grant !== 'used') {
@@ -156,7 +155,7 @@ export class BoxSend {
     }
   }
 
-  /** Null if the journal cannot be written: then nothing is asked. */
+  /** Null if the journal can't be written: then no grant is requested. */
   async #raiseMark(): Promise<number | null> {
     try {
       return await this.#box.journal.raiseMark()
@@ -167,7 +166,7 @@ export class BoxSend {
     }
   }
 
-  /** The head's answer; null where it does not come in time. */
+  /** The head's answer; null if it doesn't come in time. */
   async #ask(note: string | null, mark: number): Promise<boolean | null> {
     const { link, clock } = this.#box
     const { session, up, over } = this.#run
@@ -184,7 +183,7 @@ export class BoxSend {
     }
   }
 
-  /** The files with their paths in `place`; null where one is not what it was, or the session is over. */
+  /** Fetches the files into `place`; null if one isn't what it was, or the session is over. */
   async #fetch(
     attachments: NonNullable<Request<'send'>['message']['attachments']>,
     place: string,

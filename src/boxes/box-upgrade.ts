@@ -1,5 +1,5 @@
-// The upgrade of a box by its head. It downloads the executable, and starts `hookline upgrade` as a process that
-// goes on while the service stops. What comes of it lies in files, for whichever version starts next.
+// The upgrade of a box by its head: downloads the executable, and starts `hookline upgrade` as a process that goes on
+// while the service stops. Its outcome lies in files, for whichever version starts next.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,10 +18,12 @@ type Report = NonNullable<Hello['upgrade']>
 /** `from` is the version that took the order. */
 type Installing = Order & { readonly from: string }
 
-/** How this machine exchanges its executable. */
+/** The exchange of this machine's executable. */
 export type SelfUpgrade = {
-  /** Why it can't; null if it runs as a service. */
+  /** Reason against it; null if the box runs as a service. */
   readonly obstacle: string | null
+  /** True if the owner lets it install executables without a release signature. */
+  readonly acceptsUnsigned: boolean
   /** Starts the upgrade to `file` as a separate process, which writes its output to the file `output`. */
   readonly install: (order: {
     readonly file: string
@@ -35,7 +37,7 @@ export type SelfUpgrade = {
 /** Fetches a piece of the executable from the head of this epoch; rejects with a LinkError if none comes. */
 type FetchPiece = (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
 
-/** Until the process that was started has its lock. */
+/** Time for the started process to take its lock. */
 const LAUNCH_MS = 30 * SECOND_MS
 const IDLE_MS = 60 * SECOND_MS
 const SUMS = 'SHA256SUMS'
@@ -49,7 +51,6 @@ export class BoxUpgrade implements Service {
   readonly #log: Log
   readonly #folder: string
   readonly #version: string
-  readonly #acceptsUnsigned: boolean
   readonly #fetch: FetchPiece
   readonly #news = new Signal()
   #phase: 'none' | 'downloading' | 'installing' | 'failed' = 'none'
@@ -68,8 +69,6 @@ export class BoxUpgrade implements Service {
       /** Folder of the download, and of the files about it. */
       readonly folder: string
       readonly version: string
-      /** Whether the box's owner lets it install executables without a release signature. */
-      readonly acceptsUnsigned: boolean
       readonly fetch: FetchPiece
     },
   ) {
@@ -78,7 +77,6 @@ export class BoxUpgrade implements Service {
     this.#log = given.log
     this.#folder = given.folder
     this.#version = given.version
-    this.#acceptsUnsigned = given.acceptsUnsigned
     this.#fetch = given.fetch
     this.#from = given.version
     const text = readTextOrNull(this.#path('order.json'))
@@ -96,7 +94,7 @@ export class BoxUpgrade implements Service {
       return { isTaken: true }
     }
     if (this.#self.obstacle !== null) return { refused: this.#self.obstacle }
-    if (order.isUnverified && !this.#acceptsUnsigned) return { refused: UNSIGNED }
+    if (order.isUnverified && !this.#self.acceptsUnsigned) return { refused: UNSIGNED }
     if (this.report()?.state === 'installing') return null
     for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
     this.#order = order
@@ -107,7 +105,7 @@ export class BoxUpgrade implements Service {
     return { isTaken: true }
   }
 
-  /** For the head, with each hello; undefined where no upgrade is under way, and none has failed. */
+  /** The report to the head with each hello; undefined if no upgrade is under way or has failed. */
   report(): Report | undefined {
     if (this.#order === null) return undefined
     const { order, to } = this.#order
@@ -127,7 +125,7 @@ export class BoxUpgrade implements Service {
     return undefined
   }
 
-  /** Reason why a new version is not as good as the one before yet; null for none. */
+  /** Reason why the new version isn't as good as the one before yet; null if it is. */
   notReady(isOnline: (kind: string, key: string) => boolean): string | null {
     if (this.#order === null || this.#from === this.#version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))
@@ -153,7 +151,7 @@ export class BoxUpgrade implements Service {
   async #perform(order: Order, signal: AbortSignal): Promise<void> {
     this.#log.info('an upgrade is downloaded', { to: order.to })
     const isFetched = await this.#download(order, signal)
-    // A restart asks again, and a newer order begins again.
+    // After a restart the head asks again; a newer order begins again.
     if (signal.aborted || this.#order !== order) return
     if (!isFetched) return this.#fail(order, 'The new version could not be fetched from the head.')
     writeFileSync(this.#path(SUMS), order.sums)
@@ -168,7 +166,7 @@ export class BoxUpgrade implements Service {
     await this.#self.install({ file, isUnverified, output })
   }
 
-  /** What was fetched before a restart is kept. */
+  /** Downloads the executable; a restart resumes the download. */
   async #download({ name, sha256, size }: Order, signal: AbortSignal): Promise<boolean> {
     const part = `${sha256}.part`
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
@@ -197,7 +195,7 @@ export class BoxUpgrade implements Service {
   }
 }
 
-/** The end of an upgrade in its output, which has a line of JSON for each thing that it says; null before that. */
+/** The end of an upgrade by its output, which is lines of JSON; null before the end. */
 function resultIn(output: string | null): Pick<Report, 'state' | 'problem'> | null {
   for (const line of output?.trim().split('\n') ?? []) {
     const said = parsed(line)

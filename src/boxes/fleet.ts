@@ -1,4 +1,4 @@
-// The head's side of the link: which boxes are there, with which devices, and the runs of lines on them.
+// The head's side of the link: which boxes are reachable, their devices, and the runs of lines on them.
 
 import { mkdirSync, rmSync } from 'node:fs'
 
@@ -16,7 +16,6 @@ import {
   ask,
   type Chunk,
   EPOCH_MAX,
-  type Health,
   type Hello,
   type OperationName,
   orNull,
@@ -26,7 +25,7 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-/** What the head stores about its boxes. */
+/** The stored facts about boxes. */
 export type BoxRecords = {
   /** A box that was invited. */
   find(id: BoxId): { readonly removedAt: Timestamp | null } | null
@@ -38,34 +37,19 @@ export type BoxRecords = {
   heard(id: BoxId, facts: { readonly version: string; readonly platform: string }): void
 }
 
-export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
-export type BoxProblem = (typeof BOX_PROBLEMS)[number]
-
-/** A box as it is now. */
-export type BoxSnapshot = {
-  readonly isHeard: boolean
-  readonly lastHeardAt: Timestamp
-  readonly version: string
-  readonly platform: string
-  readonly health: Health
-  readonly upgrade: Hello['upgrade'] | null
-  readonly deviceCount: number
-  readonly problem: BoxProblem | null
-}
-
-/** The run of a line on a box, as the box's requests reach it. */
+/** The run of a line on a box, which answers the box's requests. */
 export type FleetRun = {
   readonly session: string
   readonly box: BoxId
-  /** Length of the items that wait for an earlier one. */
+  /** Characters of the items that wait for an earlier one. */
   readonly waitingLength: number
   item(request: Request<'item'>): Promise<Answer<'item'>> | null
   pass(request: Request<'pass'>): Promise<Answer<'pass'>>
   page(request: Request<'page'>): Answer<'page'>
   file(request: Request<'outgoing_file'>): Promise<Chunk>
-  /** Ends it by an error. */
+  /** Ends the run with an error. */
   finish(error: Error): void
-  /** Ends it because the box is away. */
+  /** Ends the run because the box is away. */
   leave(reason: OfflineReason): void
 }
 
@@ -73,14 +57,14 @@ const PING_MS = 1_000
 const TWICE_MS = 10_000
 const CHECKUP_MS = 4_000
 const REPORT_EVERY_MS = 60_000
-/** Lives of a head that a back-up of it may lack. */
+/** Most epochs that a head restored from a backup can be behind its boxes. */
 const EPOCH_STEP_MAX = 1_000_000
 
 export class Fleet {
   readonly clock: Clock
   /** Folder for files of received messages until they are stored; it is emptied at the start. */
   readonly folder: string
-  /** Whether there is room for a received file of this size, beside others of its message. */
+  /** True if there is room for a received file of this size, beside others of its message. */
   readonly takesFile: (size: number, others: number) => Promise<boolean>
   readonly #log: Log
   readonly #version: string
@@ -117,7 +101,7 @@ export class Fleet {
     return this.#peers.get(box)?.epoch ?? this.#epoch
   }
 
-  /** Listens to boxes from now on; the returned function ends that, and every run on them. */
+  /** Listens to boxes from now on. Returns a function that stops it and ends every run on them. */
   attach(link: Link, epoch: number): () => void {
     rmSync(this.folder, { recursive: true, force: true })
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
@@ -126,7 +110,7 @@ export class Fleet {
     for (const peer of this.#peers.values()) peer.epoch = epoch
     this.#stopServing = this.#serve(link, epoch, '*')
     const stopHellos = serve(link, SUBJECTS.hello('*'), {
-      // The broker lets a box publish below its own name only.
+      // The broker lets a box publish only below its own name.
       hello: (hello, box) => this.#hello(hello, box),
     })
     return () => {
@@ -144,7 +128,7 @@ export class Fleet {
     return this.#link?.refuses?.(id) === true
   }
 
-  /** Reason why nothing can be asked of a box now; null where it can. */
+  /** Reason why a box can't be asked now; null if it can. */
   absence(id: BoxId): OfflineReason | null {
     const known = this.#records.find(id)
     if (known === null || known.removedAt !== null) return OFFLINE_REASONS.box_removed
@@ -153,7 +137,7 @@ export class Fleet {
     return peer.isOutdated ? OFFLINE_REASONS.box_outdated : null
   }
 
-  /** The devices of one kind at all boxes that are here. */
+  /** The devices of one kind at all present boxes. */
   devices(kind: string): readonly Found[] {
     return this.#present().flatMap(({ id: box, hello }) =>
       hello.devices.flatMap((device) =>
@@ -169,39 +153,29 @@ export class Fleet {
       asked.map(async ({ id: box }): Promise<readonly Finding[]> => {
         const answer = await orNull(this.ask(box, 'checkup', { kind }, CHECKUP_MS))
         const findings = answer?.findings ?? [silent(kind)]
-        // A box of another version may report a code that has no row here; it is shown all the same.
+        // A box of another version may report a code that this version doesn't know: it is shown all the same.
         return findings.map((one) => ({ ...one, code: one.code as FindingCode, box }))
       }),
     )
     return found.flat()
   }
 
-  /** Calls `listener` when a box comes, goes, or is another than before. */
+  /** Calls `listener` when a box comes, goes, or changes. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Null for a box that was not heard in this life of the head. */
-  snapshot(box: BoxId): BoxSnapshot | null {
+  /** Null for a box that wasn't heard since the head started. */
+  snapshot(box: BoxId) {
     const peer = this.#peers.get(box)
     if (peer === undefined) return null
     const { isHeard, lastHeardAt, hello } = peer
-    const { version, platform, health, devices, upgrade = null } = hello
+    const { version, platform, health, upgrade = null } = hello
     const isTwice = peer.twiceUntil > this.clock.monotonic()
-    const problem = peer.isOutdated ? 'box_outdated' : null
-    return {
-      isHeard,
-      lastHeardAt,
-      version,
-      platform,
-      health,
-      upgrade,
-      deviceCount: devices.length,
-      problem: isTwice ? 'box_twice' : problem,
-    }
+    return { isHeard, lastHeardAt, version, platform, health, upgrade, isTwice }
   }
 
-  /** Asks the box's current process; rejects with a LinkError where no answer comes. */
+  /** Asks the box's current process; rejects with a LinkError if no answer comes. */
   async ask<Name extends OperationName>(
     box: BoxId,
     name: Name,
@@ -217,18 +191,18 @@ export class Fleet {
     return this.#peers.get(box)?.boot ?? null
   }
 
-  /** Length of the items that wait in all runs of a box. */
+  /** Characters of the items that wait in all runs of a box. */
   waitingLength(box: BoxId): number {
     return this.#runsOf(box).reduce((sum, run) => sum + run.waitingLength, 0)
   }
 
-  /** Name of a new session on a box. */
+  /** Makes the name of a new session on a box. */
   newSession(box: BoxId): string {
     this.#sessionCount += 1
     return `${this.epochOf(box)}.${this.#sessionCount}`
   }
 
-  /** The run gets the requests of its box from now on. */
+  /** Routes the requests of the run's box to it from now on. */
   open(run: FleetRun): void {
     this.#runs.set(run.session, run)
   }
@@ -241,7 +215,7 @@ export class Fleet {
     return [...this.#peers.values()].filter(({ id }) => this.absence(id) === null)
   }
 
-  /** Answers the requests of a box, or of all of them (`*`), that name this epoch. */
+  /** Answers the requests of a box, or of all boxes (`*`), that name this epoch. */
   #serve(link: Link, epoch: number, box: string): () => void {
     const runOf = (session: string, box: string) => {
       const run = this.#runs.get(session)
@@ -287,8 +261,9 @@ export class Fleet {
   }
 
   /**
-   * Makes the epoch of a box one that it obeys: a head that was restored is behind what its boxes have seen.
-   * The sessions of other boxes go on, since nobody but the box itself may be misled by what it says.
+   * Raises the epoch of a box above its fence, since a restored head is behind what its boxes have seen. False if
+   * the box claims an epoch too far ahead. The sessions of other boxes go on: only the box itself may be
+   * misled by what it says.
    */
   async #isAbove(peer: Peer, fence: number): Promise<boolean> {
     const given = this.#records.epochOf(peer.id)
@@ -309,7 +284,7 @@ export class Fleet {
     return true
   }
 
-  /** A process that was not heard takes the place of the known one only if it is alive, and that one is not. */
+  /** An unknown process that says hello replaces the known one only if it alone is alive. */
   async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
     const { id, boot } = peer
     if (boot === other) return 'is_it'
@@ -330,9 +305,9 @@ export class Fleet {
 
   #refuseSecond(peer: Peer): Answer<'hello'> {
     const now = this.clock.monotonic()
-    const isNews = peer.twiceUntil <= now
+    const isNew = peer.twiceUntil <= now
     peer.twiceUntil = now + TWICE_MS
-    if (isNews) {
+    if (isNew) {
       this.#log.warn('two machines are the same box', { box_id: peer.id })
       this.changed()
     }
@@ -341,7 +316,7 @@ export class Fleet {
 
   #take(peer: Peer, hello: Hello, isOutdated: boolean): void {
     const isOtherBoot = peer.boot !== hello.boot
-    const isNews =
+    const isNew =
       !peer.isHeard || isOtherBoot || peer.isOutdated !== isOutdated || isOther(peer.hello, hello)
     peer.boot = hello.boot
     if (isOtherBoot || isOutdated) this.#endRuns(peer.id, new Error('The box has started again.'))
@@ -358,11 +333,11 @@ export class Fleet {
     peer.forget()
     peer.forget = this.clock.after(SILENCE_MS, () => this.#lose(peer))
     const now = this.clock.monotonic()
-    if (isNews || now - peer.reportedAt >= REPORT_EVERY_MS) {
+    if (isNew || now - peer.reportedAt >= REPORT_EVERY_MS) {
       peer.reportedAt = now
       this.#records.heard(peer.id, { version: hello.version, platform: hello.platform })
     }
-    if (isNews) this.changed()
+    if (isNew) this.changed()
   }
 
   #lose(peer: Peer): void {
@@ -382,13 +357,13 @@ export class Fleet {
     return [...this.#runs.values()].filter(({ box }) => box === id)
   }
 
-  /** Says that boxes or their devices may be others than before. */
+  /** Notifies listeners that boxes or their devices may have changed. */
   changed(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
-/** Place of the box's id in a subject of `up`. */
+/** Index of the box's id in a subject of `up`. */
 const BOX_IN_UP = 4
 
 function silent(kind: string): Finding {

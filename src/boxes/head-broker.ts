@@ -1,4 +1,4 @@
-// The broker as the head has it: a nats-server that it starts, or a cluster that others run.
+// The head's broker: a nats-server that it starts, or a cluster that the owner runs.
 
 import { readFileSync } from 'node:fs'
 
@@ -15,16 +15,16 @@ import { brokerFinding, findNatsServer, type BrokerMachine } from './nats-server
 import { type NkeyPair, publicKeyOf } from './nkeys.ts'
 
 export type HeadBroker = {
-  /** Facts for a token; throws `broker_unavailable` where no box could connect. */
+  /** Facts for a token; throws `broker_unavailable` if no box could connect. */
   prepare(): Promise<Omit<JoinToken, 'id' | 'seed'>>
   /** Runs what it needs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
   /** Nkey of the head, by which boxes know it. */
   key(): Promise<NkeyPair>
-  /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
+  /** Lets the current boxes connect, and cuts off all others; false if that fails. */
   apply(): Promise<boolean>
-  /** The users of the configuration. */
+  /** The account and its users, as text for the configuration of nats-server. */
   users(): Promise<string>
   findings(): readonly Finding[]
 }
@@ -38,7 +38,6 @@ export type HeadBrokerOptions = {
   readonly publicUrl: string | null
 }
 
-/** How the head's broker gets what it needs of this machine and its relay. */
 type Host = {
   readonly machine: BrokerMachine
   readonly directory: BrokerOptions['directory']

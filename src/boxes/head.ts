@@ -134,7 +134,7 @@ function watchedBoxes(
       silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
       version: heard?.version ?? version,
       freeBytes: heard?.health.freeBytes ?? null,
-      isTwice: heard?.problem === 'box_twice',
+      isTwice: heard?.isTwice === true,
       cutOffUntil: gate.cutOff.get(id) ?? null,
       isUnsigned: fleet.refuses(id),
       refusedDevices: refused(id),
@@ -281,7 +281,7 @@ function trustIn({ db, writer, log }: Core): Trust {
   }
 }
 
-/** Answers boxes, and machines that join, in a new epoch. Returns a function that ends it. */
+/** Answers boxes, and machines that join, in a new epoch. Returns a function that stops answering. */
 async function serve({ core, name, fleet, broker }: Head, link: Link): Promise<() => void> {
   const epoch = await core.writer.write((tx) => beginEpoch(tx))
   const key = await broker.key()

@@ -1,5 +1,5 @@
-// Link over NATS: core request and reply, TLS from the first byte, keys instead of passwords. It brings
-// the client library with it, so a relay loads it with `await import` when there is something to join.
+// Link over NATS: core request and reply, TLS from the first byte, keys instead of passwords. It imports the client
+// library, so a relay loads it with `await import` once there is something to join.
 
 import {
   AuthorizationError,
@@ -18,8 +18,8 @@ import { LinkError, type ClockRandomLog, type Link } from './link.ts'
 import { parsed } from './wire.ts'
 
 /**
- * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account of
- * which the server does not say that it is the user's own.
+ * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account that
+ * the server doesn't confirm as the user's own.
  */
 export type LinkProblem = 'unreachable' | 'untrusted' | 'refused' | 'shared'
 
@@ -40,20 +40,20 @@ export type NatsLink = Link & {
 }
 
 export type NatsOptions = {
-  /** `host:port` of each broker, or of each address of the same one. */
+  /** `host:port` of each broker, or of each address of one broker. */
   readonly servers: readonly string[]
-  /** Certificates that may sign the broker's (PEM); null for those that the system trusts. */
+  /** Authorities of the broker's certificate (PEM); null for the system's. */
   readonly ca: string | null
-  /** Name that the broker's certificate must have; null for the name that is dialled. */
+  /** Name in the broker's certificate; null for the host that is dialed. */
   readonly serverName: string | null
   /** Nkey seed of a user: `SU…`. */
   readonly seed: string
   readonly inboxPrefix: string
   /** Name of the connection, for the broker's log. */
   readonly name: string
-  /** Uses a connection only if the server says that its user is in an account of its own. */
+  /** True if a connection is used only if the server says that its user is in a separate account. */
   readonly needsOwnAccount?: boolean | undefined
-  /** Interval of the client's pings; after two without an answer the connection is given up. */
+  /** Interval of the client's pings; the connection is given up after two without an answer. */
   readonly pingMs?: number | undefined
 }
 
@@ -66,20 +66,20 @@ type Served = {
 
 const USER_INFO = Type.Object({ data: Type.Object({ account: Type.String() }) })
 const DIAL_MS = 2_000
-/** Time that the address which worked last has for itself. */
+/** Head start for the address that worked last. */
 const HEAD_START_MS = 250
 const RETRY_MS = 50
-/** After this time a broker is no longer expected back at any moment. */
+/** Retries are quick for this long, while the broker may be restarting. */
 const HASTE_MS = 10_000
 const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
 const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'unreachable']
-/** Accounts that every server has: for users without one, and for its operators. */
+/** Accounts that every server has: for users without an account, and for its operators. */
 const COMMON_ACCOUNTS = ['$G', '$SYS']
 
-/** Connects for as long as it takes, again after each loss, until `close`. */
+/** Connects, and reconnects after each loss, until `close`. */
 export function connectNats(options: NatsOptions, outside: ClockRandomLog): NatsLink {
   return new Connector(options, outside)
 }
@@ -149,7 +149,7 @@ class Connector implements NatsLink {
     }
   }
 
-  /** A dial that is under way ends by itself within two seconds. */
+  /** A dial under way ends within two seconds. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
@@ -165,7 +165,7 @@ class Connector implements NatsLink {
       await unlessAborted(lost, signal)
       this.#connection = null
       this.#changed()
-      // The client answers open requests with an error, and does not wait for the network.
+      // Open requests reject at once: the client doesn't wait for the network.
       await connection.close()
     }
     this.#next.resolve(null)
@@ -185,7 +185,7 @@ class Connector implements NatsLink {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Resolves when the connection is known to be dead; the client may close it much later. */
+  /** Resolves when the connection is known to be dead. The client may close it much later. */
   async #watch(connection: NatsConnection): Promise<void> {
     const { log } = this.#outside
     for await (const status of connection.status()) {
@@ -194,7 +194,7 @@ class Connector implements NatsLink {
     }
   }
 
-  /** The first connection to any of the servers, or null at the end. */
+  /** Dials all servers; resolves with the first connection, or null if `closing` aborts. */
   async #connectAny(closing: AbortSignal): Promise<NatsConnection | null> {
     const round = new AbortController()
     const last = this.#server
@@ -210,7 +210,7 @@ class Connector implements NatsLink {
     return null
   }
 
-  /** A connection to `server`, the only one of its `round`; null where another came first. It never rejects. */
+  /** Dials `server` until a dial of the `round` succeeds; null if another server came first. Never rejects. */
   async #dialUntil(
     server: string,
     delayMs: number,
@@ -239,7 +239,6 @@ class Connector implements NatsLink {
 
   async #dial(server: string): Promise<NatsConnection | null> {
     const { ca, serverName, seed, inboxPrefix, name, pingMs = PING_MS } = this.#options
-    const { needsOwnAccount = false } = this.#options
     const tls = {
       handshakeFirst: true,
       ...(ca !== null && { ca }),
@@ -259,7 +258,8 @@ class Connector implements NatsLink {
         ignoreClusterUpdates: true,
         noAsyncTraces: true,
       })
-      if (!needsOwnAccount || (await hasOwnAccount(connection))) return connection
+      if (this.#options.needsOwnAccount !== true || (await hasOwnAccount(connection)))
+        return connection
       const problem = connection.isClosed() ? 'unreachable' : 'shared'
       await connection.close()
       return this.#failed(server, problem)
@@ -283,7 +283,7 @@ class Connector implements NatsLink {
       callback: (refused, message) => {
         if (refused !== null) return log.error('subject refused', { subject, error: refused })
         answer(message.string(), message.subject)
-          // False, or an error, where the connection is another one by now: the request comes again.
+          // False, or an error, if the connection was replaced meanwhile: the request comes again.
           .then((text) => text !== null && message.respond(text))
           .catch((error: unknown) => log.warn('request not answered', { subject, error }))
       },
@@ -291,7 +291,7 @@ class Connector implements NatsLink {
   }
 }
 
-/** Value of `promise`, or null when `signal` aborts. */
+/** Resolves with the value of `promise`, or null when `signal` aborts. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const aborted = Promise.withResolvers<null>()
   const end = () => aborted.resolve(null)
@@ -304,7 +304,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** True if the server says so; some do not know the question, or do not let a user ask it. */
+/** True if the server says so. Some servers don't know the question, or don't let a user ask it. */
 async function hasOwnAccount(connection: NatsConnection): Promise<boolean> {
   try {
     const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })

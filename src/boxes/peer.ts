@@ -1,19 +1,19 @@
-// A box as the head has heard of it.
+// A box as the head has heard it.
 
 import type { BoxId, Timestamp } from '../domain/ids.ts'
 import type { Hello } from './wire.ts'
 
 export type Peer = {
   readonly id: BoxId
-  /** Epoch of its sessions: the head's, unless the box has seen a later one. */
+  /** Epoch of the box's sessions: the head's, unless the box has seen a later one. */
   epoch: number
   isTooFarAhead: boolean
-  /** The head asks whether another process has taken its place. */
+  /** While the head asks whether another process has replaced the known one. */
   isDoubted: boolean
   stopServing: () => void
-  /** Process that the head listens to. */
+  /** Boot id of the process that the head listens to. */
   boot: string | null
-  /** Process that has said that it leaves. */
+  /** Boot id of the process that has announced that it leaves. */
   leftBoot: string | null
   hello: Hello
   isHeard: boolean
@@ -24,7 +24,7 @@ export type Peer = {
   forget: () => void
 }
 
-/** Minor versions that a box may be behind. */
+/** Minor versions that a box may be behind its head. */
 const BEHIND_MAX = 2
 
 export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Timestamp): Peer {
@@ -46,14 +46,14 @@ export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Tim
   }
 }
 
-/** True if what a box says now is news for the owner. */
+/** True if two hellos differ in what the owner sees. */
 export function isOther(one: Hello, other: Hello): boolean {
   const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
     JSON.stringify([version, platform, devices, kinds, upgrade])
   return facts(one) !== facts(other)
 }
 
-/** True if the version of a box is older than what the version of the head supports. */
+/** True if the version of a box is older than the head's version supports. */
 export function isBehind(box: string, head: string): boolean {
   const [[major = 0, minor = 0], [headMajor = 0, headMinor = 0]] = [partsOf(box), partsOf(head)]
   return major < headMajor || (major === headMajor && minor < headMinor - BEHIND_MAX)

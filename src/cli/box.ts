@@ -87,7 +87,7 @@ async function runBox(call: Call): Promise<ExitCode> {
     clock: systemClock,
     random: systemRandom,
     log,
-    selfUpgrade: selfUpgrade(place, directory, isHosted),
+    selfUpgrade: selfUpgrade(place, directory, isHosted, config.acceptUnsigned),
     ...(isHosted ? hostedParts(place, directory, log, restart.resolve) : FOREGROUND),
   })
   const head = file.head_name === null ? 'its head' : file.head_name
@@ -127,10 +127,12 @@ function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
   isHosted: boolean,
+  acceptsUnsigned: boolean,
 ): SelfUpgrade {
   const isService = isHosted && readInstallation(directory.path) !== null
   return {
     obstacle: isService && executable !== null ? null : BY_HAND,
+    acceptsUnsigned,
     isWatched: () => isWatched(directory, machine.clock.now()),
     async install({ file, isUnverified, output }) {
       const unverified = isUnverified ? ['--unverified'] : []

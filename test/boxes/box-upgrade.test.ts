@@ -63,6 +63,7 @@ class Machine implements Disposable {
     this.#stop = new AbortController()
     const self: SelfUpgrade = {
       obstacle: this.obstacle,
+      acceptsUnsigned: this.acceptsUnsigned,
       install: async (order) => {
         if (this.installProblem !== null) throw new Error(this.installProblem)
         this.installed.push(order)
@@ -74,7 +75,6 @@ class Machine implements Disposable {
       log: silentLog,
       folder: this.path,
       version,
-      acceptsUnsigned: this.acceptsUnsigned,
       fetch: async ({ offset }, epoch) => this.#chunk(offset, epoch),
     })
     void this.box.run(this.#stop.signal)

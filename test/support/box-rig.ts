@@ -48,10 +48,10 @@ export const NO_UPGRADE = {
 /** Starts a process of a box. */
 export function launchBox({ boxId: id, drivers, version, ...given }: Launch): BoxProcess {
   const { link, journal, clock, folder } = given
-  const health = () => ({ freeBytes: 50_000_000_000 })
+  const health = { freeBytes: 50_000_000_000 }
+  const facts = () => ({ version, platform: 'darwin', health })
   const box = { id, link, journal, clock, log: silentLog, folder }
-  const more = { version, platform: 'darwin', health, drivers, upgrade: NO_UPGRADE }
-  const agent = new BoxAgent(box, more)
+  const agent = new BoxAgent(box, { facts, drivers, upgrade: NO_UPGRADE })
   const controller = new AbortController()
   const ended = agent.run(controller.signal)
   const kill = () => {

@@ -166,9 +166,7 @@ class Model {
     const agent = new BoxAgent(
       { id: boxId, link, journal, clock, log: silentLog, folder },
       {
-        version: '1.0.0',
-        platform: 'darwin',
-        health: () => ({}),
+        facts: () => ({ version: '1.0.0', platform: 'darwin', health: {} }),
         drivers: [createModelDriver(world, process, devices, this.#laws)],
         upgrade: NO_UPGRADE,
       },
