@@ -28,18 +28,17 @@ import {
 import type { Fleet } from './fleet.ts'
 import type { HeadBroker } from './head-broker.ts'
 import { makeKey } from './nkeys.ts'
-import type { RolloutActions, Rollouts } from './rollouts.ts'
+import type { Rollouts } from './rollouts.ts'
 
 const INVITATION_MS = 30 * MINUTE_MS
 /** Begins the id of an invitation. The token carries the invitation's key, not the box's. */
 export const INVITATION_PREFIX = 'join-'
 
 export class BoxActions {
-  readonly rollout: RolloutActions
+  readonly rollout: Rollouts
   readonly #core: Core
   readonly #broker: HeadBroker
   readonly #fleet: Fleet
-  readonly #rollouts: Rollouts
   readonly #apply: () => Promise<boolean>
 
   constructor(
@@ -47,7 +46,7 @@ export class BoxActions {
     given: {
       readonly broker: HeadBroker
       readonly fleet: Fleet
-      readonly rollouts: Rollouts
+      readonly rollout: Rollouts
       /** Lets the boxes of now connect, and cuts off all others; false if the broker does not. */
       readonly apply: () => Promise<boolean>
     },
@@ -55,8 +54,7 @@ export class BoxActions {
     this.#core = core
     this.#broker = given.broker
     this.#fleet = given.fleet
-    this.#rollouts = given.rollouts
-    this.rollout = given.rollouts.actions
+    this.rollout = given.rollout
     this.#apply = given.apply
   }
 
@@ -157,7 +155,7 @@ export class BoxActions {
       last_heard_at: isoTimeOrNull(heard?.lastHeardAt ?? box.lastHeardAt),
       joined_at: isoTimeOrNull(box.joinedAt),
       created_at: isoTime(box.createdAt),
-      upgrade: this.#rollouts.upgradeOf(id),
+      upgrade: this.rollout.upgradeOf(id),
     }
   }
 }

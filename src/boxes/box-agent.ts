@@ -84,7 +84,6 @@ export class BoxAgent implements Service {
     return { isHeard, since: this.#since, refused, sessions: [...this.#lines.keys()] }
   }
 
-  /** True if a run of this device has a session. */
   isOnline(kind: string, key: string): boolean {
     return this.#linesOf(kind, key).some(({ isOnline }) => isOnline)
   }

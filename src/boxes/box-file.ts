@@ -22,7 +22,6 @@ const BoxFile = Type.Object({
   ca: orNull,
   /** Public nkey of the head; null or missing until it is known. */
   head_key: Type.Optional(orNull),
-  /** The box's nkey: a secret. */
   seed: text,
   /** SHA-256 of the token that it joined with. */
   token: text,

@@ -45,7 +45,6 @@ type Entry = {
 type Device = {
   readonly number: number
   readonly session: LineSession
-  /** Aborts when the driver's session is over. */
   readonly controller: AbortController
 }
 
@@ -60,6 +59,8 @@ const TAKEN = { isTaken: true } as const
 
 export class BoxLine implements LineListener {
   readonly session: string
+  readonly kind: string
+  readonly key: string
   /** Subject of the head that the session belongs to. */
   readonly #up: string
   readonly #box: ThisBox
@@ -67,7 +68,6 @@ export class BoxLine implements LineListener {
   readonly #line: Request<'run'>['line']
   /** Aborts when the session is over: nothing goes up any more. */
   readonly #over = new AbortController()
-  /** Aborts the driver's run. */
   readonly #running = new AbortController()
   readonly #waiting: Entry[] = []
   readonly #open = new Map<number, Entry>()
@@ -90,17 +90,11 @@ export class BoxLine implements LineListener {
     this.#box = box
     this.#driver = driver
     this.session = session
+    this.kind = driver.kind
+    this.key = line.key
     this.#up = SUBJECTS.up(String(sessionOrder(session)[0]), box.id)
     this.#line = line
     this.done = this.#run()
-  }
-
-  get key(): string {
-    return this.#line.key
-  }
-
-  get kind(): string {
-    return this.#driver.kind
   }
 
   get isOver(): boolean {
@@ -111,7 +105,6 @@ export class BoxLine implements LineListener {
     return this.#sends.size > 0
   }
 
-  /** True if the driver has a session. */
   get isOnline(): boolean {
     return this.#device !== null
   }
@@ -215,7 +208,7 @@ export class BoxLine implements LineListener {
     return all
   }
 
-  /** An unsettled message as the driver gets it; none if the journal settles it or proves that it never left. */
+  /** Settles an unsettled message by the journal if it can; returns it for the driver if it may have left. */
   #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
     const { journal } = this.#box
     const made = this.#ownNote(note)
@@ -236,7 +229,6 @@ export class BoxLine implements LineListener {
     return mayBeThere ? [{ message: withoutPaths(message), note: row.note }] : []
   }
 
-  /** The note if this box made it; else null. */
   #ownNote(note: string | null) {
     const made = readBoxNote(note)
     return made?.box === this.#box.id ? made : null

@@ -24,13 +24,11 @@ export type ThisBox = {
   readonly folder: string
 }
 
-/** The run that a send belongs to. */
 type Run = {
   readonly session: string
   readonly line: LineId
   /** Subject of the head that the session belongs to. */
   readonly up: string
-  /** Aborts when the session is over. */
   readonly over: AbortSignal
 }
 

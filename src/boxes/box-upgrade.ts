@@ -18,7 +18,6 @@ type Report = NonNullable<Hello['upgrade']>
 /** `from` is the version that took the order. */
 type Installing = Order & { readonly from: string }
 
-/** The exchange of this machine's executable. */
 export type SelfUpgrade = {
   /** Reason against it; null if the box runs as a service. */
   readonly obstacle: string | null
@@ -66,7 +65,6 @@ export class BoxUpgrade implements Service {
     given: {
       readonly clock: Clock
       readonly log: Log
-      /** Folder of the download, and of the files about it. */
       readonly folder: string
       readonly version: string
       readonly fetch: FetchPiece

@@ -18,13 +18,11 @@ export type BrokerUsers = {
 export type BrokerSettings = BrokerUsers & {
   readonly port: number
   readonly files: {
-    /** Certificate with its key. */
     readonly server: string
     /** Serial number of that certificate: a renewed one makes another configuration. */
     readonly serial: string
     readonly pid: string
   }
-  /** Public nkey of the head. */
   readonly head: string
 }
 

@@ -52,7 +52,6 @@ export class Broker implements Service {
   readonly #pidFile: string
   readonly #wake = new Signal()
   #waiters: { readonly version: number; readonly done: (isApplied: boolean) => void }[] = []
-  /** Counts the calls of `apply`. */
   #version = 0
   /** Number of times that the server ended since it was last healthy. */
   #failures = 0

@@ -31,7 +31,6 @@ const VALID_SINCE_MS = 30 * DAY_MS
 const SERIAL_BYTES = 16
 const KEY_ID_BYTES = 8
 
-/** Object identifiers in DER. */
 const OID = {
   ecdsaWithSha256: '06082a8648ce3d040302',
   commonName: '0603550403',

@@ -10,7 +10,7 @@ import type { Found } from '../lines/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
-import { isBehind, isOther, newPeer, type Peer } from './peer.ts'
+import { isBehind, isOther, Peer } from './peer.ts'
 import {
   type Answer,
   ask,
@@ -81,7 +81,6 @@ export class Fleet {
   constructor(
     given: Pick<Fleet, 'clock' | 'folder' | 'takesFile'> & {
       readonly log: Log
-      /** Version of the head. */
       readonly version: string
       readonly records: BoxRecords
       /** Reads a piece of an executable that boxes are upgraded to. */
@@ -255,7 +254,7 @@ export class Fleet {
   #peer(id: BoxId, hello: Hello): Peer {
     const known = this.#peers.get(id)
     if (known !== undefined) return known
-    const peer = newPeer(id, hello, this.#epoch, timestamp(this.clock.now()))
+    const peer = new Peer(id, hello, this.#epoch, timestamp(this.clock.now()))
     this.#peers.set(id, peer)
     return peer
   }

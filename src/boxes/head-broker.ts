@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
+import type { OptionValues } from '../domain/option.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
 import { ownAddresses } from '../system/network-address.ts'
 import { accountBlock, HEAD_INBOX, type BrokerUsers } from './broker-config.ts'
@@ -13,6 +14,7 @@ import type { Link } from './link.ts'
 import type { NatsLink, NatsOptions } from './nats-link.ts'
 import { brokerFinding, findNatsServer, type BrokerMachine } from './nats-server.ts'
 import { type NkeyPair, publicKeyOf } from './nkeys.ts'
+import type { BROKER_OPTIONS } from './options.ts'
 
 export type HeadBroker = {
   /** Facts for a token; throws `broker_unavailable` if no box could connect. */
@@ -29,14 +31,7 @@ export type HeadBroker = {
   findings(): readonly Finding[]
 }
 
-export type HeadBrokerOptions = {
-  readonly natsServer: string | null
-  readonly brokerPort: number
-  readonly broker: readonly string[] | null
-  readonly brokerCa: string | null
-  readonly brokerSeed: string | null
-  readonly publicUrl: string | null
-}
+type Options = OptionValues<typeof BROKER_OPTIONS> & { readonly publicUrl: string | null }
 
 type Host = {
   readonly machine: BrokerMachine
@@ -45,13 +40,13 @@ type Host = {
   readonly users: () => BrokerUsers
 }
 
-export function createHeadBroker(options: HeadBrokerOptions, host: Host): HeadBroker {
+export function createHeadBroker(options: Options, host: Host): HeadBroker {
   const { broker: servers } = options
   return servers === null ? ownBroker(options, host) : clusterOf(servers, options, host)
 }
 
 function ownBroker(
-  { natsServer, brokerPort: port, publicUrl }: HeadBrokerOptions,
+  { natsServer, brokerPort: port, publicUrl }: Options,
   { machine, directory, users }: Host,
 ): HeadBroker {
   const broker = new Broker({ directory, port, program: natsServer, users }, machine)
@@ -77,7 +72,7 @@ function ownBroker(
 
 function clusterOf(
   servers: readonly string[],
-  { brokerCa, brokerSeed }: HeadBrokerOptions,
+  { brokerCa, brokerSeed }: Options,
   { machine, users }: Host,
 ): HeadBroker {
   let link: NatsLink | null = null

@@ -103,7 +103,7 @@ export function createBoxes(
     services: [{ name: 'boxes', run: (signal: AbortSignal) => run(head, signal) }, rollouts],
     /** One for each kind: for the devices of this machine and of all boxes. */
     drivers,
-    actions: new BoxActions(core, { broker, fleet, rollouts, apply }),
+    actions: new BoxActions(core, { broker, fleet, rollout: rollouts, apply }),
     rollouts,
     absence: (id: BoxId) => fleet.absence(id),
     /** Devices of a kind that the boxes report. */
@@ -223,7 +223,6 @@ type Head = {
   readonly fleet: Fleet
   readonly gate: FloodGate
   readonly broker: HeadBroker
-  /** Notified when boxes or invitations change. */
   readonly wake: Signal
 }
 

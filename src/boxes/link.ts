@@ -5,11 +5,7 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 
-export type ClockRandomLog = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-}
+export type ClockRandomLog = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 
 export type Link = {
   /**

@@ -27,7 +27,6 @@ export type LinkStatus = {
   readonly isConnected: boolean
   /** Last change of `isConnected`; null before the first connection. */
   readonly since: Timestamp | null
-  /** Address of the connection, `host:port`. */
   readonly server: string | null
   /** Null while connected, and before the first failure. */
   readonly problem: LinkProblem | null
@@ -49,7 +48,6 @@ export type NatsOptions = {
   /** Nkey seed of a user: `SU…`. */
   readonly seed: string
   readonly inboxPrefix: string
-  /** Name of the connection, for the broker's log. */
   readonly name: string
   /** True if a connection is used only if the server says that its user is in a separate account. */
   readonly needsOwnAccount?: boolean | undefined
@@ -321,7 +319,6 @@ function problemOf(error: unknown): LinkProblem {
   return isTls ? 'untrusted' : 'unreachable'
 }
 
-/** An error and its causes, outermost first. */
 function causesOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : []
 }

@@ -119,7 +119,6 @@ export async function endOrphan(
 
 /** One process of the program, whose log (its standard error) is read. */
 export class ServerProcess {
-  /** True if it listens. */
   isReady = false
   hasEnded = false
   /** Number of times that it has reloaded its configuration. */

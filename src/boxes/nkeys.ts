@@ -10,7 +10,6 @@ export type NkeyPair = { readonly seed: string; readonly publicKey: string }
 const KEYS_KEPT = 1_000
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Makes the key of a new user. */
 export async function makeKey(): Promise<NkeyPair> {
   const { nkeys } = await import('./nats-link.ts')
   const pair = nkeys.createUser()

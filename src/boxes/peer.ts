@@ -3,46 +3,34 @@
 import type { BoxId, Timestamp } from '../domain/ids.ts'
 import type { Hello } from './wire.ts'
 
-export type Peer = {
-  readonly id: BoxId
-  /** Epoch of the box's sessions: the head's, unless the box has seen a later one. */
-  epoch: number
-  isTooFarAhead: boolean
-  /** While the head asks whether another process has replaced the known one. */
-  isDoubted: boolean
-  stopServing: () => void
-  /** Boot id of the process that the head listens to. */
-  boot: string | null
-  /** Boot id of the process that has announced that it leaves. */
-  leftBoot: string | null
-  hello: Hello
-  isHeard: boolean
-  lastHeardAt: Timestamp
-  reportedAt: number
-  isOutdated: boolean
-  twiceUntil: number
-  forget: () => void
-}
-
 /** Minor versions that a box may be behind its head. */
 const BEHIND_MAX = 2
 
-export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Timestamp): Peer {
-  return {
-    id,
-    epoch,
-    isTooFarAhead: false,
-    isDoubted: false,
-    stopServing: () => {},
-    boot: null,
-    leftBoot: null,
-    hello,
-    isHeard: false,
-    lastHeardAt,
-    reportedAt: -Infinity,
-    isOutdated: false,
-    twiceUntil: -Infinity,
-    forget: () => {},
+export class Peer {
+  readonly id: BoxId
+  /** Epoch of the box's sessions: the head's, unless the box has seen a later one. */
+  epoch: number
+  isTooFarAhead = false
+  /** True while the head asks if another process has replaced the known one. */
+  isDoubted = false
+  stopServing: () => void = () => {}
+  /** Boot id of the process that the head listens to. */
+  boot: string | null = null
+  /** Boot id of the process that has announced that it leaves. */
+  leftBoot: string | null = null
+  hello: Hello
+  isHeard = false
+  lastHeardAt: Timestamp
+  reportedAt = -Infinity
+  isOutdated = false
+  twiceUntil = -Infinity
+  forget: () => void = () => {}
+
+  constructor(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Timestamp) {
+    this.id = id
+    this.hello = hello
+    this.epoch = epoch
+    this.lastHeardAt = lastHeardAt
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { BoxId } from '../domain/ids.ts'
 import type { OfflineReason } from '../domain/line.ts'
 import type { DriverLine, LineListener, LineSession, SendOutcome } from '../lines/driver.ts'
-import { deadline, nextTurn, withTimeout } from '../system/clock.ts'
+import { deadline, nextTurn, whenAborted, withTimeout } from '../system/clock.ts'
 import { fetchFile, readChunk } from './files.ts'
 import type { Fleet, FleetRun } from './fleet.ts'
 import { LinkError } from './link.ts'
@@ -94,7 +94,7 @@ export class RemoteLine implements FleetRun {
     if (absence !== null) this.leave(absence)
     try {
       await this.#start()
-      await ended(this.#over.signal)
+      await whenAborted(this.#over.signal)
       await withTimeout(this.#fleet.clock, QUIET_MS, this.#end(), null)
     } finally {
       this.#fleet.close(this)
@@ -337,11 +337,4 @@ function pageOf<Item>(all: readonly Item[], from: number) {
     to += 1
   }
   return { entries: all.slice(from, to), next: to < all.length ? to : null }
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve())
-  })
 }

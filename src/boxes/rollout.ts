@@ -10,7 +10,6 @@ import { MINUTE_MS } from '../domain/time.ts'
 import { lineId, listOf, nullable, oneOf, sentence, text, type Wire, word } from './wire-values.ts'
 import { type Hello, parsed } from './wire.ts'
 
-/** A box on its way to the new version. */
 const step = Type.Object({
   box: Type.Unsafe<BoxId>(Type.String({ pattern: '^box_[0-9a-z]{1,50}$' })),
   state: oneOf(['waiting', 'upgrading', 'upgraded', 'failed']),
@@ -59,7 +58,6 @@ export type BoxView = {
   readonly isReachable: boolean
   readonly version: string | null
   readonly platform: string | null
-  /** The box's report on an upgrade. */
   readonly upgrade: Hello['upgrade'] | null
   /** The box's enabled lines. */
   readonly lines: readonly {

@@ -38,15 +38,6 @@ type BoxOrder = Omit<Request<'upgrade'>, 'epoch'>
 /** Orders a box to upgrade; rejects with a LinkError if the box gives no answer. */
 export type SendOrder = (box: BoxId, request: BoxOrder) => Promise<Answer<'upgrade'>>
 
-export type RolloutActions = {
-  current(): api.Rollout | null
-  start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout>
-  /** Gives the boxes that failed another turn. */
-  resume(origin: Origin): Promise<api.Rollout>
-  /** Cancels: boxes that are already installing finish. */
-  cancel(origin: Origin): Promise<api.Rollout>
-}
-
 type Entry = Parameters<Audit['record']>[2] & { readonly origin: Origin }
 
 const TICK_MS = 2 * SECOND_MS
@@ -68,7 +59,6 @@ export class Rollouts implements Service {
     given: {
       /** Folder of the executables, which the owner's command fills. */
       readonly folder: string
-      /** Version of this head. */
       readonly version: string
       readonly viewOf: ViewOf
       /** Called after a change of the rollout. */
@@ -89,23 +79,28 @@ export class Rollouts implements Service {
     this.#rollout = stored && { ...stored, steps: stored.steps.map(again) }
   }
 
-  readonly actions: RolloutActions = {
-    current: () => (this.#rollout === null ? null : this.#resource()),
-    start: async (wish, origin) => {
-      const begun = await this.#begin(wish, origin)
-      await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
-      return this.#resource()
-    },
-    resume: async (origin) => {
-      const resumed = resume(this.#require())
-      await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
-      return this.#resource()
-    },
-    cancel: async (origin) => {
-      const canceled = this.#resource()
-      await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
-      return canceled
-    },
+  current(): api.Rollout | null {
+    return this.#rollout === null ? null : this.#resource()
+  }
+
+  async start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout> {
+    const begun = await this.#begin(wish, origin)
+    await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
+    return this.#resource()
+  }
+
+  /** Gives the boxes that failed another turn. */
+  async resume(origin: Origin): Promise<api.Rollout> {
+    const resumed = resume(this.#require())
+    await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
+    return this.#resource()
+  }
+
+  /** Boxes that are already installing finish. */
+  async cancel(origin: Origin): Promise<api.Rollout> {
+    const canceled = this.#resource()
+    await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
+    return canceled
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -124,8 +119,8 @@ export class Rollouts implements Service {
     const rollout = this.#rollout
     const step = rollout?.steps.find((one) => one.box === box && one.state !== 'upgraded')
     if (rollout && step && said?.order !== orderOf(rollout, step)) {
-      const isTurn = step.state === 'upgrading' || step.state === 'upgraded'
-      const state = isTurn ? 'installing' : step.state
+      const hasTurn = step.state !== 'waiting' && step.state !== 'failed'
+      const state = hasTurn ? 'installing' : step.state
       return { to: rollout.version, state, problem: step.problem }
     }
     return said ? { to: said.to, state: said.state, problem: said.problem } : null
@@ -187,7 +182,15 @@ export class Rollouts implements Service {
     if (!platforms.includes(platform ?? '')) {
       throw refused(`The release has no executable for ${box.name} (${platform}).`)
     }
-    return { ...FRESH, box: box.id }
+    return {
+      box: box.id,
+      state: 'waiting',
+      orders: 0,
+      from: null,
+      lines: [],
+      since: null,
+      problem: null,
+    }
   }
 
   async #advance(): Promise<void> {
@@ -283,15 +286,6 @@ function requestOf(rollout: Rollout, step: Step, { platform, lines }: BoxView): 
     isUnverified,
     lines: online.map(({ line }) => ({ kind: line.driver, key: line.key, name: lineName(line) })),
   }
-}
-
-const FRESH: Omit<Step, 'box'> = {
-  state: 'waiting',
-  orders: 0,
-  from: null,
-  lines: [],
-  since: null,
-  problem: null,
 }
 
 const UNDER_WAY = 'An upgrade of boxes is under way. End it first: hookline boxes upgrade --cancel'

@@ -57,10 +57,10 @@ for (const [what, alter] of ALTERED) {
     head.box(1).isReachable = true
     await head.clock.advance(5 * MINUTE)
 
-    expect(head.rollouts.actions.current()).toBeNull()
+    expect(head.rollouts.current()).toBeNull()
     expect(head.box(1).orders).toEqual([])
     await head.start()
-    expect(head.rollouts.actions.current()).toMatchObject({ status: 'running' })
+    expect(head.rollouts.current()).toMatchObject({ status: 'running' })
   })
 }
 

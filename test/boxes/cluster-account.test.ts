@@ -25,6 +25,7 @@ async function startHead() {
     brokerCa: cluster.caFile,
     brokerSeed: head.seed,
     publicUrl: null,
+    acceptUnsigned: false,
   }
   const users = { boxes: [{ id: 'studio', nkey: box.publicKey }], invitations: [] }
   const directory = dataDirectoryAt('/nowhere')

@@ -128,7 +128,7 @@ export class Head implements Disposable {
 
   start(version = '1.1.0', boxes = this.boxes.map(({ id }) => id as string)) {
     const wish = { version, boxes, platforms: [PLATFORM], is_unverified: false }
-    return this.rollouts.actions.start(wish, COMMAND_LINE)
+    return this.rollouts.start(wish, COMMAND_LINE)
   }
 
   /** Names of the boxes that are being upgraded at once, one after the other. */
