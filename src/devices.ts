@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { brokerUsersOf } from './boxes/admin.ts'
 import { createHeadBroker } from './boxes/head-broker.ts'
-import { createBoxes } from './boxes/head.ts'
+import { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
 import type { BoxId } from './domain/ids.ts'
 import { boxFindings, groupedByBox, numberTwiceFindings } from './health/box-findings.ts'
@@ -81,7 +81,7 @@ export function createDevices(
   const machine = { clock, random, log, run, start, findTool, platform: platform() }
   const users = () => brokerUsersOf(core.db, core.clock.now())
   const broker = parts.broker ?? createHeadBroker(config, { machine, directory, users })
-  const boxes = createBoxes(core, {
+  const boxes = new Boxes(core, {
     healthSignal: runtime.healthSignal,
     metrics: runtime.metrics,
     broker,

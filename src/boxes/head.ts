@@ -3,9 +3,9 @@
 
 import type { WatchedBox } from '../domain/box.ts'
 import type { BoxId } from '../domain/ids.ts'
-import type { Line, LineState } from '../domain/line.ts'
+import type { Line, LineState, OfflineReason } from '../domain/line.ts'
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts'
-import type { LineDriver } from '../lines/driver.ts'
+import type { Found, LineDriver } from '../lines/driver.ts'
 import {
   beginEpoch,
   epochOf,
@@ -18,6 +18,7 @@ import {
 } from '../storage/boxes.ts'
 import type { Core } from '../storage/core.ts'
 import type { Metrics } from '../system/metrics.ts'
+import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { acceptJoin, BoxActions, brokerUsersOf, INVITATION_PREFIX } from './admin.ts'
 import { serveJoins } from './enrolment.ts'
@@ -32,150 +33,204 @@ import { SignedLink, type Trust } from './signed-link.ts'
 
 type ListedLine = { readonly line: Line; readonly state: LineState }
 
-export type Boxes = ReturnType<typeof createBoxes>
-
 const ORDER_MS = 5_000
 
-export function createBoxes(
-  core: Core,
-  given: {
-    readonly healthSignal: Signal
-    readonly metrics: Metrics
-    readonly broker: HeadBroker
-    /** Name of this machine, for machines that join. */
-    readonly name: string
-    readonly version: string
-    /** Folder for files of received messages until they are stored. */
-    readonly folder: string
-    /** Folder of the executables that boxes are upgraded to. */
-    readonly releases: string
-    /** All lines of the relay, as they are now. */
-    readonly lines: () => readonly ListedLine[]
-    readonly store: { takes(size: number, others: number): Promise<boolean> }
-    readonly drivers: readonly LineDriver[]
-    /** Names of the kinds whose devices can be at a box. */
-    readonly deviceKinds: readonly string[]
-  },
-) {
-  const { db, clock, log } = core
-  const { broker, name, version, folder, lines, store, deviceKinds, metrics } = given
-  const wake = new Signal()
-  const fleet = new Fleet({
-    clock,
-    log,
-    version,
-    folder,
-    records: recordsIn(core),
-    takesFile: (size, others) => store.takes(size, others),
-    releaseFile: (request) => rollouts.chunk(request),
-  })
-  const drivers = joined(given.drivers, deviceKinds, fleet)
-  const changed = () => {
-    core.changes.publish([{ what: 'box', id: 'all' }])
-    given.healthSignal.notify()
-  }
-  fleet.onChange(changed)
-  const senders = () => listBoxes(db).flatMap(({ id }) => [id, INVITATION_PREFIX + id])
-  const gate = new FloodGate(core, { senders, changed })
-  const startedAt = core.ids.now()
-  const linesOf = (id: BoxId) => lines().filter(({ line }) => line.box === id)
-  const rollouts = new Rollouts(core, {
-    folder: given.releases,
-    version,
-    changed,
-    order: (id, order) =>
-      fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epochOf(id) }, ORDER_MS),
-    viewOf: (id) => viewOf(core, fleet, id, linesOf(id)),
-  })
-  const apply = () => {
-    wake.notify()
-    // Lines of a box that was removed end at once.
-    for (const { devicesChanged } of drivers) devicesChanged?.notify()
-    changed()
-    return broker.apply()
-  }
-  const head: Head = { core, name, fleet, gate, broker, wake }
-  const refused = (id: BoxId) =>
-    refusedDevices(core, fleet, { id, lines: linesOf(id), deviceKinds })
-  const watched = () => watchedBoxes(head, startedAt, refused)
-  metrics.onCollect(() => observe(metrics, watched()))
-  return {
-    services: [{ name: 'boxes', run: (signal: AbortSignal) => run(head, signal) }, rollouts],
-    /** One for each kind: for the devices of this machine and of all boxes. */
-    drivers,
-    actions: new BoxActions(core, { broker, fleet, rollout: rollouts, apply }),
-    rollouts,
-    absence: (id: BoxId) => fleet.absence(id),
-    /** Devices of a kind that the boxes report. */
-    devices: (kind: string) => fleet.devices(kind),
-    watched,
-    /** Lines that a box may bring before the owner has to add them. */
-    linesMax: () => linesMax(core),
-    nameOf: (id: BoxId) => findBox(db, id)?.name ?? id,
-  }
-}
+export class Boxes implements Service {
+  readonly name = 'boxes'
+  readonly services: readonly Service[]
+  /** One for each kind: for the devices of this machine and of all boxes. */
+  readonly drivers: readonly LineDriver[]
+  readonly actions: BoxActions
+  readonly rollouts: Rollouts
+  readonly #core: Core
+  readonly #broker: HeadBroker
+  readonly #machineName: string
+  readonly #fleet: Fleet
+  readonly #gate: FloodGate
+  readonly #lines: () => readonly ListedLine[]
+  readonly #deviceKinds: readonly string[]
+  readonly #startedAt: number
+  readonly #changed: () => void
+  /** Notified when boxes or invitations change. */
+  readonly #wake = new Signal()
 
-function linesMax({ settings }: Core): number {
-  return settings.get('box_lines_max')
-}
-
-function watchedBoxes(
-  { core: { db, clock }, fleet, gate }: Head,
-  startedAt: number,
-  refused: (box: BoxId) => number,
-): readonly WatchedBox[] {
-  const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
-  return joined.map(({ id, name, version }) => {
-    const heard = fleet.snapshot(id)
-    return {
-      id,
-      name,
-      absence: fleet.absence(id),
-      silentMs: clock.now() - (heard?.lastHeardAt ?? startedAt),
-      version: heard?.version ?? version,
-      freeBytes: heard?.health.freeBytes ?? null,
-      isTwice: heard?.isTwice === true,
-      cutOffUntil: gate.cutOff.get(id) ?? null,
-      isUnsigned: fleet.refuses(id),
-      refusedDevices: refused(id),
+  constructor(
+    core: Core,
+    given: {
+      readonly healthSignal: Signal
+      readonly metrics: Metrics
+      readonly broker: HeadBroker
+      /** Name of this machine, for machines that join. */
+      readonly name: string
+      readonly version: string
+      /** Folder for files of received messages until they are stored. */
+      readonly folder: string
+      /** Folder of the executables that boxes are upgraded to. */
+      readonly releases: string
+      /** All lines of the relay, as they are now. */
+      readonly lines: () => readonly ListedLine[]
+      readonly store: { takes(size: number, others: number): Promise<boolean> }
+      readonly drivers: readonly LineDriver[]
+      /** Names of the kinds whose devices can be at a box. */
+      readonly deviceKinds: readonly string[]
+    },
+  ) {
+    const { broker, version, folder, store, deviceKinds } = given
+    this.#core = core
+    this.#broker = broker
+    this.#machineName = given.name
+    this.#lines = given.lines
+    this.#deviceKinds = deviceKinds
+    const fleet = new Fleet({
+      clock: core.clock,
+      log: core.log,
+      version,
+      folder,
+      records: recordsIn(core),
+      takesFile: (size, others) => store.takes(size, others),
+      releaseFile: (request) => this.rollouts.chunk(request),
+    })
+    this.#fleet = fleet
+    this.drivers = joined(given.drivers, deviceKinds, fleet)
+    const changed = () => {
+      core.changes.publish([{ what: 'box', id: 'all' }])
+      given.healthSignal.notify()
     }
-  })
-}
+    fleet.onChange(changed)
+    this.#gate = new FloodGate(core, { senders: () => sendersIn(core), changed })
+    this.#startedAt = core.ids.now()
+    this.rollouts = new Rollouts(core, {
+      folder: given.releases,
+      version,
+      changed,
+      order: (id, order) =>
+        fleet.ask(id, 'upgrade', { ...order, epoch: fleet.epochOf(id) }, ORDER_MS),
+      viewOf: (id) => this.#viewOf(id),
+    })
+    this.#changed = changed
+    const apply = () => this.#apply()
+    this.actions = new BoxActions(core, { broker, fleet, rollout: this.rollouts, apply })
+    this.services = [this, this.rollouts]
+    given.metrics.onCollect(() => observe(given.metrics, this.watched()))
+  }
 
-/** The number of a box's devices that became no line, because it has as many as it may bring. */
-function refusedDevices(
-  core: Core,
-  fleet: Fleet,
-  box: {
-    readonly id: BoxId
-    readonly lines: readonly ListedLine[]
-    readonly deviceKinds: readonly string[]
-  },
-): number {
-  if (box.lines.length < linesMax(core)) return 0
-  const keys = new Set(box.lines.map(({ line }) => line.key))
-  const found = box.deviceKinds.flatMap((kind) => fleet.devices(kind))
-  return found.filter((one) => one.box === box.id && one.number !== null && !keys.has(one.key))
-    .length
-}
+  readonly absence = (id: BoxId): OfflineReason | null => this.#fleet.absence(id)
 
-function viewOf(
-  { db }: Core,
-  fleet: Fleet,
-  id: BoxId,
-  lines: readonly ListedLine[],
-): BoxView | null {
-  const box = findBox(db, id)
-  if (box === null || box.removedAt !== null) return null
-  const heard = fleet.snapshot(id)
-  const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
-  const enabled = lines.filter(({ line }) => line.isEnabled)
-  return {
-    isReachable: heard?.isHeard === true,
-    version,
-    platform,
-    upgrade,
-    lines: enabled.map(({ line, state }) => ({ line, isOnline: state.status === 'online' })),
+  /** Devices of a kind that the boxes report. */
+  readonly devices = (kind: string): readonly Found[] => this.#fleet.devices(kind)
+
+  /** Lines that a box may bring before the owner has to add them. */
+  readonly linesMax = (): number => this.#core.settings.get('box_lines_max')
+
+  nameOf(id: BoxId): string {
+    return findBox(this.#core.db, id)?.name ?? id
+  }
+
+  watched(): readonly WatchedBox[] {
+    const { db, clock } = this.#core
+    const joined = listBoxes(db).filter((box) => box.joinedAt !== null && box.removedAt === null)
+    return joined.map(({ id, name, version }) => {
+      const heard = this.#fleet.snapshot(id)
+      return {
+        id,
+        name,
+        absence: this.#fleet.absence(id),
+        silentMs: clock.now() - (heard?.lastHeardAt ?? this.#startedAt),
+        version: heard?.version ?? version,
+        freeBytes: heard?.health.freeBytes ?? null,
+        isTwice: heard?.isTwice === true,
+        cutOffUntil: this.#gate.cutOff.get(id) ?? null,
+        isUnsigned: this.#fleet.refuses(id),
+        refusedDevices: this.#refusedDevices(id),
+      }
+    })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#isNeeded()) await this.#live(signal)
+      else await this.#wake.wait(this.#core.clock, DAY_MS, signal)
+    }
+  }
+
+  /** The number of a box's devices that became no line, because it has as many as it may bring. */
+  #refusedDevices(box: BoxId): number {
+    const own = this.#linesOf(box)
+    if (own.length < this.linesMax()) return 0
+    const keys = new Set(own.map(({ line }) => line.key))
+    const found = this.#deviceKinds.flatMap((kind) => this.#fleet.devices(kind))
+    return found.filter((one) => one.box === box && one.number !== null && !keys.has(one.key))
+      .length
+  }
+
+  #apply(): Promise<boolean> {
+    this.#wake.notify()
+    // Lines of a box that was removed end at once.
+    for (const { devicesChanged } of this.drivers) devicesChanged?.notify()
+    this.#changed()
+    return this.#broker.apply()
+  }
+
+  #linesOf(box: BoxId): readonly ListedLine[] {
+    return this.#lines().filter(({ line }) => line.box === box)
+  }
+
+  #viewOf(id: BoxId): BoxView | null {
+    const box = findBox(this.#core.db, id)
+    if (box === null || box.removedAt !== null) return null
+    const heard = this.#fleet.snapshot(id)
+    const { version, platform, upgrade } = heard ?? { ...box, upgrade: null }
+    const enabled = this.#linesOf(id).filter(({ line }) => line.isEnabled)
+    const lines = enabled.map(({ line, state }) => ({ line, isOnline: state.status === 'online' }))
+    return { isReachable: heard?.isHeard === true, version, platform, upgrade, lines }
+  }
+
+  #isNeeded(): boolean {
+    const { boxes, invitations } = brokerUsersOf(this.#core.db, this.#core.clock.now())
+    return boxes.length + invitations.length > 0
+  }
+
+  /** Runs from the first box or invitation to the end of the last one. */
+  async #live(stop: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    const serving = this.#broker.run(AbortSignal.any([stop, over.signal]))
+    const link = await this.#broker.connect().catch(async (error: unknown) => {
+      over.abort()
+      await serving
+      throw error
+    })
+    const leave = await this.#serve(this.#gate.over(link))
+    try {
+      while (!stop.aborted && this.#isNeeded()) {
+        const before = this.linesMax()
+        await Promise.race([this.#wake.wait(this.#core.clock, MINUTE_MS, stop), serving])
+        this.#gate.refresh()
+        if (this.linesMax() !== before) this.#fleet.changed()
+      }
+    } finally {
+      leave()
+      await link.close()
+      over.abort()
+      await serving
+    }
+  }
+
+  /** Answers boxes, and machines that join, in a new epoch. Returns a function that stops answering. */
+  async #serve(link: Link): Promise<() => void> {
+    const epoch = await this.#core.writer.write((tx) => beginEpoch(tx))
+    const key = await this.#broker.key()
+    const stopJoins = serveJoins(link, {
+      name: this.#machineName,
+      key: key.publicKey,
+      accept: (request) => acceptJoin(this.#core, request),
+      apply: () => this.#broker.apply(),
+    })
+    const signed = new SignedLink(link, key, trustIn(this.#core), this.#core)
+    const detach = this.#fleet.attach(signed, epoch)
+    return () => {
+      stopJoins()
+      detach()
+    }
   }
 }
 
@@ -217,54 +272,6 @@ function recordsIn({ db, writer, ids, log }: Core): BoxRecords {
   }
 }
 
-type Head = {
-  readonly core: Core
-  readonly name: string
-  readonly fleet: Fleet
-  readonly gate: FloodGate
-  readonly broker: HeadBroker
-  readonly wake: Signal
-}
-
-async function run(head: Head, signal: AbortSignal): Promise<void> {
-  const { core, wake } = head
-  while (!signal.aborted) {
-    if (isNeeded(core)) await live(head, signal)
-    else await wake.wait(core.clock, DAY_MS, signal)
-  }
-}
-
-function isNeeded({ db, clock }: Core): boolean {
-  const { boxes, invitations } = brokerUsersOf(db, clock.now())
-  return boxes.length + invitations.length > 0
-}
-
-/** Runs from the first box or invitation to the end of the last one. */
-async function live(head: Head, stop: AbortSignal): Promise<void> {
-  const { core, fleet, gate, broker, wake } = head
-  const over = new AbortController()
-  const serving = broker.run(AbortSignal.any([stop, over.signal]))
-  const link = await broker.connect().catch(async (error: unknown) => {
-    over.abort()
-    await serving
-    throw error
-  })
-  const leave = await serve(head, gate.over(link))
-  try {
-    while (!stop.aborted && isNeeded(core)) {
-      const before = linesMax(core)
-      await Promise.race([wake.wait(core.clock, MINUTE_MS, stop), serving])
-      gate.refresh()
-      if (linesMax(core) !== before) fleet.changed()
-    }
-  } finally {
-    leave()
-    await link.close()
-    over.abort()
-    await serving
-  }
-}
-
 /** A box is known by the key that it joined with. */
 function trustIn({ db, writer, log }: Core): Trust {
   return {
@@ -280,19 +287,7 @@ function trustIn({ db, writer, log }: Core): Trust {
   }
 }
 
-/** Answers boxes, and machines that join, in a new epoch. Returns a function that stops answering. */
-async function serve({ core, name, fleet, broker }: Head, link: Link): Promise<() => void> {
-  const epoch = await core.writer.write((tx) => beginEpoch(tx))
-  const key = await broker.key()
-  const stopJoins = serveJoins(link, {
-    name,
-    key: key.publicKey,
-    accept: (request) => acceptJoin(core, request),
-    apply: () => broker.apply(),
-  })
-  const detach = fleet.attach(new SignedLink(link, key, trustIn(core), core), epoch)
-  return () => {
-    stopJoins()
-    detach()
-  }
+/** Boxes and invitations, by the last word of their subjects. */
+function sendersIn({ db }: Core): readonly string[] {
+  return listBoxes(db).flatMap(({ id }) => [id, INVITATION_PREFIX + id])
 }

@@ -79,7 +79,7 @@ const open = Type.Object({ guid, note })
 const awaited = Type.Object({ messageGuid: guid, attachmentGuid: guid })
 const pageOf = <Item extends TSchema>(entry: Item) => listOf(entry, 100_000)
 
-export const health = Type.Object({
+const health = Type.Object({
   freeBytes: Type.Optional(bytes),
   system: Type.Optional(word),
   isOnBattery: Type.Optional(Type.Boolean()),
@@ -227,7 +227,6 @@ export type Request<Name extends OperationName> = Wire<Operations[Name]['request
 export type Answer<Name extends OperationName> = Wire<Operations[Name]['answer']>
 export type Item = Wire<typeof item>
 export type Hello = Request<'hello'>
-export type Health = Wire<typeof health>
 export type Chunk = Wire<typeof chunk>
 export type { WireEvent }
 export { EPOCH_MAX, SENTENCE_LENGTH_MAX }
