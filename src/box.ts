@@ -1,5 +1,5 @@
-// The root of a box: drivers of this machine's devices, their journal, and the agent that runs them for a
-// head. No HTTP, no database of messages; a control socket for the owner's commands.
+// The root of a box: the drivers of this machine's devices, their journal, and the agent that runs them for a head.
+// It has a control socket for the owner's commands, but no HTTP port and no database of messages.
 
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
@@ -7,9 +7,9 @@ import { platform, release } from 'node:os'
 import { join } from 'node:path'
 
 import type { BoxFinding, BoxReport } from './api/boxes.ts'
-import { createAgent, type Agent } from './boxes/box-agent.ts'
+import { BoxAgent } from './boxes/box-agent.ts'
 import { keepHeadKey, type BoxFile } from './boxes/box-file.ts'
-import { BoxUpgrade, type BoxUpgradeTools } from './boxes/box-upgrade.ts'
+import { BoxUpgrade, type SelfUpgrade } from './boxes/box-upgrade.ts'
 import { inboxOf } from './boxes/broker-config.ts'
 import { openJournal } from './boxes/journal.ts'
 import { SUBJECTS } from './boxes/link.ts'
@@ -33,7 +33,7 @@ import type { Random } from './system/random.ts'
 import { runServices, type Service } from './system/service.ts'
 import { PLATFORM, VERSION } from './system/version.ts'
 
-/** What a box has from outside of it, which a test replaces. */
+/** The parts of a box that come from outside, which a test replaces. */
 export type BoxOutside = {
   readonly clock: Clock
   readonly random: Random
@@ -42,18 +42,17 @@ export type BoxOutside = {
   /** Findings about the machine. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   readonly companions: readonly Service[]
-  /** The way in which the box upgrades itself. */
-  readonly selfUpgrade: Pick<BoxUpgradeTools, 'obstacle' | 'install' | 'isWatched'>
+  readonly selfUpgrade: SelfUpgrade
 }
 
 export type Box = {
   report(): Promise<BoxReport>
-  /** Lets sends past their point of no return end, says that it leaves, and closes everything. */
+  /** Announces to the head that the box leaves, lets granted sends end, and closes everything. */
   stop(): Promise<void>
 }
 
 const REPORT_MS = 5_000
-/** For half a megabyte over a slow line. */
+/** Time for half a megabyte over a slow connection. */
 const CHUNK_MS = 30_000
 
 /** Takes the data directory and runs; throws if another process has it, or if it is a relay's. */
@@ -70,31 +69,25 @@ export async function startBox(config: Config, file: BoxFile, outside: BoxOutsid
   const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
   const connection = await connect(file, outside)
   const link = await signed(connection, file, directory.boxFile, outside)
-  const upgrade = new BoxUpgrade({
-    ...outside.selfUpgrade,
+  const upgrade = new BoxUpgrade(outside.selfUpgrade, {
     clock,
     log,
     version: VERSION,
-    acceptsUnsigned: config.acceptUnsigned,
     folder: join(directory.path, 'download'),
     fetch(request, epoch) {
       const subject = SUBJECTS.up(String(Math.max(epoch, journal.fence)), file.box_id)
       return ask({ link, subject, timeoutMs: CHUNK_MS }, 'release_file', request)
     },
   })
-  const agent = createAgent({
-    link,
-    journal,
-    drivers,
-    clock,
-    log,
-    upgrade,
-    boxId: file.box_id,
+  const folder = join(directory.path, 'box-files')
+  const box = { id: file.box_id, link, journal, clock, log, folder }
+  const system = `${platform()} ${release()}`
+  const facts = () => ({
     version: VERSION,
     platform: PLATFORM,
-    folder: join(directory.path, 'box-files'),
-    health: () => ({ freeBytes: freeBytes(directory.path), system: `${platform()} ${release()}` }),
+    health: { freeBytes: freeBytes(directory.path), system },
   })
+  const agent = new BoxAgent(box, { facts, drivers, upgrade })
   const services = [...kinds.services, ...companions, agent, upgrade]
   const running = runServices(services, { clock, log })
   const report = () => reportOf({ file, connection, link, agent, drivers })
@@ -136,7 +129,7 @@ function answerOwner(
   return server
 }
 
-/** Path at which an upgrade says that the new version may stay. */
+/** Path that an upgrade asks for the version that runs. */
 const STARTUP_CHECK_PATH = '/api/v1/judgement'
 
 function readiness(reason: string | null): Response {
@@ -144,8 +137,8 @@ function readiness(reason: string | null): Response {
   return Response.json({ status: 'starting', reason }, { status: 503 })
 }
 
-/** Reason why the box does not work as it should; null once the head hears it, with the lines of before an upgrade. */
-function notReady(agent: Agent, upgrade: BoxUpgrade): string | null {
+/** Reason why the box isn't ready; null once the head hears it, and the lines from before an upgrade are online. */
+function notReady(agent: BoxAgent, upgrade: BoxUpgrade): string | null {
   const { isHeard, refused } = agent.status()
   if (!isHeard) return 'The head does not answer it.'
   if (refused !== null) return PROBLEMS[refused] ?? refused
@@ -162,7 +155,7 @@ async function connect(file: BoxFile, outside: BoxOutside): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, outside)
 }
 
-/** The first head that signs for good is the only one, if none was known from joining. */
+/** Signs the connection. If joining gave no key of the head, the first head that signs for good becomes the only one. */
 async function signed(connection: NatsLink, file: BoxFile, path: string, outside: BoxOutside) {
   const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
   let { head_key: head = null } = file
@@ -175,7 +168,7 @@ async function signed(connection: NatsLink, file: BoxFile, path: string, outside
 
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
 
-/** A driver that the head and the owner ask: it has one question of each kind at a time. */
+/** A driver that both the head and the owner ask: checkups that overlap share one answer. */
 function shared(driver: LineDriver, checkMore: LineDriver['checkup']): SharedDriver {
   let found: readonly Found[] = []
   let checking: Promise<readonly Finding[]> | null = null
@@ -195,11 +188,11 @@ type Reported = {
   readonly file: BoxFile
   readonly connection: NatsLink
   readonly link: SignedLink
-  readonly agent: Agent
+  readonly agent: BoxAgent
   readonly drivers: readonly SharedDriver[]
 }
 
-/** Reason why the head does not use the box; null for none. */
+/** Reason why the head doesn't use the box; null if it does. */
 function problemOf({ file, agent, connection, link }: Reported): string | null {
   const { isConnected, problem } = connection.status()
   if (!isConnected) return problem ?? 'connecting'
@@ -235,7 +228,7 @@ async function reportOf(reported: Reported): Promise<BoxReport> {
   }
 }
 
-/** Problems of a box on its way to the head, in words. */
+/** Sentences for the reasons why the head doesn't use the box. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   connecting: 'The connection is being made.',
   unreachable: 'Nothing answers at its addresses.',

@@ -3,9 +3,11 @@
 import { homedir, hostname, platform } from 'node:os'
 import { join } from 'node:path'
 
+import { brokerUsersOf } from './boxes/admin.ts'
 import { createHeadBroker } from './boxes/head-broker.ts'
-import { createBoxes } from './boxes/head.ts'
+import { Boxes } from './boxes/head.ts'
 import type { Config } from './config.ts'
+import type { BoxId } from './domain/ids.ts'
 import { boxFindings, groupedByBox, numberTwiceFindings } from './health/box-findings.ts'
 import { ofRelay } from './health/catalogue.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
@@ -58,39 +60,46 @@ export function createDevices(
     readonly lines: () => readonly LineSnapshot[]
   },
 ) {
+  const { core, directory, health } = runtime
   const { config, parts, lines } = given
-  const { wallClock: clock, random, log, directory, health } = runtime
+  const { wallClock: clock, random, log } = runtime
   const { restart = null } = parts
-  const callers = () => listLiveBridges(runtime.db)
+  const callers = () => listLiveBridges(core.db)
   const kinds = createLineKinds(
     config,
-    { directory, clock, relayClock: runtime.clock, random, log, restart, callers },
+    { directory, clock, relayClock: core.clock, random, log, restart, callers },
     {
       lines: () => lines().map(({ line }) => line),
       kinds: parts.kinds,
       drivers: parts.drivers,
     },
   )
-  const start = { run: processRunner(clock), start: startReadProcess, findTool }
-  const outside = { ...start, clock, random, log, platform: platform() }
-  const options = { ...config, dataDir: directory.path }
-  const boxes = createBoxes({
-    ...runtime,
-    ...kinds,
-    version: VERSION,
+  const run = processRunner(clock)
+  const start = startReadProcess
+  const machine = { clock, random, log, run, start, findTool, platform: platform() }
+  const users = () => brokerUsersOf(core.db, core.clock.now())
+  const broker = parts.broker ?? createHeadBroker(config, { machine, directory, users })
+  const boxes = new Boxes(core, {
+    healthSignal: runtime.healthSignal,
+    metrics: runtime.metrics,
+    broker,
     name: hostname(),
+    version: VERSION,
     folder: join(directory.path, 'box-files'),
     releases: join(directory.path, 'rollout'),
     lines,
-    createBroker: (users) => parts.broker ?? createHeadBroker(options, outside, users),
+    store: runtime.store,
+    drivers: kinds.drivers,
+    deviceKinds: kinds.deviceKinds,
   })
+  const nameOf = (box: BoxId) => boxes.nameOf(box)
   health.include(async () => {
-    const broker = boxes.findings()
+    const found = broker.findings()
     return [
-      ...broker.map(ofRelay),
-      ...groupedByBox(boxes.rollouts.findings().map(ofRelay), (box) => boxes.nameOf(box)),
-      ...boxFindings(boxes.watched(), broker[0]?.code ?? null),
-      ...numberTwiceFindings(lines(), (box) => boxes.nameOf(box)),
+      ...found.map(ofRelay),
+      ...groupedByBox(boxes.rollouts.findings().map(ofRelay), nameOf),
+      ...boxFindings(boxes.watched(), found[0]?.code ?? null),
+      ...numberTwiceFindings(lines(), nameOf),
     ]
   })
   return { kinds, boxes, services: [...kinds.services, ...boxes.services] }

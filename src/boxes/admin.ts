@@ -5,9 +5,7 @@ import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
 import { INVITED_NAME, isBoxName } from '../domain/box.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type BoxId } from '../domain/ids.ts'
-import type { OfflineReason } from '../domain/line.ts'
 import { MINUTE_MS } from '../domain/time.ts'
-import type { Audit } from '../storage/audit.ts'
 import {
   findBox,
   findLiveBox,
@@ -17,118 +15,148 @@ import {
   updateBox,
   type Box,
 } from '../storage/boxes.ts'
-import type { Db, Tx } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
+import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import {
   decideJoin,
   writeToken,
   type Invitation,
   type JoinAnswer,
   type JoinRequest,
-  type JoinToken,
 } from './enrolment.ts'
+import type { Fleet } from './fleet.ts'
+import type { HeadBroker } from './head-broker.ts'
 import { makeKey } from './nkeys.ts'
-import type { RolloutActions, Rollouts } from './rollouts.ts'
-
-export type BoxActions = {
-  /** Boxes and invitations, oldest first. */
-  list(): readonly api.Box[]
-  add(name: string, origin: Origin): Promise<api.InvitedBox>
-  rename(box: string, name: string, origin: Origin): Promise<api.Box>
-  /** Cuts it off at once; returns its id. */
-  remove(box: string, origin: Origin): Promise<BoxId>
-  brokerUsers(): Promise<string>
-  readonly rollout: RolloutActions
-}
-
-export type BoxAdminTools = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-  /** Throws `broker_unavailable` where no box could connect. */
-  readonly prepare: () => Promise<Omit<JoinToken, 'id' | 'seed'>>
-  /** Lets the boxes of now connect, and cuts off all others; false where the broker does not. */
-  readonly apply: () => Promise<boolean>
-  readonly brokerUsers: () => Promise<string>
-  readonly absence: (box: BoxId) => OfflineReason | null
-  readonly freeBytes: (box: BoxId) => number | null
-  readonly lastHeardAt: (box: Box) => Box['lastHeardAt']
-  readonly rollouts: Pick<Rollouts, 'actions' | 'upgradeOf'>
-}
+import type { Rollouts } from './rollouts.ts'
 
 const INVITATION_MS = 30 * MINUTE_MS
-/** Marks the id of an invitation, which the key of its token has, and not that of the box. */
+/** Begins the id of an invitation. The token carries the invitation's key, not the box's. */
 export const INVITATION_PREFIX = 'join-'
 
-export function createBoxActions(tools: BoxAdminTools): BoxActions {
-  const { db, writer, audit } = tools
-  return {
-    brokerUsers: tools.brokerUsers,
-    rollout: tools.rollouts.actions,
-    list: () =>
-      listBoxes(db)
-        .filter(({ removedAt }) => removedAt === null)
-        .map((box) => resourceOf(tools, box)),
-    add: (name, origin) => addBox(tools, name, origin),
-    async rename(text, name, origin) {
-      requireName(name)
-      const id = await writer.write((tx) => {
-        const box = requireBox(tx, text)
-        if (box.name !== name) requireFree(tx, name)
-        updateBox(tx, box.id, { name })
-        const [before, after] = [{ name: box.name }, { name }]
-        audit.record(tx, origin, { action: 'box.renamed', about: thing(box.id), before, after })
-        return box.id
-      })
-      await tools.apply()
-      return resourceOf(tools, requireBox(db, id))
-    },
-    async remove(text, origin) {
-      const id = await writer.write((tx) => removeBox(tools, tx, { text, origin }))
-      await tools.apply()
-      return id
-    },
-  }
-}
+export class BoxActions {
+  readonly rollout: Rollouts
+  readonly #core: Core
+  readonly #broker: HeadBroker
+  readonly #fleet: Fleet
+  readonly #apply: () => Promise<boolean>
 
-/** An invitation in the place of an earlier one with this name. */
-async function addBox(tools: BoxAdminTools, name: string, origin: Origin): Promise<api.InvitedBox> {
-  const { db, writer, ids, audit } = tools
-  requireName(name)
-  const way = await tools.prepare()
-  const { seed, publicKey } = await makeKey()
-  const isDirect = way.kind === 'direct'
-  const { id, invitedUntil } = await writer.write((tx) => {
-    const known = findLiveBox(tx, name)
-    if (known !== null && known.joinedAt !== null) throw nameTaken(name)
-    const box: Box = {
-      ...NEW_BOX,
-      id: known?.id ?? ids.id('box'),
-      name,
-      createdAt: ids.now(),
-      ...(isDirect
-        ? { publicKey }
-        : { invitationKey: publicKey, invitedUntil: timestamp(ids.now() + INVITATION_MS) }),
-    }
-    if (known === null) insertBox(tx, box)
-    else updateBox(tx, box.id, box)
-    // A version that can read its token signs.
-    if (isDirect) insistOnSignature(tx, box.id, publicKey)
-    audit.record(tx, origin, { action: 'box.invited', about: thing(box.id), after: { name } })
-    return box
-  })
-  if (!(await tools.apply())) {
-    throw new RelayError('broker_unavailable', 'The broker did not start. See: hookline doctor')
+  constructor(
+    core: Core,
+    given: {
+      readonly broker: HeadBroker
+      readonly fleet: Fleet
+      readonly rollout: Rollouts
+      /** Lets the boxes of now connect, and cuts off all others; false if the broker does not. */
+      readonly apply: () => Promise<boolean>
+    },
+  ) {
+    this.#core = core
+    this.#broker = given.broker
+    this.#fleet = given.fleet
+    this.rollout = given.rollout
+    this.#apply = given.apply
   }
-  const token = writeToken({ ...way, id: isDirect ? id : INVITATION_PREFIX + id, seed })
-  return {
-    ...resourceOf(tools, requireBox(db, id)),
-    command: `hookline join ${token}`,
-    expires_at: isoTimeOrNull(invitedUntil),
-    needs_user: isDirect,
+
+  /** Boxes and invitations, oldest first. */
+  list(): readonly api.Box[] {
+    const live = listBoxes(this.#core.db).filter(({ removedAt }) => removedAt === null)
+    return live.map((box) => this.#resource(box))
+  }
+
+  brokerUsers(): Promise<string> {
+    return this.#broker.users()
+  }
+
+  /** Invites a machine; replaces an earlier invitation with this name. */
+  async add(name: string, origin: Origin): Promise<api.InvitedBox> {
+    const { writer, ids, audit } = this.#core
+    requireName(name)
+    const way = await this.#broker.prepare()
+    const { seed, publicKey } = await makeKey()
+    const isDirect = way.kind === 'direct'
+    const { id, invitedUntil } = await writer.write((tx) => {
+      const known = findLiveBox(tx, name)
+      if (known !== null && known.joinedAt !== null) throw nameTaken(name)
+      const box: Box = {
+        ...NEW_BOX,
+        id: known?.id ?? ids.id('box'),
+        name,
+        createdAt: ids.now(),
+        ...(isDirect
+          ? { publicKey }
+          : { invitationKey: publicKey, invitedUntil: timestamp(ids.now() + INVITATION_MS) }),
+      }
+      if (known === null) insertBox(tx, box)
+      else updateBox(tx, box.id, box)
+      // A version that can read its token signs.
+      if (isDirect) insistOnSignature(tx, box.id, publicKey)
+      audit.record(tx, origin, { action: 'box.invited', about: thing(box.id), after: { name } })
+      return box
+    })
+    if (!(await this.#apply())) {
+      throw new RelayError('broker_unavailable', 'The broker did not start. See: hookline doctor')
+    }
+    const token = writeToken({ ...way, id: isDirect ? id : INVITATION_PREFIX + id, seed })
+    return {
+      ...this.#require(id),
+      command: `hookline join ${token}`,
+      expires_at: isoTimeOrNull(invitedUntil),
+      needs_user: isDirect,
+    }
+  }
+
+  async rename(text: string, name: string, origin: Origin): Promise<api.Box> {
+    const { writer, audit } = this.#core
+    requireName(name)
+    const id = await writer.write((tx) => {
+      const box = requireBox(tx, text)
+      if (box.name !== name && findLiveBox(tx, name) !== null) throw nameTaken(name)
+      updateBox(tx, box.id, { name })
+      const [before, after] = [{ name: box.name }, { name }]
+      audit.record(tx, origin, { action: 'box.renamed', about: thing(box.id), before, after })
+      return box.id
+    })
+    await this.#apply()
+    return this.#require(id)
+  }
+
+  /** Cuts a box off at once and returns its id. Its lines stay, and may continue on other machines. */
+  async remove(text: string, origin: Origin): Promise<BoxId> {
+    const { writer, ids, audit } = this.#core
+    const removed = await writer.write((tx) => {
+      const { id, name } = requireBox(tx, text)
+      updateBox(tx, id, { removedAt: ids.now(), invitationKey: null, invitedUntil: null })
+      audit.record(tx, origin, { action: 'box.removed', about: thing(id), before: { name } })
+      return id
+    })
+    await this.#apply()
+    return removed
+  }
+
+  #require(id: BoxId): api.Box {
+    return this.#resource(requireBox(this.#core.db, id))
+  }
+
+  #resource(box: Box): api.Box {
+    const { id } = box
+    const hasJoined = box.joinedAt !== null
+    const reason = hasJoined ? this.#fleet.absence(id) : null
+    const whenJoined = reason === null ? 'online' : 'offline'
+    const heard = this.#fleet.snapshot(id)
+    return {
+      id,
+      name: box.name,
+      status: hasJoined ? whenJoined : 'invited',
+      status_reason: reason?.code ?? null,
+      version: box.version,
+      platform: box.platform,
+      free_bytes: heard?.health.freeBytes ?? null,
+      last_heard_at: isoTimeOrNull(heard?.lastHeardAt ?? box.lastHeardAt),
+      joined_at: isoTimeOrNull(box.joinedAt),
+      created_at: isoTime(box.createdAt),
+      upgrade: this.rollout.upgradeOf(id),
+    }
   }
 }
 
@@ -143,21 +171,9 @@ const NEW_BOX: Omit<Box, 'id' | 'name' | 'createdAt'> = {
   lastHeardAt: null,
 }
 
-/** Its lines stay, and may continue on other machines. */
-function removeBox(
-  { ids, audit }: BoxAdminTools,
-  tx: Tx,
-  { text, origin }: { readonly text: string; readonly origin: Origin },
-): BoxId {
-  const { id, name } = requireBox(tx, text)
-  updateBox(tx, id, { removedAt: ids.now(), invitationKey: null, invitedUntil: null })
-  audit.record(tx, origin, { action: 'box.removed', about: thing(id), before: { name } })
-  return id
-}
-
-/** Makes a machine a box, in one transaction; asked again by the same machine, the same answer. */
+/** Makes a machine a box, in one transaction. The same machine gets the same answer if it asks again. */
 export function acceptJoin(
-  { writer, ids, audit }: Pick<BoxAdminTools, 'writer' | 'ids' | 'audit'>,
+  { writer, ids, audit }: Core,
   request: JoinRequest,
 ): Promise<JoinAnswer> {
   return writer.write((tx) => {
@@ -189,7 +205,7 @@ function invitationOf({ id, publicKey, ...box }: Box): Invitation | null {
   return { expiresAt: box.invitedUntil, usedBy }
 }
 
-/** All that may connect to the broker. A used invitation lives on, for a machine that had no answer. */
+/** All that may connect to the broker. A used invitation still may: its machine may have got no answer. */
 export function brokerUsersOf(db: Db, now: number) {
   const live = listBoxes(db).filter(({ removedAt }) => removedAt === null)
   return {
@@ -204,33 +220,10 @@ export function brokerUsersOf(db: Db, now: number) {
   }
 }
 
-function resourceOf({ absence, ...tools }: BoxAdminTools, box: Box): api.Box {
-  const hasJoined = box.joinedAt !== null
-  const reason = hasJoined ? absence(box.id) : null
-  const whenJoined = reason === null ? 'online' : 'offline'
-  return {
-    id: box.id,
-    name: box.name,
-    status: hasJoined ? whenJoined : 'invited',
-    status_reason: reason?.code ?? null,
-    version: box.version,
-    platform: box.platform,
-    free_bytes: tools.freeBytes(box.id),
-    last_heard_at: isoTimeOrNull(tools.lastHeardAt(box)),
-    joined_at: isoTimeOrNull(box.joinedAt),
-    created_at: isoTime(box.createdAt),
-    upgrade: tools.rollouts.upgradeOf(box.id),
-  }
-}
-
 function requireName(name: string): void {
   if (isBoxName(name)) return
   const message = 'must be letters, digits, ".", "_" and "-" only, 40 at most, and not "here"'
   throw invalidRequest({ path: 'name', message })
-}
-
-function requireFree(db: Db, name: string): void {
-  if (findLiveBox(db, name) !== null) throw nameTaken(name)
 }
 
 function nameTaken(name: string): RelayError {

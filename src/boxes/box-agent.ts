@@ -1,22 +1,20 @@
-// The box's side of the link: says hello, and runs lines of its drivers at the request of the head.
+// The box's side of the link: greets the head, and runs lines of its drivers when the head asks.
 
 import { mkdirSync, rmSync } from 'node:fs'
 
 import type { Finding } from '../domain/finding.ts'
 import { DriverWatch, failureFinding } from '../lines/driver-watch.ts'
 import type { Found, LineDriver } from '../lines/driver.ts'
-import { type Clock, NEVER, whenAborted, withTimeout } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { NEVER, whenAborted, withTimeout } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { BoxLine } from './box-line.ts'
+import type { ThisBox } from './box-send.ts'
 import type { BoxUpgrade } from './box-upgrade.ts'
-import type { Journal } from './journal.ts'
-import { type Link, LinkError, SUBJECTS } from './link.ts'
+import { LinkError, SUBJECTS } from './link.ts'
 import {
   type Answer,
   ask,
-  type Health,
   type Hello,
   isNewer,
   PROTOCOL,
@@ -27,42 +25,11 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-export type AgentTools = {
-  readonly link: Link
-  readonly boxId: string
-  readonly drivers: readonly LineDriver[]
-  readonly journal: Journal
-  readonly clock: Clock
-  readonly log: Log
-  readonly version: string
-  readonly platform: string
-  readonly health: () => Health
-  /** Folder for files that are to be sent; it is emptied at the start. */
-  readonly folder: string
-  /** The upgrade of this box; left out where it has none. */
-  readonly upgrade?: Pick<BoxUpgrade, 'take' | 'report'> | undefined
-}
-
-export type AgentStatus = {
-  /** Highest epoch of a head that it has seen; 0 before the first. */
-  readonly epoch: number
-  /** True while the head answers. */
-  readonly isHeard: boolean
-  /** Wall clock time from which it is, or is not. */
-  readonly since: number
-  /** Reason of the head for refusing it. */
-  readonly refused: string | null
-  readonly sessions: readonly string[]
-}
-
-export type Agent = Service & {
-  status(): AgentStatus
-  /** True while a run of this device has a session. */
-  isOnline(kind: string, key: string): boolean
-}
+/** Facts about this machine, for each hello. */
+type Facts = () => Pick<Hello, 'version' | 'platform' | 'health'>
 
 const HELLO_EVERY_MS = 2_000
-/** Wait for an earlier session's end before the answer is "busy". */
+/** Longest wait for an earlier session's end; then the answer is "busy". */
 const BUSY_MS = 500
 const CHECKUP_MS = 3_500
 const STOP_MS_MAX = 60_000
@@ -70,21 +37,17 @@ const STOP_LOOK_MS = 100
 const RUNNING = { isRunning: true } as const
 const OBSOLETE = { refused: 'The session is over.' } as const
 const OVER = { isOver: true } as const
-const NO_UPGRADE = { refused: 'This box cannot upgrade itself.' } as const
-
-export function createAgent(tools: AgentTools): Agent {
-  return new BoxAgent(tools)
-}
-
-class BoxAgent implements Agent {
+export class BoxAgent implements Service {
   readonly name = 'box'
-  readonly #tools: AgentTools
+  readonly #box: ThisBox
+  readonly #facts: Facts
+  readonly #upgrade: Pick<BoxUpgrade, 'take' | 'report'>
   readonly #watches: readonly DriverWatch[]
   readonly #devices = new Map<string, readonly Found[]>()
   readonly #lines = new Map<string, BoxLine>()
-  /** Newest session of each device; `isClosed` once it was started, or ended before that. */
+  /** Newest session of each device; `isClosed` once it started, or ended before it started. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions whose end the head knows with all outcomes, since this box leaves. */
+  /** Sessions of which the head has asked for all outcomes since this box began to leave. */
   readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
@@ -93,23 +56,32 @@ class BoxAgent implements Agent {
   #refused: string | null = null
   #isLeaving = false
 
-  constructor(tools: AgentTools) {
-    this.#tools = tools
-    const { clock, drivers } = tools
-    this.#since = clock.now()
-    this.#watches = drivers.map(
+  constructor(
+    box: ThisBox,
+    given: {
+      readonly facts: Facts
+      readonly drivers: readonly LineDriver[]
+      readonly upgrade: Pick<BoxUpgrade, 'take' | 'report'>
+    },
+  ) {
+    this.#box = box
+    this.#facts = given.facts
+    this.#upgrade = given.upgrade
+    this.#since = box.clock.now()
+    this.#watches = given.drivers.map(
       (driver) =>
-        new DriverWatch(tools, driver, {
+        new DriverWatch(box, driver, {
           onFound: async (found) => this.#found(driver.kind, found),
           onFailure: () => {},
         }),
     )
   }
 
-  status(): AgentStatus {
-    const [epoch, isHeard, since] = [this.#tools.journal.fence, this.#isHeard(), this.#since]
+  /** The state for the owner: `since` is the wall clock time at which `isHeard` last changed. */
+  status() {
+    const isHeard = this.#isHeard()
     const refused = isHeard ? this.#refused : null
-    return { epoch, isHeard, since, refused, sessions: [...this.#lines.keys()] }
+    return { isHeard, since: this.#since, refused, sessions: [...this.#lines.keys()] }
   }
 
   isOnline(kind: string, key: string): boolean {
@@ -117,10 +89,10 @@ class BoxAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { link, boxId, journal, folder, upgrade } = this.#tools
+    const { id, link, journal, folder } = this.#box
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const stopServing = serve(link, SUBJECTS.to(boxId, journal.boot), {
+    const stopServing = serve(link, SUBJECTS.to(id, journal.boot), {
       ping: async () => ({}),
       run: (request) => this.#run(request),
       end: (request) => this.#end(request),
@@ -129,7 +101,7 @@ class BoxAgent implements Agent {
         (await this.#lines.get(request.session)?.knows(request)) ?? { isKnown: null },
       checkup: ({ kind }) => this.#checkup(kind),
       upgrade: async (request) => {
-        const answer = upgrade === undefined ? NO_UPGRADE : upgrade.take(request)
+        const answer = this.#upgrade.take(request)
         this.#news.notify()
         return answer
       },
@@ -147,7 +119,7 @@ class BoxAgent implements Agent {
   }
 
   async #greet(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#box
     while (!signal.aborted) {
       const nextAt = clock.monotonic() + HELLO_EVERY_MS
       await this.#hello()
@@ -157,8 +129,8 @@ class BoxAgent implements Agent {
   }
 
   async #hello(): Promise<void> {
-    const { link, boxId, clock, log } = this.#tools
-    const address = { link, subject: SUBJECTS.hello(boxId), timeoutMs: HELLO_EVERY_MS }
+    const { id, link, clock, log } = this.#box
+    const address = { link, subject: SUBJECTS.hello(id), timeoutMs: HELLO_EVERY_MS }
     try {
       const answer = await ask(address, 'hello', this.#helloOf())
       this.#heardAt = clock.monotonic()
@@ -169,26 +141,24 @@ class BoxAgent implements Agent {
   }
 
   #helloOf(): Hello {
-    const { journal, version, platform, health, drivers } = this.#tools
+    const { journal } = this.#box
     return {
       protocol: PROTOCOL,
-      version,
-      platform,
+      ...this.#facts(),
       boot: journal.boot,
       fence: journal.fence,
       sessions: [...this.#lines].flatMap(([session, line]) => (line.isOver ? [] : [session])),
-      kinds: drivers.map(({ kind }) => kind),
+      kinds: this.#watches.map(({ driver }) => driver.kind),
       devices: [...this.#devices].flatMap(([kind, found]) =>
         found.map(({ key, number }) => ({ kind, key, number })),
       ),
-      health: health(),
-      upgrade: this.#tools.upgrade?.report(),
+      upgrade: this.#upgrade.report(),
       isLeaving: this.#isLeaving,
     }
   }
 
   async #heard(answer: Answer<'hello'>): Promise<void> {
-    const { journal, log } = this.#tools
+    const { journal, log } = this.#box
     const refused = 'refused' in answer ? answer.refused : null
     if (refused !== this.#refused) log.warn('head answers the box', { refused })
     this.#refused = refused
@@ -200,18 +170,18 @@ class BoxAgent implements Agent {
     if (answer.epoch >= journal.fence) await this.#raiseFence(answer.epoch)
   }
 
-  /** Sessions of lower epochs are over, and the epoch is on disk, when it resolves. */
+  /** Ends sessions of lower epochs; resolves when the epoch is on disk. */
   async #raiseFence(epoch: number): Promise<void> {
     for (const [session, line] of this.#lines) if (sessionOrder(session)[0] < epoch) line.end()
-    await this.#tools.journal.raiseFence(epoch)
+    await this.#box.journal.raiseFence(epoch)
   }
 
   #isHeard(): boolean {
-    return this.#tools.clock.monotonic() - this.#heardAt <= SILENCE_MS
+    return this.#box.clock.monotonic() - this.#heardAt <= SILENCE_MS
   }
 
   #noteHearing(): void {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#box
     const isHeard = this.#isHeard()
     if (isHeard === this.#wasHeard) return
     this.#wasHeard = isHeard
@@ -220,7 +190,7 @@ class BoxAgent implements Agent {
     else log.warn('head is unreachable')
   }
 
-  /** Null where the driver cannot say: what was known stays as it was. */
+  /** Keeps what was known if the driver can't say (null). */
   #found(kind: string, found: readonly Found[] | null): void {
     if (found === null) return
     const known = this.#devices.get(kind)
@@ -228,24 +198,27 @@ class BoxAgent implements Agent {
     if (JSON.stringify(known) !== JSON.stringify(found)) this.#news.notify()
   }
 
-  /** Starts a run, once the device's run before it has ended with all of its sends. */
+  /** Starts a run once the device's earlier run and all its sends have ended. */
   async #run(request: Request<'run'>): Promise<Answer<'run'>> {
-    const { journal, drivers } = this.#tools
     const { session, kind, line } = request
     const [epoch] = sessionOrder(session)
-    if (epoch >= journal.fence) await this.#raiseFence(epoch)
-    const driver = drivers.find((one) => one.kind === kind)
-    if (driver === undefined) return { refused: `This box has no ${kind} driver.` }
+    if (epoch >= this.#box.journal.fence) await this.#raiseFence(epoch)
+    const watch = this.#watchOf(kind)
+    if (watch === undefined) return { refused: `This box has no ${kind} driver.` }
     if (this.#isRunning(session)) return RUNNING
     if (!this.#begin(request)) return OBSOLETE
     const earlier = this.#linesOf(kind, line.key)
     for (const one of earlier) one.end()
     if (!(await this.#areDone(earlier))) return { isBusy: true }
-    // Another request may have started it meanwhile, or ended it.
+    // Another request may have started or ended it meanwhile.
     if (this.#isRunning(session)) return RUNNING
     if (!this.#begin(request)) return OBSOLETE
-    this.#start(driver, request)
+    this.#start(watch.driver, request)
     return RUNNING
+  }
+
+  #watchOf(kind: string): DriverWatch | undefined {
+    return this.#watches.find(({ driver }) => driver.kind === kind)
   }
 
   #isRunning(session: string): boolean {
@@ -255,15 +228,14 @@ class BoxAgent implements Agent {
   #start(driver: LineDriver, request: Request<'run'>): void {
     const { session, kind, line } = request
     this.#newest.set(deviceOf(kind, line.key), { session, isClosed: true })
-    const upOf = (of: string) => SUBJECTS.up(String(sessionOrder(of)[0]), this.#tools.boxId)
-    const started = new BoxLine({ ...this.#tools, upOf }, driver, request)
+    const started = new BoxLine(this.#box, driver, request)
     this.#lines.set(session, started)
-    void started.done().finally(() => this.#lines.delete(session))
+    void started.done.finally(() => this.#lines.delete(session))
   }
 
-  /** True where the session is the newest of its device, and may start. */
+  /** True if the session is the newest of its device and may start. */
   #begin({ session, kind, line }: Request<'run'>): boolean {
-    if (this.#isLeaving || sessionOrder(session)[0] !== this.#tools.journal.fence) return false
+    if (this.#isLeaving || sessionOrder(session)[0] !== this.#box.journal.fence) return false
     const device = deviceOf(kind, line.key)
     const newest = this.#newest.get(device)
     if (newest === undefined || isNewer(session, newest.session)) {
@@ -278,13 +250,13 @@ class BoxAgent implements Agent {
   }
 
   async #areDone(lines: readonly BoxLine[]): Promise<boolean> {
-    const done = Promise.all(lines.map((line) => line.done())).then(() => true)
-    return withTimeout(this.#tools.clock, BUSY_MS, done, false)
+    const done = Promise.all(lines.map(({ done }) => done)).then(() => true)
+    return withTimeout(this.#box.clock, BUSY_MS, done, false)
   }
 
-  /** Ends a session, and says what became of messages that it may have let go. */
+  /** Ends a session, and reports what became of messages that it may have sent. */
   async #end(request: Request<'end'>): Promise<Answer<'end'>> {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const { session, kind, key, boot, mark, messages } = request
     const device = deviceOf(kind, key)
     const newest = this.#newest.get(device)?.session ?? session
@@ -304,18 +276,16 @@ class BoxAgent implements Agent {
   }
 
   async #checkup(kind: string): Promise<Answer<'checkup'>> {
-    const watch = this.#watches.find(({ driver }) => driver.kind === kind)
+    const watch = this.#watchOf(kind)
     if (watch === undefined) return { findings: [] }
     const silent = [failureFinding(kind, null)]
-    const findings = await withTimeout(this.#tools.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
+    const findings = await withTimeout(this.#box.clock, CHECKUP_MS, watch.checkup(NEVER), silent)
     return { findings: findings.map(shortened) }
   }
 
-  /**
-   * Says that it leaves, and lets every send end: a head that hears it asks each session for its outcomes.
-   */
+  /** Announces that the box leaves, and lets every send end: the head then asks each session for its outcomes. */
   async #leave(): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#box
     this.#isLeaving = true
     this.#news.notify()
     const lines = [...this.#lines.values()]

@@ -1,13 +1,14 @@
-// The facts of a box about its head: `box.json`, which only its user can read. It is there once it is complete.
+// A box's facts about its head: `box.json`, which only its user can read. The file is written once all are known.
 
 import { rmSync } from 'node:fs'
 
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 
-import type { Shape } from '../api/schema.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { Joined } from './enrolment.ts'
+import type { NkeyPair } from './nkeys.ts'
+import type { Wire } from './wire-values.ts'
+import { parsed } from './wire.ts'
 
 const text = Type.String({ minLength: 1 })
 const orNull = Type.Union([text, Type.Null()])
@@ -19,27 +20,20 @@ const BoxFile = Type.Object({
   server_name: orNull,
   /** PEM; null for public authorities. */
   ca: orNull,
-  /** Public nkey of the head; null, or left out, until it is known. */
+  /** Public nkey of the head; null or missing until it is known. */
   head_key: Type.Optional(orNull),
-  /** The box's nkey: a secret. */
   seed: text,
   /** SHA-256 of the token that it joined with. */
   token: text,
 })
-export type BoxFile = Shape<typeof BoxFile>
+export type BoxFile = Wire<typeof BoxFile>
 
-const CHECK = Compile(BoxFile)
-
-/** Null where there is none; throws where it was edited into something else. */
+/** Null if there is no file; throws if it was edited into something else. */
 export function readBoxFile(path: string): BoxFile | null {
   const written = readTextOrNull(path)
   if (written === null) return null
-  try {
-    const value: unknown = JSON.parse(written)
-    if (CHECK.Check(value)) return value
-  } catch {
-    // Not even JSON: the same error.
-  }
+  const file = parsed(BoxFile, written)
+  if (file !== null) return file
   throw new Error(`${path} is damaged. Delete it, and join again: hookline boxes add, on the head.`)
 }
 
@@ -51,7 +45,7 @@ export function writeBoxFile(path: string, joined: Joined, token: string): BoxFi
   return file
 }
 
-/** The head with this key is the only one from now on. */
+/** Trusts only the head with this key from now on. */
 export function keepHeadKey(path: string, file: BoxFile, head_key: string): void {
   write(path, { ...file, head_key })
 }
@@ -61,30 +55,20 @@ function write(path: string, file: BoxFile): void {
 }
 
 const KeyFile = Type.Object({ token: text, seed: text, publicKey: text })
-const CHECK_KEY = Compile(KeyFile)
-type Key = { readonly seed: string; readonly publicKey: string }
 
 /**
- * The key to join with by `token`, kept beside the box's file until it has joined: the same command again
- * gives the same key, so an answer that was lost does no harm.
+ * The key to join with by `token`, kept in a file until the box has joined: the same command again gives the same
+ * key, so a lost answer does no harm.
  */
 export async function keepKey(
   path: string,
   token: string,
-  make: () => Promise<Key>,
-): Promise<Key & { readonly forget: () => void }> {
+  make: () => Promise<NkeyPair>,
+): Promise<NkeyPair & { readonly forget: () => void }> {
   const forget = () => rmSync(path, { force: true })
-  const known = parsed(readTextOrNull(path))
-  if (CHECK_KEY.Check(known) && known.token === token) return { ...known, forget }
+  const known = parsed(KeyFile, readTextOrNull(path) ?? '')
+  if (known?.token === token) return { ...known, forget }
   const key = await make()
   writeFileAtomically(path, JSON.stringify({ token, ...key }))
   return { ...key, forget }
-}
-
-function parsed(json: string | null): unknown {
-  try {
-    return JSON.parse(json ?? '')
-  } catch {
-    return null
-  }
 }

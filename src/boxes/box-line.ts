@@ -1,5 +1,5 @@
-// One session on a box: the run of one line by its driver, at the request of the head. Events and outcomes
-// go up as numbered items; a message leaves only after its row is in the journal.
+// One session on a box: its driver runs one line for the head. Events and outcomes go up to the head as numbered
+// items. A message leaves only after its row is in the journal.
 
 import type { MessageId } from '../domain/ids.ts'
 import {
@@ -12,9 +12,10 @@ import {
   type Settlement,
 } from '../lines/driver.ts'
 import { NEVER, withTimeout } from '../system/clock.ts'
-import { BoxSend, type BoxSendTools } from './box-send.ts'
+import { BoxSend, type ThisBox } from './box-send.ts'
 import { readChunk } from './files.ts'
 import { type JournalRow, mayHaveLeft } from './journal.ts'
+import { SUBJECTS } from './link.ts'
 import { packEvent } from './wire-events.ts'
 import {
   type Answer,
@@ -26,19 +27,16 @@ import {
   readBoxNote,
   type Request,
   SENTENCE_LENGTH_MAX,
+  sessionOrder,
   UNUSED,
   WINDOW,
 } from './wire.ts'
-
-export type BoxLineTools = Omit<BoxSendTools, 'session' | 'line' | 'isOver' | 'over'> & {
-  readonly boxId: string
-}
 
 type Entry = {
   readonly seq: number
   readonly item: Item
   readonly files: ReadonlyMap<string, string>
-  /** The head hears of it once this is done. */
+  /** The item goes up once this has resolved. */
   readonly written: Promise<void> | null
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -47,12 +45,11 @@ type Entry = {
 type Device = {
   readonly number: number
   readonly session: LineSession
-  /** Aborts when the driver's session is over. */
   readonly controller: AbortController
 }
 
 const ITEM_MS = 5_000
-/** Events that wait behind the window at most: a driver waits for those that it has published. */
+/** Most events that may wait behind the window. */
 const WAITING_MAX = 1_000
 const SETTLE_AGAIN_MS = 1_000
 const SETTLE_TRIES_MAX = 60
@@ -62,17 +59,20 @@ const TAKEN = { isTaken: true } as const
 
 export class BoxLine implements LineListener {
   readonly session: string
-  readonly #tools: BoxLineTools
+  readonly kind: string
+  readonly key: string
+  /** Subject of the head that the session belongs to. */
+  readonly #up: string
+  readonly #box: ThisBox
   readonly #driver: LineDriver
   readonly #line: Request<'run'>['line']
-  /** Aborts when nothing goes up any more. */
+  /** Aborts when the session is over: nothing goes up any more. */
   readonly #over = new AbortController()
-  /** Aborts the driver's run. */
   readonly #running = new AbortController()
   readonly #waiting: Entry[] = []
   readonly #open = new Map<number, Entry>()
   readonly #sends = new Set<Promise<void>>()
-  /** Sends up to here were given; and those above it. */
+  /** Every send up to this number was given, and those in `#sendsAhead`. */
   #sendsGiven = 0
   readonly #sendsAhead = new Set<number>()
   readonly #numbers = new WeakMap<LineSession, number>()
@@ -82,23 +82,19 @@ export class BoxLine implements LineListener {
   #device: Device | null = null
   #seq = 0
   #isStopping = false
-  #isRunOver = false
-  readonly #done: Promise<void>
+  isRunOver = false
+  /** Resolves when the driver has returned and no send is left. */
+  readonly done: Promise<void>
 
-  constructor(tools: BoxLineTools, driver: LineDriver, { session, line }: Request<'run'>) {
-    this.#tools = tools
+  constructor(box: ThisBox, driver: LineDriver, { session, line }: Request<'run'>) {
+    this.#box = box
     this.#driver = driver
     this.session = session
+    this.kind = driver.kind
+    this.key = line.key
+    this.#up = SUBJECTS.up(String(sessionOrder(session)[0]), box.id)
     this.#line = line
-    this.#done = this.#run()
-  }
-
-  get key(): string {
-    return this.#line.key
-  }
-
-  get kind(): string {
-    return this.#driver.kind
+    this.done = this.#run()
   }
 
   get isOver(): boolean {
@@ -109,21 +105,11 @@ export class BoxLine implements LineListener {
     return this.#sends.size > 0
   }
 
-  /** True while the driver has a session. */
   get isOnline(): boolean {
     return this.#device !== null
   }
 
-  get isRunOver(): boolean {
-    return this.#isRunOver
-  }
-
-  /** Resolves when the driver has returned and no send is left. */
-  done(): Promise<void> {
-    return this.#done
-  }
-
-  /** Ends the session: nothing passes its point of no return any more, and nothing goes up. */
+  /** Ends the session: no send passes its point of no return any more, and nothing goes up. */
   end(): void {
     this.#over.abort()
     this.#endRun()
@@ -132,7 +118,7 @@ export class BoxLine implements LineListener {
     }
   }
 
-  /** Ends the driver's run; the head, which is asked to, ends the session. */
+  /** Ends the driver's run. The head ends the session. */
   stop(): void {
     this.#isStopping = true
     this.#endRun()
@@ -152,7 +138,7 @@ export class BoxLine implements LineListener {
     await this.#add({ type: 'event', event: packed }, files, written)
   }
 
-  /** Takes a message; a repeat is answered alike, and changes nothing. */
+  /** Takes a message; a repeat gets the same answer and changes nothing. */
   send(order: Request<'send'>): Answer<'send'> {
     if (this.isOver) return OVER
     if (!this.#isFirst(order.send)) return TAKEN
@@ -166,14 +152,14 @@ export class BoxLine implements LineListener {
     return { isKnown: (await device?.session.knows(handle)) ?? null }
   }
 
-  /** A piece of a file of an event that the head has not answered yet. */
+  /** Reads a piece of a file of an event that the head hasn't answered yet. */
   async file({ seq, guid, offset }: Request<'received_file'>): Promise<Chunk> {
     const path = this.#open.get(seq)?.files.get(guid)
     return path === undefined ? { isMissing: true } : readChunk(path, offset)
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#box
     let error: string | null = null
     try {
       const line = await this.#load()
@@ -184,7 +170,7 @@ export class BoxLine implements LineListener {
         log.warn('line failed', { session: this.session, error: cause })
     }
     this.#endRun()
-    this.#isRunOver = true
+    this.isRunOver = true
     if (!this.#isStopping) {
       const ended = { type: 'ended', error: error?.slice(0, SENTENCE_LENGTH_MAX) ?? null } as const
       await this.#add(ended, NO_FILES).catch(() => {})
@@ -192,7 +178,7 @@ export class BoxLine implements LineListener {
     await withTimeout(clock, ENDING_MS, Promise.all(this.#sends), null)
   }
 
-  /** The line with its lists; null where the session is over before. */
+  /** Loads the line with its lists; null if the session ends before. */
   async #load(): Promise<DriverLine | null> {
     const unsettled = await this.#pages('unsettled', ({ unsettled = [] }) => unsettled)
     const open = await this.#pages('open', ({ open = [] }) => open)
@@ -222,9 +208,9 @@ export class BoxLine implements LineListener {
     return all
   }
 
-  /** Settles an unsettled message by the journal; of the others, each is what the driver gets. */
+  /** Settles an unsettled message by the journal if it can; returns it for the driver if it may have left. */
   #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const made = this.#ownNote(note)
     const said = journal.said(message.id, made)
     if (said === 'lost') {
@@ -238,40 +224,32 @@ export class BoxLine implements LineListener {
       const event = { type: 'settled', messageId: message.id, outcome } as const
       this.#add({ type: 'event', event }, NO_FILES).catch(() => {})
     }
-    // The driver still has to know its rows, or has to find out what became of it.
+    // The driver has to know a row that may have left, or find out what became of it.
     const mayBeThere = row !== null && mayHaveLeft(row)
     return mayBeThere ? [{ message: withoutPaths(message), note: row.note }] : []
   }
 
-  /** The note as this box made it; null for any other. */
   #ownNote(note: string | null) {
     const made = readBoxNote(note)
-    return made?.box === this.#tools.boxId ? made : null
+    return made?.box === this.#box.id ? made : null
   }
 
   async #carry(order: Request<'send'>): Promise<void> {
-    const send = new BoxSend(
-      {
-        ...this.#tools,
-        session: this.session,
-        line: this.#line.id,
-        isOver: () => this.isOver,
-        over: this.#over.signal,
-      },
-      order,
-    )
+    const { session } = this
+    const run = { session, up: this.#up, line: this.#line.id, over: this.#over.signal }
+    const send = new BoxSend(this.#box, run, order)
     const device = this.#device?.number === order.deviceSession ? this.#device : null
     const signal = device?.controller.signal ?? AbortSignal.abort()
     const outcome = await send.outcome(device?.session ?? null, signal)
-    // In this turn: what the driver publishes next comes behind it.
+    // Added in this turn, so that it goes up before what the driver publishes next.
     const added = this.#add({ type: 'outcome', send: order.send, outcome }, NO_FILES)
     const written = send.hasRow ? this.#settle(order.message.id, outcome) : null
     await Promise.allSettled([added, written])
   }
 
-  /** Writes the outcome of a row; without it nobody knows later what became of the message. */
+  /** Writes the outcome of a row; without it nobody could say later what became of the message. */
   async #settle(id: MessageId, outcome: SendOutcome): Promise<void> {
-    const { journal, log, clock } = this.#tools
+    const { journal, log, clock } = this.#box
     for (let tries = 1; tries <= SETTLE_TRIES_MAX; tries += 1) {
       try {
         await journal.settle(id, this.session, outcome)
@@ -283,9 +261,9 @@ export class BoxLine implements LineListener {
     }
   }
 
-  /** Writes down what the device knows of a row from before: proven unsent, the message may come again. */
+  /** Writes down what the device knows of an earlier row: a message that is proven unsent may come again. */
   async #keep(id: MessageId, outcome: Settlement): Promise<void> {
-    const { journal, log } = this.#tools
+    const { journal, log } = this.#box
     const isCertain = outcome.outcome === 'not_sent' ? outcome.proof : outcome.outcome !== 'unknown'
     if (isCertain !== true) return
     try {
@@ -328,7 +306,7 @@ export class BoxLine implements LineListener {
     return true
   }
 
-  /** Resolves when the head has taken the item; rejects where the session is over before. */
+  /** Resolves when the head has taken the item; rejects if the session ends before. */
   #add(
     item: Item,
     files: ReadonlyMap<string, string>,
@@ -348,7 +326,7 @@ export class BoxLine implements LineListener {
       if (entry === undefined) return
       this.#open.set(entry.seq, entry)
       this.#deliver(entry).catch((error: unknown) => {
-        this.#tools.log.error('item could not be sent', { session: this.session, error })
+        this.#box.log.error('item could not be sent', { session: this.session, error })
         this.end()
       })
     }
@@ -370,25 +348,25 @@ export class BoxLine implements LineListener {
     name: Name,
     request: Request<Name>,
   ): Promise<Answer<Name> | null> {
-    const { link, clock, upOf } = this.#tools
-    const address = { link, subject: upOf(this.session), timeoutMs: ITEM_MS }
+    const { link, clock } = this.#box
+    const address = { link, subject: this.#up, timeoutMs: ITEM_MS }
     return askUntil(clock, this.#over.signal, () => ask(address, name, request))
   }
 }
 
 type UnsettledEntry = NonNullable<Exclude<Answer<'page'>, typeof OVER>['unsettled']>[number]
 
-/** The end of a message by its row, or by having none; null where the row does not say. */
+/** The end of a message by its row, or by having no row; null if the row doesn't say. */
 function settlementOf(row: JournalRow | null): Settlement | null {
   if (row === null) return UNUSED
   const { outcome } = row
   if (outcome === null || outcome.outcome === 'postponed') return null
-  // The driver's promise that nothing is left of it, kept in the journal.
+  // The driver promised that nothing of it is left, and the journal kept the promise.
   const isProven = outcome.outcome === 'not_sent' && outcome.blame === 'line'
   return isProven ? { ...outcome, proof: true } : outcome
 }
 
-/** Files are fetched for what is sent only: a driver looks for the rest by names and hashes. */
+/** Drops file paths: only files of a send are fetched; a driver finds the others by name and hash. */
 function withoutPaths({ attachments, ...message }: UnsettledEntry['message']) {
   if (attachments === undefined) return message
   return { ...message, attachments: attachments.map((file) => ({ ...file, path: '' })) }

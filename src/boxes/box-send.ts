@@ -1,5 +1,4 @@
-// One send on a box. The row of the journal is the act: without it nothing is done, and with it nothing is done
-// a second time.
+// One send on a box. Nothing is sent before its row is in the journal, and nothing with a row is sent again.
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,23 +13,26 @@ import { type Journal, mayHaveLeft } from './journal.ts'
 import type { Link } from './link.ts'
 import { ask, askUntil, GRANT_MS, type Request, sessionOrder, UNUSED } from './wire.ts'
 
-export type BoxSendTools = {
+/** The box in this process. */
+export type ThisBox = {
+  readonly id: string
   readonly link: Link
+  readonly journal: Journal
   readonly clock: Clock
   readonly log: Log
-  readonly journal: Journal
-  /** Folder for files that were fetched. */
+  /** Folder for files that are to be sent; it is emptied at the start. */
   readonly folder: string
-  /** Subject of the head that a session belongs to. */
-  readonly upOf: (session: string) => string
+}
+
+type Run = {
   readonly session: string
   readonly line: LineId
-  readonly isOver: () => boolean
-  /** Aborts when the session is over. */
+  /** Subject of the head that the session belongs to. */
+  readonly up: string
   readonly over: AbortSignal
 }
 
-/** Progress of the grant: `unused` also where its answer never came, or the journal could not be written. */
+/** Progress of the grant: `unused` also if its answer never came, or the journal couldn't be written. */
 type Grant = 'unasked' | 'unused' | 'refused' | 'used'
 
 const PASS_MS = 2_000
@@ -38,24 +40,26 @@ const FILE_MS = 5_000
 const MISSING = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
 
 export class BoxSend {
-  readonly #tools: BoxSendTools
+  readonly #box: ThisBox
+  readonly #run: Run
   readonly #order: Request<'send'>
   #grant: Grant = 'unasked'
   #isAnswered = false
 
-  constructor(tools: BoxSendTools, order: Request<'send'>) {
-    this.#tools = tools
+  constructor(box: ThisBox, run: Run, order: Request<'send'>) {
+    this.#box = box
+    this.#run = run
     this.#order = order
   }
 
-  /** True from the moment on that the journal says that the message leaves. */
+  /** True if the journal has a row that says that the message leaves. */
   get hasRow(): boolean {
     return this.#grant === 'used'
   }
 
   /** Resolves in the turn in which the driver answers; never rejects. */
   async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
-    const { log } = this.#tools
+    const { log } = this.#box
     const fields = { message_id: this.#order.message.id }
     let said: SendOutcome | null = null
     try {
@@ -73,11 +77,11 @@ export class BoxSend {
   }
 
   /**
-   * The end by a row from before; null if none says that the message may have left. A row of other words speaks for
-   * those only.
+   * The outcome by an earlier row; null if none says that the message may have left. The outcome is unknown if the
+   * row is for another text.
    */
   #earlier(): SendOutcome | null {
-    const { journal } = this.#tools
+    const { journal } = this.#box
     const { message } = this.#order
     const row = journal.find(message.id)
     if (row === null || !mayHaveLeft(row)) return null
@@ -86,7 +90,6 @@ export class BoxSend {
   }
 
   async #outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
-    const { folder } = this.#tools
     const { message, send } = this.#order
     const earlier = this.#earlier()
     if (earlier !== null) return earlier
@@ -94,10 +97,10 @@ export class BoxSend {
     const { attachments, ...rest } = message
     if (attachments === undefined)
       return device.send(rest, (note) => this.#pass(rest, note, signal), signal)
-    const place = join(folder, `${this.#tools.session}-${send}`)
+    const place = join(this.#box.folder, `${this.#run.session}-${send}`)
     try {
       const files = await this.#fetch(attachments, place)
-      if (files === null) return this.#tools.isOver() ? WITHDRAWN : MISSING
+      if (files === null) return this.#run.over.aborted ? WITHDRAWN : MISSING
       const whole = { ...rest, attachments: files }
       return await device.send(whole, (note) => this.#pass(whole, note, signal), signal)
     } finally {
@@ -105,7 +108,7 @@ export class BoxSend {
     }
   }
 
-  /** What became of it, whatever the driver says; `said` is null where it threw. */
+  /** The outcome that is certain, whatever the driver says; `said` is null if the driver threw. */
   #truthful(said: SendOutcome | null): SendOutcome {
     if (this.#grant === 'unused') return this.#earlier() ?? UNUSED
     if (this.#grant !== 'used') {
@@ -126,7 +129,8 @@ export class BoxSend {
   ): Promise<boolean> {
     if (this.#grant !== 'unasked' || this.#isAnswered) return false
     this.#grant = 'unused'
-    const { clock, journal, log, session, line, isOver } = this.#tools
+    const { clock, journal, log } = this.#box
+    const { session, line, over } = this.#run
     const mark = await this.#raiseMark()
     if (mark === null) return false
     const askedAt = clock.monotonic()
@@ -135,7 +139,8 @@ export class BoxSend {
     if (isGranted !== true) return false
     const isCurrent = () => {
       const isInTime = clock.monotonic() - askedAt < GRANT_MS
-      const isNewest = !isOver() && !signal.aborted && journal.fence === sessionOrder(session)[0]
+      const isNewest =
+        !over.aborted && !signal.aborted && journal.fence === sessionOrder(session)[0]
       return isInTime && isNewest && !this.#isAnswered
     }
     try {
@@ -148,22 +153,23 @@ export class BoxSend {
     }
   }
 
-  /** Null if the journal cannot be written: then nothing is asked. */
+  /** Null if the journal can't be written: then no grant is requested. */
   async #raiseMark(): Promise<number | null> {
     try {
-      return await this.#tools.journal.raiseMark()
+      return await this.#box.journal.raiseMark()
     } catch (error) {
       const { message } = this.#order
-      this.#tools.log.error('journal could not be written', { message_id: message.id, error })
+      this.#box.log.error('journal could not be written', { message_id: message.id, error })
       return null
     }
   }
 
-  /** The head's answer; null where it does not come in time. */
+  /** The head's answer; null if it doesn't come in time. */
   async #ask(note: string | null, mark: number): Promise<boolean | null> {
-    const { link, clock, over, session, upOf } = this.#tools
+    const { link, clock } = this.#box
+    const { session, up, over } = this.#run
     const limit = deadline(clock, GRANT_MS, over)
-    const address = { link, subject: upOf(session), timeoutMs: PASS_MS }
+    const address = { link, subject: up, timeoutMs: PASS_MS }
     const { send } = this.#order
     try {
       const answer = await askUntil(clock, limit.signal, () =>
@@ -175,13 +181,14 @@ export class BoxSend {
     }
   }
 
-  /** The files with their paths in `place`; null where one is not what it was, or the session is over. */
+  /** Fetches the files into `place`; null if one isn't what it was, or the session is over. */
   async #fetch(
     attachments: NonNullable<Request<'send'>['message']['attachments']>,
     place: string,
   ): Promise<readonly OutgoingAttachment[] | null> {
-    const { link, clock, over, session, upOf } = this.#tools
-    const address = { link, subject: upOf(session), timeoutMs: FILE_MS }
+    const { link, clock } = this.#box
+    const { session, up, over } = this.#run
+    const address = { link, subject: up, timeoutMs: FILE_MS }
     const { send } = this.#order
     await mkdir(place, { recursive: true })
     const files: OutgoingAttachment[] = []

@@ -1,5 +1,5 @@
-// The upgrade of a box by its head. It downloads the executable, and starts `hookline upgrade` as a process that
-// goes on while the service stops. What comes of it lies in files, for whichever version starts next.
+// The upgrade of a box by its head: downloads the executable, and starts `hookline upgrade` as a process that goes on
+// while the service stops. Its outcome lies in files, for whichever version starts next.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,19 +18,12 @@ type Report = NonNullable<Hello['upgrade']>
 /** `from` is the version that took the order. */
 type Installing = Order & { readonly from: string }
 
-export type BoxUpgradeTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Folder of the download, and of the files about it. */
-  readonly folder: string
-  readonly version: string
-  /** Reason why it cannot upgrade itself; null where a service of this machine runs it. */
+export type SelfUpgrade = {
+  /** Reason against it; null if the box runs as a service. */
   readonly obstacle: string | null
-  /** Its owner lets it install executables without a release signature. */
+  /** True if the owner lets it install executables without a release signature. */
   readonly acceptsUnsigned: boolean
-  /** A part of the executable, from the head of this epoch; rejects with a LinkError where none comes. */
-  readonly fetch: (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
-  /** Starts the upgrade to `file` as a process of its own, which writes its outputs to the file `output`. */
+  /** Starts the upgrade to `file` as a separate process, which writes its output to the file `output`. */
   readonly install: (order: {
     readonly file: string
     readonly isUnverified: boolean
@@ -40,7 +33,10 @@ export type BoxUpgradeTools = {
   readonly isWatched: () => boolean
 }
 
-/** Until the process that was started has its lock. */
+/** Fetches a piece of the executable from the head of this epoch; rejects with a LinkError if none comes. */
+type FetchPiece = (request: Request<'release_file'>, epoch: number) => Promise<Chunk>
+
+/** Time for the started process to take its lock. */
 const LAUNCH_MS = 30 * SECOND_MS
 const IDLE_MS = 60 * SECOND_MS
 const SUMS = 'SHA256SUMS'
@@ -49,7 +45,12 @@ const UNSIGNED =
 
 export class BoxUpgrade implements Service {
   readonly name = 'upgrade'
-  readonly #tools: BoxUpgradeTools
+  readonly #self: SelfUpgrade
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #folder: string
+  readonly #version: string
+  readonly #fetch: FetchPiece
   readonly #news = new Signal()
   #phase: 'none' | 'downloading' | 'installing' | 'failed' = 'none'
   #order: Order | null = null
@@ -59,9 +60,23 @@ export class BoxUpgrade implements Service {
   #launchedAt = -Infinity
   #epoch = 0
 
-  constructor(tools: BoxUpgradeTools) {
-    this.#tools = tools
-    this.#from = tools.version
+  constructor(
+    self: SelfUpgrade,
+    given: {
+      readonly clock: Clock
+      readonly log: Log
+      readonly folder: string
+      readonly version: string
+      readonly fetch: FetchPiece
+    },
+  ) {
+    this.#self = self
+    this.#clock = given.clock
+    this.#log = given.log
+    this.#folder = given.folder
+    this.#version = given.version
+    this.#fetch = given.fetch
+    this.#from = given.version
     const text = readTextOrNull(this.#path('order.json'))
     if (text === null) return
     const { from, ...order } = JSON.parse(text) as Installing // `#install` wrote it.
@@ -70,47 +85,47 @@ export class BoxUpgrade implements Service {
     this.#phase = 'installing'
   }
 
-  /** Null where it cannot say yet: the head asks again. */
+  /** Takes an order once; null if it can't say yet, and the head asks again. */
   take(order: Order): Answer<'upgrade'> | null {
     if (this.#order?.order === order.order) {
       this.#epoch = order.epoch
       return { isTaken: true }
     }
-    if (this.#tools.obstacle !== null) return { refused: this.#tools.obstacle }
-    if (order.isUnverified && !this.#tools.acceptsUnsigned) return { refused: UNSIGNED }
+    if (this.#self.obstacle !== null) return { refused: this.#self.obstacle }
+    if (order.isUnverified && !this.#self.acceptsUnsigned) return { refused: UNSIGNED }
     if (this.report()?.state === 'installing') return null
     for (const name of ['order.json', 'result.json']) rmSync(this.#path(name), { force: true })
     this.#order = order
     this.#epoch = order.epoch
-    this.#from = this.#tools.version
+    this.#from = this.#version
     this.#phase = 'downloading'
     this.#news.notify()
     return { isTaken: true }
   }
 
-  /** For the head, with each hello; undefined where no upgrade is under way, and none has failed. */
+  /** The report to the head with each hello; undefined if no upgrade is under way or has failed. */
   report(): Report | undefined {
     if (this.#order === null) return undefined
     const { order, to } = this.#order
-    const { version, clock, isWatched } = this.#tools
     const said = (state: Report['state'], problem: string | null = null) => {
       return { order, to, state, problem: problem?.slice(0, 2_000) ?? null }
     }
     if (this.#phase === 'downloading') return said('downloading')
     if (this.#phase === 'failed') return said('failed', this.#problem)
-    const isOld = version === this.#from
+    const isOld = this.#version === this.#from
     const result = isOld ? resultIn(readTextOrNull(this.#path('result.json'))) : null
     if (result !== null) return said(result.state, result.problem)
-    if (clock.monotonic() - this.#launchedAt < LAUNCH_MS || isWatched()) return said('installing')
+    const isFresh = this.#clock.monotonic() - this.#launchedAt < LAUNCH_MS
+    if (isFresh || this.#self.isWatched()) return said('installing')
     if (isOld) return said('failed', 'The upgrade was interrupted.')
     this.#order = null
-    rmSync(this.#tools.folder, { recursive: true, force: true })
+    rmSync(this.#folder, { recursive: true, force: true })
     return undefined
   }
 
-  /** Reason why a new version is not as good as the one before yet; null for none. */
+  /** Reason why the new version isn't as good as the one before yet; null if it is. */
   notReady(isOnline: (kind: string, key: string) => boolean): string | null {
-    if (this.#order === null || this.#from === this.#tools.version) return null
+    if (this.#order === null || this.#from === this.#version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))
     const names = offline.map(({ name }) => name).join(', ')
     return names === '' ? null : `It is offline with ${names}.`
@@ -127,15 +142,14 @@ export class BoxUpgrade implements Service {
         }
         continue
       }
-      await this.#news.wait(this.#tools.clock, IDLE_MS, signal)
+      await this.#news.wait(this.#clock, IDLE_MS, signal)
     }
   }
 
   async #perform(order: Order, signal: AbortSignal): Promise<void> {
-    const { log, install } = this.#tools
-    log.info('an upgrade is downloaded', { to: order.to })
+    this.#log.info('an upgrade is downloaded', { to: order.to })
     const isFetched = await this.#download(order, signal)
-    // A restart asks again, and a newer order begins again.
+    // After a restart the head asks again; a newer order begins again.
     if (signal.aborted || this.#order !== order) return
     if (!isFetched) return this.#fail(order, 'The new version could not be fetched from the head.')
     writeFileSync(this.#path(SUMS), order.sums)
@@ -143,25 +157,24 @@ export class BoxUpgrade implements Service {
     const stored: Installing = { ...order, from: this.#from }
     writeFileAtomically(this.#path('order.json'), JSON.stringify(stored))
     this.#phase = 'installing'
-    this.#launchedAt = this.#tools.clock.monotonic()
-    log.info('an upgrade is installed', { to: order.to })
+    this.#launchedAt = this.#clock.monotonic()
+    this.#log.info('an upgrade is installed', { to: order.to })
     const { isUnverified } = order
-    await install({ file: this.#path(order.name), isUnverified, output: this.#path('result.json') })
+    const [file, output] = [this.#path(order.name), this.#path('result.json')]
+    await this.#self.install({ file, isUnverified, output })
   }
 
-  /** What was fetched before a restart is kept. */
+  /** Downloads the executable; a restart resumes the download. */
   async #download({ name, sha256, size }: Order, signal: AbortSignal): Promise<boolean> {
-    const { folder, fetch } = this.#tools
     const part = `${sha256}.part`
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    for (const left of readdirSync(folder)) {
-      if (left !== part) rmSync(join(folder, left), { recursive: true })
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    for (const left of readdirSync(this.#folder)) {
+      if (left !== part) rmSync(join(this.#folder, left), { recursive: true })
     }
     const path = this.#path(part)
     const wanted = { path, size, sha256, isResumed: existsSync(path) }
-    const { clock } = this.#tools
     const isFetched = await fetchFile(wanted, (offset) =>
-      askUntil(clock, signal, () => fetch({ sha256, offset }, this.#epoch)),
+      askUntil(this.#clock, signal, () => this.#fetch({ sha256, offset }, this.#epoch)),
     )
     if (isFetched) renameSync(path, this.#path(name))
     else if (!signal.aborted) rmSync(path, { force: true })
@@ -170,17 +183,17 @@ export class BoxUpgrade implements Service {
 
   #fail(order: Order, problem: string): void {
     if (this.#order !== order) return
-    this.#tools.log.warn('the upgrade has failed', { to: order.to, problem })
+    this.#log.warn('the upgrade has failed', { to: order.to, problem })
     this.#phase = 'failed'
     this.#problem = problem
   }
 
   #path(name: string): string {
-    return join(this.#tools.folder, name)
+    return join(this.#folder, name)
   }
 }
 
-/** The end of an upgrade in its output, which has a line of JSON for each thing that it says; null before that. */
+/** The end of an upgrade by its output, which is lines of JSON; null before the end. */
 function resultIn(output: string | null): Pick<Report, 'state' | 'problem'> | null {
   for (const line of output?.trim().split('\n') ?? []) {
     const said = parsed(line)

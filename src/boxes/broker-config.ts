@@ -1,9 +1,8 @@
-// Configuration of nats-server, and the rights of each of its users: with nothing but a list of what is
-// allowed, the server refuses all else.
+// The configuration of nats-server, with the rights of its users: the server refuses everything that isn't listed.
 
 import { PAYLOAD_BYTES_MAX, SUBJECTS } from './link.ts'
 
-/** Box or invitation: its id is a part of its subjects, and its public key is how it signs in. */
+/** A box or an invitation: its id is a part of its subjects, and it signs in with its key. */
 export type BrokerUser = {
   readonly id: string
   /** Public nkey: `U…`. */
@@ -12,20 +11,18 @@ export type BrokerUser = {
 
 export type BrokerUsers = {
   readonly boxes: readonly BrokerUser[]
-  /** Those that a machine may still join with. */
+  /** Invitations that a machine may still join with. */
   readonly invitations: readonly BrokerUser[]
 }
 
 export type BrokerSettings = BrokerUsers & {
   readonly port: number
   readonly files: {
-    /** Certificate with its key. */
     readonly server: string
-    /** Serial number of that certificate: another one is another configuration. */
+    /** Serial number of that certificate: a renewed one makes another configuration. */
     readonly serial: string
     readonly pid: string
   }
-  /** Public nkey of the head. */
   readonly head: string
 }
 
@@ -33,15 +30,12 @@ export type BrokerSettings = BrokerUsers & {
 export const inboxOf = (id: string) => `_INBOX_${id}`
 export const HEAD_INBOX = inboxOf('head')
 
-/** One answer to each request, so long after it. */
+/** One answer to each request, within two minutes. */
 const ANSWERS = '{ max: 1, expires: "2m" }'
-const WRITE_DEADLINE = '5s'
-const PING_INTERVAL = '5s'
-const CONNECTIONS_MAX = 4_096
-/** Connections of the account: a few for each user, since a dead one is noticed late. */
+/** A few for each user, since a dead connection is noticed late. */
 const CONNECTIONS_OF_USER = 8
 const ACCOUNT = 'HOOKLINE'
-/** Answers a user with its account. */
+/** The server answers a request on this subject with the user's account. */
 export const ACCOUNT_SUBJECT = '$SYS.REQ.USER.INFO'
 
 export function brokerConfig({ port, files, head, boxes, invitations }: BrokerSettings): string {
@@ -52,9 +46,9 @@ listen: "0.0.0.0:${port}"
 pid_file: ${quote(files.pid)}
 logtime: false
 max_payload: ${PAYLOAD_BYTES_MAX}
-max_connections: ${CONNECTIONS_MAX}
-write_deadline: "${WRITE_DEADLINE}"
-ping_interval: "${PING_INTERVAL}"
+max_connections: 4096
+write_deadline: "5s"
+ping_interval: "5s"
 ping_max: 2
 tls {
   cert_file: ${quote(files.server)}
@@ -67,29 +61,31 @@ ${accountBlock({ head, boxes, invitations })}
 `
 }
 
-type Users = Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>
-
-/** The account of the relay, also in a cluster of its owner: nobody else is in it, and nothing leads in or out. */
-export function accountBlock(users: Users): string {
-  const count = 1 + users.boxes.length + users.invitations.length
+/** The relay's account, also in the owner's cluster: it has no other users, and nothing is imported or exported. */
+export function accountBlock({
+  head,
+  boxes,
+  invitations,
+}: Pick<BrokerSettings, 'head' | 'boxes' | 'invitations'>): string {
+  const users = [...boxes, ...invitations]
+  const lines = [
+    userOfHead(head, users),
+    ...boxes.map(userOfBox),
+    ...invitations.map(userOfInvitation),
+  ]
   return `accounts {
 ${ACCOUNT} {
-  limits { max_connections: ${count * CONNECTIONS_OF_USER} }
-${usersBlock(users)}
+  limits { max_connections: ${(1 + users.length) * CONNECTIONS_OF_USER} }
+  users: [
+${lines.join('\n')}
+  ]
 }
 }`
 }
 
-function usersBlock({ head, boxes, invitations }: Users): string {
-  const users = [...boxes, ...invitations]
-  return `  users: [
-${[userOfHead(head, users), ...boxes.map(userOfBox), ...invitations.map(userOfInvitation)].join('\n')}
-  ]`
-}
-
 /**
- * The head may answer each user by name: a reload takes back the permission to answer requests that were
- * delivered before it, and a machine that joins is answered after one.
+ * Lets the head publish to each user's inbox: a reload withdraws the permission to answer requests that were
+ * delivered before it, and the head answers a machine that joins after a reload.
  */
 function userOfHead(nkey: string, users: readonly BrokerUser[]): string {
   const all = 'hl.1.>'

@@ -1,15 +1,11 @@
-// The head's own broker: a nats-server that runs while there are boxes or invitations, as a child.
+// The head's own broker: a nats-server that runs as a child while there are boxes or invitations.
 
 import { join } from 'node:path'
 
 import type { Finding } from '../domain/finding.ts'
 import { DAY_MS, SECOND_MS } from '../domain/time.ts'
-import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
-import type { Log } from '../system/log.ts'
-import type { StartReadProcess } from '../system/process.ts'
-import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { HEAD_INBOX, brokerConfig, type BrokerUsers } from './broker-config.ts'
@@ -22,34 +18,27 @@ import {
   endOrphan,
   findNatsServer,
   portHolder,
+  type BrokerMachine,
   type Program,
-  type ProgramTools,
 } from './nats-server.ts'
 import { makeKey, publicKeyOf } from './nkeys.ts'
 
-export type BrokerTools = ProgramTools & {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly start: StartReadProcess
-}
-
 export type BrokerOptions = {
-  /** Paths of its own folder, made where it is missing, and of what boxes know their head by. */
+  /** Paths of the broker's folder, which is made if it is missing, and of what boxes know their head by. */
   readonly directory: Pick<DataDirectory, 'broker' | 'brokerAuthority' | 'brokerSeed'>
   readonly port: number
   /** Path of the program; null for the installed one. */
   readonly program: string | null
-  /** All that may connect now; read at each start and at each `apply`. */
+  /** All that may connect now; called at each start and at each `apply`. */
   readonly users: () => BrokerUsers
 }
 
 const START_MS = 10 * SECOND_MS
 const RELOAD_MS = 3 * SECOND_MS
 const APPLY_MS = 15 * SECOND_MS
-/** Interval of looks for a program that is missing. */
+/** Time between two searches for a missing program. */
 const SEARCH_MS = 10 * SECOND_MS
-/** A server that listened this long is started again at once. */
+/** A server that listened for this long is restarted without a delay. */
 const HEALTHY_MS = SECOND_MS
 const DELAY_MS_MIN = 250
 const DELAY_MS_MAX = 10 * SECOND_MS
@@ -58,40 +47,35 @@ const PORT_TAKEN = /bind: address already in use/
 export class Broker implements Service {
   readonly name = 'broker'
   readonly #options: BrokerOptions
-  readonly #tools: BrokerTools
+  readonly #machine: BrokerMachine
   readonly #configFile: string
   readonly #pidFile: string
   readonly #wake = new Signal()
   #waiters: { readonly version: number; readonly done: (isApplied: boolean) => void }[] = []
-  /** Counts the calls of `apply`. */
   #version = 0
-  /** Ends of the server since it was healthy last. */
+  /** Number of times that the server ended since it was last healthy. */
   #failures = 0
-  #isListening = false
+  isListening = false
   #finding: Finding | null = null
 
-  constructor(options: BrokerOptions, tools: BrokerTools) {
+  constructor(options: BrokerOptions, machine: BrokerMachine) {
     this.#options = options
-    this.#tools = tools
+    this.#machine = machine
     this.#configFile = join(options.directory.broker, 'nats.conf')
     this.#pidFile = join(options.directory.broker, 'nats.pid')
-  }
-
-  get isListening(): boolean {
-    return this.#isListening
   }
 
   findings(): readonly Finding[] {
     return this.#finding === null ? [] : [this.#finding]
   }
 
-  /** The head's own way in. Makes the certificates and the head's key where they are missing. */
+  /** The head's access to the broker. Makes the certificates and the head's key if they are missing. */
   async access(): Promise<Omit<NatsOptions, 'name'> & { readonly publicKey: string }> {
     const { directory, port } = this.#options
-    const { ca } = keepCertificates(directory, this.#tools)
+    const { ca } = keepCertificates(directory, this.#machine)
     const seedFile = directory.brokerSeed
     const fresh = readTextOrNull(seedFile) === null ? (await makeKey()).seed : ''
-    // Another call may have made one meanwhile.
+    // Another call may have made a key meanwhile.
     const seed = readTextOrNull(seedFile) ?? fresh
     if (seed === fresh) writeFileAtomically(seedFile, seed)
     const publicKey = await publicKeyOf(seed)
@@ -99,14 +83,11 @@ export class Broker implements Service {
     return { ...way, ca, seed, publicKey }
   }
 
-  /**
-   * Resolves with true when the broker works with the users of now, and has cut off all others; with
-   * false where it does not within 15 seconds.
-   */
+  /** Resolves with true once the broker has the current users and has cut off all others; with false if that fails, or after 15 seconds. */
   apply(): Promise<boolean> {
     this.#version += 1
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const cancel = this.#tools.clock.after(APPLY_MS, () => resolve(false))
+    const cancel = this.#machine.clock.after(APPLY_MS, () => resolve(false))
     const done = (isApplied: boolean) => {
       cancel()
       resolve(isApplied)
@@ -117,9 +98,9 @@ export class Broker implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     const files = { pidFile: this.#pidFile, configFile: this.#configFile }
-    const orphan = await endOrphan(files, this.#tools, signal)
+    const orphan = await endOrphan(files, this.#machine, signal)
     if (orphan !== null) log.info('broker of an earlier start ended', { pid: orphan })
     let program: Program | null = null
     while (!signal.aborted) {
@@ -129,10 +110,10 @@ export class Broker implements Service {
         await this.#wake.wait(clock, DAY_MS, signal)
         continue
       }
-      // Not looked for again while boxes wait for a restart, but where it keeps failing.
+      // While boxes wait for a restart, the program isn't searched for again, unless it keeps failing.
       const known: Program | null = this.#failures > 1 ? null : program
       const found: Program | Finding =
-        known ?? (await findNatsServer(this.#options.program, this.#tools, signal))
+        known ?? (await findNatsServer(this.#options.program, this.#machine, signal))
       if ('code' in found) {
         this.#finding = found
         await this.#wake.wait(clock, SEARCH_MS, signal)
@@ -149,30 +130,30 @@ export class Broker implements Service {
     return boxes.length + invitations.length > 0
   }
 
-  /** One process of the server, and the delay after it where it failed. */
+  /** Runs one process of the server, and waits afterwards if it failed. */
   async #runServer({ path, version }: Program, signal: AbortSignal): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#machine
     const applied = this.#version
     await this.#configure()
     const command = { path, args: configArgs(this.#configFile) }
-    const server = new ServerProcess(this.#tools, command, () => this.#wake.notify())
+    const server = new ServerProcess(this.#machine, command, () => this.#wake.notify())
     try {
       if (await this.#until(server, () => server.isReady, START_MS, signal)) {
         log.info('broker started', { pid: server.pid, version })
-        this.#isListening = true
+        this.isListening = true
         this.#settle(applied, true)
         await this.#keepApplied(server, applied, signal)
       }
     } finally {
-      this.#isListening = false
+      this.isListening = false
       await server.end()
     }
     if (!signal.aborted && this.#isNeeded()) await this.#recover(server.lines, signal)
   }
 
-  /** Returns when the server ended, is not needed any more, or did not take a change. */
+  /** Returns when the server has ended, isn't needed any more, or didn't reload a change. */
   async #keepApplied(server: ServerProcess, from: number, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     const healthyAt = clock.monotonic() + HEALTHY_MS
     let applied = from
     for (;;) {
@@ -190,7 +171,7 @@ export class Broker implements Service {
       if (isChanged) server.reload()
       const isTaken = () => !isChanged || server.reloads > reloads
       if (!(await this.#until(server, isTaken, RELOAD_MS, signal))) {
-        // Its next start has the new rights for certain.
+        // A restart applies the new rights for certain.
         return log.warn('broker did not reload', { lines: server.lines })
       }
       this.#settle(applied, true)
@@ -198,7 +179,7 @@ export class Broker implements Service {
   }
 
   async #recover(lines: readonly string[], signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#machine
     this.#failures += 1
     const isFirst = this.#failures === 1
     const delayMs = Math.min(DELAY_MS_MIN * 2 ** (this.#failures - 2), DELAY_MS_MAX)
@@ -212,7 +193,7 @@ export class Broker implements Service {
     const { port } = this.#options
     const title = 'Other boxes can’t connect: the broker keeps ending'
     if (lines.some((line) => PORT_TAKEN.test(line))) {
-      const holder = (await portHolder(port, this.#tools, signal)) ?? 'Another program'
+      const holder = (await portHolder(port, this.#machine, signal)) ?? 'Another program'
       const fix = 'End that program, or choose another --broker-port and add each box again.'
       return brokerFinding('broker_failed', { title, why: `${holder} uses port ${port}.`, fix })
     }
@@ -224,14 +205,14 @@ export class Broker implements Service {
     })
   }
 
-  /** Waits until `isTrue`; returns false where the server ended, or the time is over. */
+  /** Waits until `isTrue`; returns false if the server ends, or the time is over. */
   async #until(
     server: ServerProcess,
     isTrue: () => boolean,
     ms: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { clock } = this.#tools
+    const { clock } = this.#machine
     const until = clock.monotonic() + ms
     while (!isTrue() && !server.hasEnded && !signal.aborted && clock.monotonic() < until) {
       await this.#wake.wait(clock, until - clock.monotonic(), signal)
@@ -239,11 +220,11 @@ export class Broker implements Service {
     return isTrue()
   }
 
-  /** Writes the configuration with the users of now; returns true where it is another one. */
+  /** Writes the configuration with the current users; returns whether it has changed. */
   async #configure(): Promise<boolean> {
     const { directory, port, users } = this.#options
     const { publicKey } = await this.access()
-    const { serverFile, serial } = keepCertificates(directory, this.#tools)
+    const { serverFile, serial } = keepCertificates(directory, this.#machine)
     const files = { server: serverFile, serial, pid: this.#pidFile }
     const text = brokerConfig({ ...users(), port, files, head: publicKey })
     if (readTextOrNull(this.#configFile) === text) return false

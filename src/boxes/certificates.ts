@@ -1,5 +1,5 @@
-// Certificates of the head's own broker: an authority made once, and a server certificate that it signs.
-// They have one shape, so it is written here in DER (X.690, RFC 5280); others read and verify it.
+// Certificates of the head's own broker: an authority made once, and a server certificate that it signs. Both have a
+// fixed shape, so they are written here in DER (X.690, RFC 5280). Libraries read and verify them.
 
 import {
   X509Certificate,
@@ -19,7 +19,7 @@ import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Random } from '../system/random.ts'
 
-/** Name in the broker's certificate. Clients verify it, and not the address that they dial. */
+/** Name in the broker's certificate. Clients verify this name instead of the address that they dial. */
 export const BROKER_NAME = 'hookline-broker'
 
 const CA_NAME = 'Hookline CA'
@@ -31,7 +31,6 @@ const VALID_SINCE_MS = 30 * DAY_MS
 const SERIAL_BYTES = 16
 const KEY_ID_BYTES = 8
 
-/** Object identifiers, as DER has them. */
 const OID = {
   ecdsaWithSha256: '06082a8648ce3d040302',
   commonName: '0603550403',
@@ -45,7 +44,7 @@ const OID = {
 } as const
 const TRUE = der(0x01, Uint8Array.of(0xff))
 
-type Tools = { readonly clock: Clock; readonly random: Random }
+type ClockAndRandom = { readonly clock: Clock; readonly random: Random }
 
 /**
  * Makes the authority and the server certificate where they are missing, and the latter again
@@ -53,18 +52,18 @@ type Tools = { readonly clock: Clock; readonly random: Random }
  */
 export function keepCertificates(
   { broker: folder, brokerAuthority }: Pick<DataDirectory, 'broker' | 'brokerAuthority'>,
-  tools: Tools,
+  outside: ClockAndRandom,
 ): { readonly ca: string; readonly serverFile: string; readonly serial: string } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const serverFile = join(folder, 'server.pem')
   const authority = readOrMake(
     brokerAuthority,
     () => true,
-    () => issue(CA_NAME, null, tools),
+    () => issue(CA_NAME, null, outside),
   )
   const ca = new X509Certificate(authority)
-  const isGood = (pem: string) => isValid(pem, ca, tools.clock)
-  const server = readOrMake(serverFile, isGood, () => issue(BROKER_NAME, authority, tools))
+  const isGood = (pem: string) => isValid(pem, ca, outside.clock)
+  const server = readOrMake(serverFile, isGood, () => issue(BROKER_NAME, authority, outside))
   return { ca: ca.toString(), serverFile, serial: new X509Certificate(server).serialNumber }
 }
 
@@ -86,8 +85,8 @@ function isValid(pem: string, ca: X509Certificate, clock: Clock): boolean {
   }
 }
 
-/** A certificate and its new key (PEM), signed by the key of `authority`, or by itself where that is null. */
-function issue(name: string, authority: string | null, { clock, random }: Tools): string {
+/** A certificate and its new key (PEM), signed by the key of `authority`, or by its own if that is null. */
+function issue(name: string, authority: string | null, { clock, random }: ClockAndRandom): string {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = (authority === null ? publicKey : createPublicKey(authority)).export(SPKI)
   const issuerId = createHash('sha256').update(spki).digest().subarray(0, KEY_ID_BYTES)
@@ -96,7 +95,7 @@ function issue(name: string, authority: string | null, { clock, random }: Tools)
   const extensions = authority === null ? ofAuthority(issuerId) : ofServer(name, issuerId)
   const content = sequence(
     der(0xa0, der(0x02, Uint8Array.of(2))),
-    // A serial number is positive, and its first byte no zero.
+    // A serial number is positive, and its first byte isn't zero.
     der(0x02, random.bytes(SERIAL_BYTES).with(0, 0x4c)),
     algorithm,
     distinguishedName(CA_NAME),
@@ -133,7 +132,7 @@ function distinguishedName(name: string): Uint8Array {
   return sequence(der(0x31, sequence(oid('commonName'), der(0x0c, ascii(name)))))
 }
 
-/** UTCTime, and GeneralizedTime from 2050 on. */
+/** A UTCTime, or a GeneralizedTime from 2050 on. */
 function time(ms: number): Uint8Array {
   const digits = isoTime(timestamp(ms)).replaceAll(/\D/g, '').slice(0, 14)
   return digits < '2050' ? der(0x17, ascii(`${digits.slice(2)}Z`)) : der(0x18, ascii(`${digits}Z`))

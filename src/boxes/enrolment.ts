@@ -1,47 +1,45 @@
-// Joining: an invitation of the head's, the token that carries it, and both ends of the one request that
-// makes a machine a box. The request can be repeated: with the same key it has the same answer.
+// Joining: the head's invitation, the token that carries it, and both ends of the one request that makes a machine a
+// box. The request can be repeated: with the same key it gets the same answer.
 
 import { createHash } from 'node:crypto'
 
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import type { Timestamp } from '../domain/ids.ts'
 import { SECOND_MS } from '../domain/time.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import type { OwnAddress } from '../system/network-address.ts'
-import type { Random } from '../system/random.ts'
 import { Signal } from '../system/signal.ts'
 import { inboxOf } from './broker-config.ts'
 import { BROKER_NAME, pemOf } from './certificates.ts'
-import { SUBJECTS, type Link } from './link.ts'
+import { SUBJECTS, type ClockRandomLog, type Link } from './link.ts'
 import type { NatsLink } from './nats-link.ts'
+import { parsed } from './wire.ts'
 
-/** State of an invitation, which a request to join is decided by. */
+/** State of an invitation, which decides on a request to join. */
 export type Invitation = {
   readonly expiresAt: Timestamp
   readonly usedBy: { readonly publicKey: string; readonly boxId: string } | null
 }
 
 export type JoinToken = {
-  /** `direct` where users are made in a cluster: the seed is the box's own, and `id` its id. */
+  /** `direct` if the owner makes the users of a cluster: then the seed and `id` are the box's own. */
   readonly kind: 'invitation' | 'direct'
   /** `host:port` of each address of the broker. */
   readonly addresses: readonly string[]
   readonly id: string
   readonly seed: string
-  /** PEM; null where public authorities sign the certificates of a cluster. */
+  /** PEM; null if public authorities sign the certificates of a cluster. */
   readonly ca: string | null
-  /** Public nkey of the head; null if its answer has it. */
+  /** Public nkey of the head; null if the head's answer brings it. */
   readonly headKey: string | null
 }
 
-/** The facts that a box stores; complete, or not there. */
+/** The facts that a box stores. */
 export type Joined = Omit<JoinToken, 'kind' | 'id'> & {
   readonly boxId: string
   readonly serverName: string | null
-  /** Null until the head says it. */
+  /** Null until the head names itself. */
   readonly headName: string | null
 }
 
@@ -64,8 +62,6 @@ export type Machine = Pick<JoinRequest, 'name' | 'version' | 'platform'> & {
   readonly key: { readonly seed: string; readonly publicKey: string }
 }
 
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
-
 const ADDRESSES_MAX = 5
 const CONNECT_MS = 10 * SECOND_MS
 const ASK_MS = 10 * SECOND_MS
@@ -74,35 +70,31 @@ const ASK_AGAIN_MS = SECOND_MS
 
 const PREFIX = 'hlj_'
 const VERSION = 1
-/** With the key of the head. */
+/** Version of a token with the key of the head. */
 const KEYED_VERSION = 2
 const CHECKSUM_BYTES = 4
 const KINDS = ['invitation', 'direct'] as const
 
-/** Bridges of containers and virtual machines: no other machine reaches their addresses. */
+/** Bridges of containers and virtual machines: other machines can't reach their addresses. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|bridge|awdl|llw|anpi|lxc|cni|flannel)/
 const LINK_LOCAL = /^(fe80:|169\.254\.)/i
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const REQUEST = Compile(
-  Type.Object({
-    name: text(200),
-    public_key: Type.String({ pattern: '^U[A-Z2-7]{55}$' }),
-    version: text(50),
-    platform: text(50),
-    signs: Type.Optional(Type.Boolean()),
-  }),
-)
-const ANSWER = Compile(
-  Type.Object({
-    box: Type.Optional(Type.String({ pattern: '^[\\w-]{1,64}$' })),
-    head: Type.Optional(text(200)),
-    key: Type.Optional(Type.String({ pattern: '^U[A-Z2-7]{55}$' })),
-    refused: Type.Optional(text(500)),
-  }),
-)
+const REQUEST = Type.Object({
+  name: text(200),
+  public_key: Type.String({ pattern: '^U[A-Z2-7]{55}$' }),
+  version: text(50),
+  platform: text(50),
+  signs: Type.Optional(Type.Boolean()),
+})
+const ANSWER = Type.Object({
+  box: Type.Optional(Type.String({ pattern: '^[\\w-]{1,64}$' })),
+  head: Type.Optional(text(200)),
+  key: Type.Optional(Type.String({ pattern: '^U[A-Z2-7]{55}$' })),
+  refused: Type.Optional(text(500)),
+})
 
-/** `host:port` list for a token: the public host first, then those that a network may lead to. */
+/** The `host:port` list for a token: the public host first, then addresses that other machines may reach. */
 export function joinAddresses(
   own: readonly OwnAddress[],
   port: number,
@@ -121,7 +113,7 @@ export function joinAddresses(
   return (all.length > 0 ? all : ['127.0.0.1']).map((host) => `${host}:${port}`)
 }
 
-/** Version and checksum, lines of text that end with a zero, then the certificates in DER. */
+/** Format: version, checksum, lines of text up to a zero byte, then the certificates in DER. */
 export function writeToken({ kind, addresses, id, seed, ca, headKey }: JoinToken): string {
   const keys = headKey === null ? [seed] : [seed, headKey]
   const lines = [String(KINDS.indexOf(kind)), id, ...keys, ...addresses].join('\n')
@@ -133,7 +125,7 @@ export function writeToken({ kind, addresses, id, seed, ca, headKey }: JoinToken
   return PREFIX + whole.toString('base64url')
 }
 
-/** The token in a pasted text, which may have been wrapped. */
+/** Reads the token in a pasted text, which may be wrapped. */
 export function readToken(pasted: string): JoinToken | JoinProblem {
   const plain = pasted.replaceAll(/\s/g, '')
   if (!plain.startsWith(PREFIX))
@@ -150,7 +142,7 @@ export function readToken(pasted: string): JoinToken | JoinProblem {
   return tokenIn(content, end, isKeyed)
 }
 
-/** The token in a content whose lines of text go to `end`. */
+/** Reads a token's content, whose lines of text go up to `end`. */
 function tokenIn(content: Buffer, end: number, isKeyed: boolean): JoinToken {
   const [number, id = '', seed = '', ...more] = content.toString('utf8', 0, end).split('\n')
   const [headKey = null] = isKeyed ? more : []
@@ -160,7 +152,7 @@ function tokenIn(content: Buffer, end: number, isKeyed: boolean): JoinToken {
   return { kind, addresses, id, seed, ca: pems.length > 0 ? pems.join('') : null, headKey }
 }
 
-/** Each begins with the tag of a sequence and a length of two bytes. */
+/** Each certificate begins with the tag of a sequence, and a length of two bytes. */
 function certificatesIn(bytes: Buffer): readonly Buffer[] {
   if (bytes.length < 4) return []
   const length = 4 + bytes.readUInt16BE(2)
@@ -171,7 +163,7 @@ function checksumOf(content: Uint8Array): Buffer {
   return createHash('sha256').update(content).digest().subarray(0, CHECKSUM_BYTES)
 }
 
-/** Decision over a request, for the transaction that stores it: `new`, or the answer that is settled already. */
+/** Decides on a request, in the transaction that stores it: `new`, or the answer that is already certain. */
 export function decideJoin(
   invitation: Invitation | null,
   request: JoinRequest,
@@ -184,22 +176,22 @@ export function decideJoin(
   return now < expiresAt ? 'new' : { refused: 'The invitation has expired. Create a new one.' }
 }
 
-/** Answers machines that join. Returns a function that stops it. */
+/** Answers machines that join. Returns a function that stops answering. */
 export function serveJoins(
   link: Link,
   head: {
     readonly name: string
-    /** Its public nkey. */
+    /** Public nkey. */
     readonly key: string
-    /** One transaction: it decides, and stores the new box and the use of the invitation. */
+    /** Decides, and stores the new box and the use of the invitation, in one transaction. */
     readonly accept: (request: JoinRequest) => Promise<JoinAnswer>
-    /** Lets the box connect (`Broker.apply`); false where that failed. */
+    /** Lets the box connect (`Broker.apply`); false if that fails. */
     readonly apply: () => Promise<boolean>
   },
 ): () => void {
   return link.serve(SUBJECTS.join('*'), async (body, subject) => {
-    const request = parse(body)
-    if (!REQUEST.Check(request)) return JSON.stringify({ refused: 'The request is malformed.' })
+    const request = parsed(REQUEST, body)
+    if (request === null) return JSON.stringify({ refused: 'The request is malformed.' })
     const { name, public_key: publicKey, version, platform, signs = false } = request
     const invitation = subject.slice(subject.lastIndexOf('.') + 1)
     const answer = await head.accept({ invitation, publicKey, name, version, platform, signs })
@@ -211,13 +203,13 @@ export function serveJoins(
 }
 
 /**
- * Joins with `token`. `key` is the machine's own: stored before, and given again where the command is
- * repeated, it makes an answer that was lost harmless. Ends within a minute.
+ * Joins with a pasted token. The caller stores the machine's key before, and passes it again if the command is
+ * repeated, so that a lost answer is harmless. Ends within a minute.
  */
 export async function join(
   pasted: string,
   machine: Machine,
-  tools: Tools,
+  outside: ClockRandomLog,
   signal: AbortSignal,
 ): Promise<Joined | JoinProblem> {
   const token = readToken(pasted)
@@ -225,10 +217,10 @@ export async function join(
   const { connectNats } = await import('./nats-link.ts')
   const { kind, addresses, ca, id, seed, headKey } = token
   const serverName = kind === 'invitation' ? BROKER_NAME : null
-  const { clock } = tools
+  const { clock } = outside
   const link = connectNats(
     { servers: addresses, ca, serverName, seed, inboxPrefix: inboxOf(id), name: machine.name },
-    tools,
+    outside,
   )
   try {
     if (!(await isConnected(link, clock, signal))) return { problem: problemWords(link, token) }
@@ -241,7 +233,7 @@ export async function join(
   }
 }
 
-/** Waits ten seconds; no longer than until the broker refuses the key, for then the addresses are right. */
+/** Waits ten seconds, or until the broker refuses the key: then the addresses are right. */
 async function isConnected(link: NatsLink, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const change = new Signal()
   const stop = link.onChange(() => change.notify())
@@ -285,20 +277,11 @@ async function askToJoin(
   for (let asked = 0; asked < ASKS_MAX && !signal.aborted; asked += 1) {
     if (asked > 0) await clock.sleep(ASK_AGAIN_MS, signal)
     const reply = await link.ask(SUBJECTS.join(invitation), request, ASK_MS).catch(() => '')
-    const answer = parse(reply)
-    if (!ANSWER.Check(answer)) continue
+    const answer = parsed(ANSWER, reply)
+    if (answer === null) continue
     const { box, head = null, key: headKey = null, refused } = answer
     if (refused !== undefined) return { problem: refused }
     if (box !== undefined) return { boxId: box, headName: head, headKey }
   }
   return { problem: 'The head did not answer. Run the same command again.' }
-}
-
-/** Undefined for what is no JSON. */
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
-// Files on their way over the link, in pieces that can each be asked for again. A piece is small enough to be
-// read and written at once.
+// Transfers files over the link in pieces, which can each be requested again. A piece is small enough to be read and
+// written at once.
 
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
@@ -25,7 +25,7 @@ type Wanted = {
   readonly path: string
   readonly size: number
   readonly sha256?: string | undefined
-  /** Goes on behind the bytes that are there. */
+  /** True to go on after the bytes that are there. */
   readonly isResumed?: boolean
 }
 
@@ -56,7 +56,7 @@ export async function fetchFile(
   return (isResumed ? await hashFile(path) : hash.digest('hex')) === sha256
 }
 
-/** Null if there is none, if it is longer than what is left, and if it leads nowhere. */
+/** Null if the chunk is missing, longer than what is left, or empty without being the last. */
 function pieceOf(chunk: Chunk | null, left: number) {
   if (chunk === null || 'isMissing' in chunk) return null
   const bytes = Uint8Array.fromBase64(chunk.data)

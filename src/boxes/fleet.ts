@@ -1,4 +1,4 @@
-// The head's side of the link: which boxes are there, with which devices, and the runs of lines on them.
+// The head's side of the link: which boxes are reachable, their devices, and the runs of lines on them.
 
 import { mkdirSync, rmSync } from 'node:fs'
 
@@ -10,13 +10,12 @@ import type { Found } from '../lines/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
-import { isBehind, isOther, newPeer, type Peer } from './peer.ts'
+import { isBehind, isOther, Peer } from './peer.ts'
 import {
   type Answer,
   ask,
   type Chunk,
   EPOCH_MAX,
-  type Health,
   type Hello,
   type OperationName,
   orNull,
@@ -26,58 +25,31 @@ import {
   SILENCE_MS,
 } from './wire.ts'
 
-export type FleetTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Version of the head. */
-  readonly version: string
-  /** Folder for files of received messages until they are stored; it is emptied at the start. */
-  readonly folder: string
-  /** A box that was invited, as it is stored. */
-  readonly find: (id: BoxId) => { readonly removedAt: Timestamp | null } | null
+/** The stored facts about boxes. */
+export type BoxRecords = {
+  /** A box that was invited. */
+  find(id: BoxId): { readonly removedAt: Timestamp | null } | null
   /** Highest epoch that a box was given for itself; 0 if it has had the head's only. */
-  readonly epochOf: (id: BoxId) => number
+  epochOf(id: BoxId): number
   /** Gives a box an epoch above this one. */
-  readonly raiseEpoch: (id: BoxId, above: number) => Promise<number>
-  /** Called when a box is heard again, when its version changes, and each minute. */
-  readonly heard: (
-    id: BoxId,
-    facts: { readonly version: string; readonly platform: string },
-  ) => void
-  /** True if there is room for a file of this size that was received, beside others of its message. */
-  readonly takesFile: (size: number, others: number) => Promise<boolean>
-  /** A part of an executable that boxes are upgraded to. */
-  readonly releaseFile?: (request: Request<'release_file'>) => Chunk
+  raiseEpoch(id: BoxId, above: number): Promise<number>
+  /** Called when a box is heard again, when its version changes, and each minute. Must not throw. */
+  heard(id: BoxId, facts: { readonly version: string; readonly platform: string }): void
 }
 
-export const BOX_PROBLEMS = ['box_twice', 'box_outdated'] as const
-export type BoxProblem = (typeof BOX_PROBLEMS)[number]
-
-/** A box as it is now. */
-export type BoxSnapshot = {
-  readonly isHeard: boolean
-  readonly lastHeardAt: Timestamp
-  readonly version: string
-  readonly platform: string
-  readonly health: Health
-  readonly upgrade: Hello['upgrade'] | null
-  readonly deviceCount: number
-  readonly problem: BoxProblem | null
-}
-
-/** The run of a line on a box, as the box's requests reach it. */
+/** The run of a line on a box, which answers the box's requests. */
 export type FleetRun = {
   readonly session: string
   readonly box: BoxId
-  /** Length of the items that wait for an earlier one. */
+  /** Characters of the items that wait for an earlier one. */
   readonly waitingLength: number
   item(request: Request<'item'>): Promise<Answer<'item'>> | null
   pass(request: Request<'pass'>): Promise<Answer<'pass'>>
   page(request: Request<'page'>): Answer<'page'>
   file(request: Request<'outgoing_file'>): Promise<Chunk>
-  /** Ends it by an error. */
+  /** Ends the run with an error. */
   finish(error: Error): void
-  /** Ends it because the box is away. */
+  /** Ends the run because the box is away. */
   leave(reason: OfflineReason): void
 }
 
@@ -85,11 +57,19 @@ const PING_MS = 1_000
 const TWICE_MS = 10_000
 const CHECKUP_MS = 4_000
 const REPORT_EVERY_MS = 60_000
-/** Lives of a head that a back-up of it may lack. */
+/** Most epochs that a head restored from a backup can be behind its boxes. */
 const EPOCH_STEP_MAX = 1_000_000
 
 export class Fleet {
-  readonly tools: FleetTools
+  readonly clock: Clock
+  /** Folder for files of received messages until they are stored; it is emptied at the start. */
+  readonly folder: string
+  /** True if there is room for a received file of this size, beside others of its message. */
+  readonly takesFile: (size: number, others: number) => Promise<boolean>
+  readonly #log: Log
+  readonly #version: string
+  readonly #records: BoxRecords
+  readonly #releaseFile: (request: Request<'release_file'>) => Chunk
   readonly #peers = new Map<BoxId, Peer>()
   readonly #runs = new Map<string, FleetRun>()
   readonly #listeners = new Set<() => void>()
@@ -98,25 +78,38 @@ export class Fleet {
   #sessionCount = 0
   #stopServing: () => void = () => {}
 
-  constructor(tools: FleetTools) {
-    this.tools = tools
+  constructor(
+    given: Pick<Fleet, 'clock' | 'folder' | 'takesFile'> & {
+      readonly log: Log
+      readonly version: string
+      readonly records: BoxRecords
+      /** Reads a piece of an executable that boxes are upgraded to. */
+      readonly releaseFile: (request: Request<'release_file'>) => Chunk
+    },
+  ) {
+    this.clock = given.clock
+    this.folder = given.folder
+    this.takesFile = given.takesFile
+    this.#log = given.log
+    this.#version = given.version
+    this.#records = given.records
+    this.#releaseFile = given.releaseFile
   }
 
   epochOf(box: BoxId): number {
     return this.#peers.get(box)?.epoch ?? this.#epoch
   }
 
-  /** Listens to boxes from now on; the returned function ends that, and every run on them. */
+  /** Listens to boxes from now on. Returns a function that stops it and ends every run on them. */
   attach(link: Link, epoch: number): () => void {
-    const { folder } = this.tools
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    rmSync(this.folder, { recursive: true, force: true })
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     this.#link = link
     this.#epoch = epoch
     for (const peer of this.#peers.values()) peer.epoch = epoch
     this.#stopServing = this.#serve(link, epoch, '*')
     const stopHellos = serve(link, SUBJECTS.hello('*'), {
-      // The broker lets a box publish below its own name only.
+      // The broker lets a box publish only below its own name.
       hello: (hello, box) => this.#hello(hello, box),
     })
     return () => {
@@ -134,16 +127,16 @@ export class Fleet {
     return this.#link?.refuses?.(id) === true
   }
 
-  /** Reason why nothing can be asked of a box now; null where it can. */
+  /** Reason why a box can't be asked now; null if it can. */
   absence(id: BoxId): OfflineReason | null {
-    const known = this.tools.find(id)
+    const known = this.#records.find(id)
     if (known === null || known.removedAt !== null) return OFFLINE_REASONS.box_removed
     const peer = this.#peers.get(id)
     if (peer?.isHeard !== true) return OFFLINE_REASONS.box_unreachable
     return peer.isOutdated ? OFFLINE_REASONS.box_outdated : null
   }
 
-  /** The devices of one kind at all boxes that are here. */
+  /** The devices of one kind at all present boxes. */
   devices(kind: string): readonly Found[] {
     return this.#present().flatMap(({ id: box, hello }) =>
       hello.devices.flatMap((device) =>
@@ -159,39 +152,29 @@ export class Fleet {
       asked.map(async ({ id: box }): Promise<readonly Finding[]> => {
         const answer = await orNull(this.ask(box, 'checkup', { kind }, CHECKUP_MS))
         const findings = answer?.findings ?? [silent(kind)]
-        // A box of another version may report a code that has no row here; it is shown all the same.
+        // A box of another version may report a code that this version doesn't know: it is shown all the same.
         return findings.map((one) => ({ ...one, code: one.code as FindingCode, box }))
       }),
     )
     return found.flat()
   }
 
-  /** Calls `listener` when a box comes, goes, or is another than before. */
+  /** Calls `listener` when a box comes, goes, or changes. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Null for a box that was not heard in this life of the head. */
-  snapshot(box: BoxId): BoxSnapshot | null {
+  /** Null for a box that wasn't heard since the head started. */
+  snapshot(box: BoxId) {
     const peer = this.#peers.get(box)
     if (peer === undefined) return null
     const { isHeard, lastHeardAt, hello } = peer
-    const { version, platform, health, devices, upgrade = null } = hello
-    const isTwice = peer.twiceUntil > this.tools.clock.monotonic()
-    const problem = peer.isOutdated ? 'box_outdated' : null
-    return {
-      isHeard,
-      lastHeardAt,
-      version,
-      platform,
-      health,
-      upgrade,
-      deviceCount: devices.length,
-      problem: isTwice ? 'box_twice' : problem,
-    }
+    const { version, platform, health, upgrade = null } = hello
+    const isTwice = peer.twiceUntil > this.clock.monotonic()
+    return { isHeard, lastHeardAt, version, platform, health, upgrade, isTwice }
   }
 
-  /** Asks the box's current process; rejects with a LinkError where no answer comes. */
+  /** Asks the box's current process; rejects with a LinkError if no answer comes. */
   async ask<Name extends OperationName>(
     box: BoxId,
     name: Name,
@@ -207,18 +190,18 @@ export class Fleet {
     return this.#peers.get(box)?.boot ?? null
   }
 
-  /** Length of the items that wait in all runs of a box. */
+  /** Characters of the items that wait in all runs of a box. */
   waitingLength(box: BoxId): number {
     return this.#runsOf(box).reduce((sum, run) => sum + run.waitingLength, 0)
   }
 
-  /** Name of a new session on a box. */
+  /** Makes the name of a new session on a box. */
   newSession(box: BoxId): string {
     this.#sessionCount += 1
     return `${this.epochOf(box)}.${this.#sessionCount}`
   }
 
-  /** The run gets the requests of its box from now on. */
+  /** Routes the requests of the run's box to it from now on. */
   open(run: FleetRun): void {
     this.#runs.set(run.session, run)
   }
@@ -231,7 +214,7 @@ export class Fleet {
     return [...this.#peers.values()].filter(({ id }) => this.absence(id) === null)
   }
 
-  /** Answers the requests of a box, or of all of them (`*`), that name this epoch. */
+  /** Answers the requests of a box, or of all boxes (`*`), that name this epoch. */
   #serve(link: Link, epoch: number, box: string): () => void {
     const runOf = (session: string, box: string) => {
       const run = this.#runs.get(session)
@@ -247,13 +230,13 @@ export class Fleet {
       page: async (request, box) => runOf(request.session, box)?.page(request) ?? { isOver: true },
       outgoing_file: async (request, box) =>
         (await runOf(request.session, box)?.file(request)) ?? { isMissing: true },
-      release_file: async (request) => this.tools.releaseFile?.(request) ?? { isMissing: true },
+      release_file: async (request) => this.#releaseFile(request),
     }
     return serve(link, SUBJECTS.up(String(epoch), box), handlers, BOX_IN_UP)
   }
 
   async #hello(hello: Hello, id: BoxId): Promise<Answer<'hello'> | null> {
-    const known = this.tools.find(id)
+    const known = this.#records.find(id)
     if (known === null || known.removedAt !== null) return { refused: 'box_removed' }
     const peer = this.#peer(id, hello)
     if (hello.boot === peer.leftBoot && hello.isLeaving !== true) return null
@@ -261,7 +244,7 @@ export class Fleet {
     const place = await this.#placeOf(hello.boot, peer)
     if (place === 'is_gone') return null
     if (place === 'is_second') return this.#refuseSecond(peer)
-    const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.tools.version)
+    const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.#version)
     this.#take(peer, hello, isOutdated)
     if (isOutdated) return { refused: 'box_outdated' }
     const closed = hello.sessions.filter((session) => this.#runs.get(session)?.box !== id)
@@ -271,28 +254,28 @@ export class Fleet {
   #peer(id: BoxId, hello: Hello): Peer {
     const known = this.#peers.get(id)
     if (known !== undefined) return known
-    const peer = newPeer(id, hello, this.#epoch, timestamp(this.tools.clock.now()))
+    const peer = new Peer(id, hello, this.#epoch, timestamp(this.clock.now()))
     this.#peers.set(id, peer)
     return peer
   }
 
   /**
-   * Makes the epoch of a box one that it obeys: a head that was restored is behind what its boxes have seen.
-   * The sessions of other boxes go on, since nobody but the box itself may be misled by what it says.
+   * Raises the epoch of a box above its fence, since a restored head is behind what its boxes have seen. False if
+   * the box claims an epoch too far ahead. The sessions of other boxes go on: only the box itself may be
+   * misled by what it says.
    */
   async #isAbove(peer: Peer, fence: number): Promise<boolean> {
-    const { epochOf, raiseEpoch, log } = this.tools
-    const given = epochOf(peer.id)
+    const given = this.#records.epochOf(peer.id)
     const seen = Math.max(fence, given)
     const isTooFar = seen >= EPOCH_MAX || seen - Math.max(peer.epoch, given) > EPOCH_STEP_MAX
     if (isTooFar && !peer.isTooFarAhead)
-      log.warn('box names an epoch too far ahead', { box_id: peer.id, epoch: fence })
+      this.#log.warn('box names an epoch too far ahead', { box_id: peer.id, epoch: fence })
     peer.isTooFarAhead = isTooFar
     if (isTooFar || seen <= peer.epoch) return !isTooFar
-    const epoch = await raiseEpoch(peer.id, seen)
+    const epoch = await this.#records.raiseEpoch(peer.id, seen)
     if (this.#link === null) return false
     if (epoch <= peer.epoch) return true
-    log.warn('box has seen a later epoch', { box_id: peer.id, epoch: seen })
+    this.#log.warn('box has seen a later epoch', { box_id: peer.id, epoch: seen })
     this.#endRuns(peer.id, new Error('The box has seen a later epoch.'))
     peer.stopServing()
     peer.epoch = epoch
@@ -300,7 +283,7 @@ export class Fleet {
     return true
   }
 
-  /** A process that was not heard takes the place of the known one only if it is alive, and that one is not. */
+  /** An unknown process that says hello replaces the known one only if it alone is alive. */
   async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
     const { id, boot } = peer
     if (boot === other) return 'is_it'
@@ -320,47 +303,47 @@ export class Fleet {
   }
 
   #refuseSecond(peer: Peer): Answer<'hello'> {
-    const now = this.tools.clock.monotonic()
-    const isNews = peer.twiceUntil <= now
+    const now = this.clock.monotonic()
+    const isNew = peer.twiceUntil <= now
     peer.twiceUntil = now + TWICE_MS
-    if (isNews) {
-      this.tools.log.warn('two machines are the same box', { box_id: peer.id })
+    if (isNew) {
+      this.#log.warn('two machines are the same box', { box_id: peer.id })
       this.changed()
     }
     return { refused: 'box_twice' }
   }
 
   #take(peer: Peer, hello: Hello, isOutdated: boolean): void {
-    const { clock, heard, log } = this.tools
     const isOtherBoot = peer.boot !== hello.boot
-    const isNews =
+    const isNew =
       !peer.isHeard || isOtherBoot || peer.isOutdated !== isOutdated || isOther(peer.hello, hello)
     peer.boot = hello.boot
     if (isOtherBoot || isOutdated) this.#endRuns(peer.id, new Error('The box has started again.'))
     peer.hello = hello
     peer.isOutdated = isOutdated
-    peer.lastHeardAt = timestamp(clock.now())
+    peer.lastHeardAt = timestamp(this.clock.now())
     if (hello.isLeaving === true) {
       peer.leftBoot = hello.boot
       if (peer.isHeard) this.#lose(peer)
       return
     }
-    if (!peer.isHeard) log.info('box is reachable', { box_id: peer.id })
+    if (!peer.isHeard) this.#log.info('box is reachable', { box_id: peer.id })
     peer.isHeard = true
     peer.forget()
-    peer.forget = clock.after(SILENCE_MS, () => this.#lose(peer))
-    if (isNews || clock.monotonic() - peer.reportedAt >= REPORT_EVERY_MS) {
-      peer.reportedAt = clock.monotonic()
-      heard(peer.id, { version: hello.version, platform: hello.platform })
+    peer.forget = this.clock.after(SILENCE_MS, () => this.#lose(peer))
+    const now = this.clock.monotonic()
+    if (isNew || now - peer.reportedAt >= REPORT_EVERY_MS) {
+      peer.reportedAt = now
+      this.#records.heard(peer.id, { version: hello.version, platform: hello.platform })
     }
-    if (isNews) this.changed()
+    if (isNew) this.changed()
   }
 
   #lose(peer: Peer): void {
     peer.forget()
     if (!peer.isHeard) return
     peer.isHeard = false
-    this.tools.log.warn('box is unreachable', { box_id: peer.id })
+    this.#log.warn('box is unreachable', { box_id: peer.id })
     for (const run of this.#runsOf(peer.id)) run.leave(OFFLINE_REASONS.box_unreachable)
     this.changed()
   }
@@ -373,13 +356,13 @@ export class Fleet {
     return [...this.#runs.values()].filter(({ box }) => box === id)
   }
 
-  /** Says that boxes or their devices may be others than before. */
+  /** Notifies listeners that boxes or their devices may have changed. */
   changed(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
-/** Place of the box's id in a subject of `up`. */
+/** Index of the box's id in a subject of `up`. */
 const BOX_IN_UP = 4
 
 function silent(kind: string): Finding {

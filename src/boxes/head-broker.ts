@@ -1,78 +1,67 @@
-// The broker as the head has it: a nats-server that it starts, or a cluster that others run.
+// The head's broker: a nats-server that it starts, or a cluster that the owner runs.
 
 import { readFileSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
+import type { OptionValues } from '../domain/option.ts'
 import { NEVER, whenAborted } from '../system/clock.ts'
-import { dataDirectoryAt } from '../system/data-directory.ts'
 import { ownAddresses } from '../system/network-address.ts'
 import { accountBlock, HEAD_INBOX, type BrokerUsers } from './broker-config.ts'
-import { Broker, type BrokerTools } from './broker.ts'
+import { Broker, type BrokerOptions } from './broker.ts'
 import { joinAddresses, type JoinToken } from './enrolment.ts'
 import type { Link } from './link.ts'
 import type { NatsLink, NatsOptions } from './nats-link.ts'
-import { brokerFinding, findNatsServer } from './nats-server.ts'
+import { brokerFinding, findNatsServer, type BrokerMachine } from './nats-server.ts'
 import { type NkeyPair, publicKeyOf } from './nkeys.ts'
+import type { BROKER_OPTIONS } from './options.ts'
 
 export type HeadBroker = {
-  /** Facts for a token; throws `broker_unavailable` where no box could connect. */
+  /** Facts for a token; throws `broker_unavailable` if no box could connect. */
   prepare(): Promise<Omit<JoinToken, 'id' | 'seed'>>
   /** Runs what it needs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
   /** Nkey of the head, by which boxes know it. */
   key(): Promise<NkeyPair>
-  /** Lets the boxes of now connect, and cuts off all others; false where that failed. */
+  /** Lets the current boxes connect, and cuts off all others; false if that fails. */
   apply(): Promise<boolean>
-  /** The users of the configuration. */
+  /** The account and its users, as text for the configuration of nats-server. */
   users(): Promise<string>
   findings(): readonly Finding[]
 }
 
-export type HeadBrokerOptions = {
-  readonly natsServer: string | null
-  readonly brokerPort: number
-  readonly broker: readonly string[] | null
-  readonly brokerCa: string | null
-  readonly brokerSeed: string | null
-  readonly publicUrl: string | null
-  /** Data directory. */
-  readonly dataDir: string
+type Options = OptionValues<typeof BROKER_OPTIONS> & { readonly publicUrl: string | null }
+
+type Host = {
+  readonly machine: BrokerMachine
+  readonly directory: BrokerOptions['directory']
+  /** All that may connect now. */
+  readonly users: () => BrokerUsers
 }
 
-const CONNECTION_NAME = 'head'
-
-export function createHeadBroker(
-  options: HeadBrokerOptions,
-  tools: BrokerTools,
-  users: () => BrokerUsers,
-): HeadBroker {
+export function createHeadBroker(options: Options, host: Host): HeadBroker {
   const { broker: servers } = options
-  return servers === null
-    ? ownBroker(options, tools, users)
-    : clusterOf({ ...options, servers }, tools, users)
+  return servers === null ? ownBroker(options, host) : clusterOf(servers, options, host)
 }
 
 function ownBroker(
-  { natsServer, brokerPort: port, publicUrl, dataDir }: HeadBrokerOptions,
-  tools: BrokerTools,
-  users: () => BrokerUsers,
+  { natsServer, brokerPort: port, publicUrl }: Options,
+  { machine, directory, users }: Host,
 ): HeadBroker {
-  const directory = dataDirectoryAt(dataDir)
-  const broker = new Broker({ directory, port, program: natsServer, users }, tools)
+  const broker = new Broker({ directory, port, program: natsServer, users }, machine)
   return {
     run: (signal) => broker.run(signal),
     apply: () => broker.apply(),
     findings: () => broker.findings(),
     async prepare() {
-      const found = await findNatsServer(natsServer, tools, NEVER)
+      const found = await findNatsServer(natsServer, machine, NEVER)
       if ('code' in found) throw unavailable(`${found.title}. ${found.why} ${found.fix}`)
       const { ca } = await broker.access()
       const addresses = joinAddresses(ownAddresses(), port, publicUrl)
       return { kind: 'invitation', addresses, ca, headKey: null }
     },
-    connect: async () => connected(await broker.access(), tools),
+    connect: async () => connected(await broker.access(), machine),
     key: () => broker.access(),
     async users() {
       const { publicKey: head } = await broker.access()
@@ -82,11 +71,10 @@ function ownBroker(
 }
 
 function clusterOf(
-  options: HeadBrokerOptions & { readonly servers: readonly string[] },
-  tools: BrokerTools,
-  users: () => BrokerUsers,
+  servers: readonly string[],
+  { brokerCa, brokerSeed }: Options,
+  { machine, users }: Host,
 ): HeadBroker {
-  const { servers, brokerCa, brokerSeed } = options
   let link: NatsLink | null = null
   const seed = () => {
     if (brokerSeed !== null) return brokerSeed
@@ -95,7 +83,7 @@ function clusterOf(
   const key = async () => ({ seed: seed(), publicKey: await publicKeyOf(seed()) })
   const ca = () => (brokerCa === null ? null : readFileSync(brokerCa, 'utf8'))
   return {
-    // Its owner changes the users.
+    // The cluster's owner changes its users.
     apply: async () => true,
     run: async (signal) => void (await whenAborted(signal)),
     async prepare() {
@@ -105,7 +93,7 @@ function clusterOf(
     key,
     async connect() {
       const way = { servers, ca: ca(), serverName: null, seed: seed(), inboxPrefix: HEAD_INBOX }
-      return (link = await connected({ ...way, needsOwnAccount: true }, tools))
+      return (link = await connected({ ...way, needsOwnAccount: true }, machine))
     },
     users: async () => accountBlock({ ...users(), head: (await key()).publicKey }),
     findings() {
@@ -115,9 +103,12 @@ function clusterOf(
   }
 }
 
-async function connected(way: Omit<NatsOptions, 'name'>, tools: BrokerTools): Promise<NatsLink> {
+async function connected(
+  way: Omit<NatsOptions, 'name'>,
+  machine: BrokerMachine,
+): Promise<NatsLink> {
   const { connectNats } = await import('./nats-link.ts')
-  return connectNats({ ...way, name: CONNECTION_NAME }, tools)
+  return connectNats({ ...way, name: 'head' }, machine)
 }
 
 const CLUSTER_PROBLEMS = {

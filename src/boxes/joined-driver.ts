@@ -6,8 +6,8 @@ import { RemoteLine } from './remote-line.ts'
 import { readBoxNote } from './wire.ts'
 
 /**
- * The driver of one kind for the devices of this machine and of the boxes; `local` is null where this
- * machine has none of the kind.
+ * A driver of one kind for the devices of this machine and of the boxes; `local` is null if this machine has no
+ * driver of the kind.
  */
 export function createJoinedDriver(
   local: LineDriver | null,
@@ -19,7 +19,7 @@ export function createJoinedDriver(
   return {
     kind,
     devicesChanged,
-    // Boxes report their devices: without own ones there is nothing to look for in between.
+    // Boxes report their devices, so without a local driver there is nothing to look for.
     lookEveryMs: local === null ? DAY_MS : local.lookEveryMs,
     discover: async (signal) => (await local?.discover(signal)) ?? [],
     checkup: async (signal) => {
@@ -35,7 +35,7 @@ export function createJoinedDriver(
   }
 }
 
-/** A driver gets no note of another machine: the line may have moved from there. */
+/** Removes notes of boxes, from which the line may have moved here. */
 function withOwnNotes(line: DriverLine): DriverLine {
   const own = <Noted extends { readonly note: string | null }>(noted: Noted): Noted =>
     readBoxNote(noted.note) === null ? noted : { ...noted, note: null }

@@ -1,5 +1,5 @@
-// The journal of a box, `box.db`: every message that it took past its point of no return, written before a
-// device is touched. It is what makes "twice" impossible.
+// The journal of a box, `box.db`: every message that passed its point of no return, written before a device is
+// touched. It makes sending twice impossible.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -18,11 +18,11 @@ export type JournalRow = {
   readonly outcome: SendOutcome | null
 }
 
-/** A send as the head has noted it. */
+/** A send as the head has noted it when it granted it. */
 type Made = {
   readonly session: string
   readonly boot: string
-  /** Count of the journal at that time; left out by boxes that have none. */
+  /** Mark of the journal at that time; left out by boxes that have no marks. */
   readonly mark?: number | undefined
 }
 
@@ -33,10 +33,11 @@ type Entry = {
   readonly note: string | null
 }
 
-type Tools = {
+/** The process that opens the journal. */
+type Process = {
   readonly clock: Pick<Clock, 'now'>
   readonly random: Random
-  /** Name of the machine that the copy of a disk on another machine does not have. */
+  /** Name of the machine, which a copy of its disk on another machine doesn't have. */
   readonly machine: string
 }
 
@@ -50,7 +51,7 @@ const KEPT_MS = 30 * 24 * 3_600_000
 const PRUNE_EVERY_MS = 3_600_000
 const BOOTS_MAX = 1_000
 
-// One process has it: a second one is refused by the lock.
+// One process has the file: the lock refuses a second one.
 const SETUP = `
   PRAGMA busy_timeout = 2000;
   PRAGMA locking_mode = EXCLUSIVE;
@@ -70,13 +71,14 @@ const SETUP = `
 const HAS_MARK = "SELECT 1 FROM pragma_table_info('boots') WHERE name = 'mark'"
 const ADD_MARK = 'ALTER TABLE boots ADD COLUMN mark INTEGER NOT NULL DEFAULT 0'
 
-/** Opens the journal at `path`; throws where it is damaged, or another process has it. */
-export function openJournal(path: string, tools: Tools): Journal {
+/** Opens the journal at `path`; throws if it is damaged, or another process has it. */
+export function openJournal(path: string, process: Process): Journal {
   const database = new Database(path, { create: true, readwrite: true, strict: true })
   try {
-    // A journal that was restored from a copy lacks what was written since, and proves nothing of before.
+    // A journal restored from a copy lacks what was written since, so it proves nothing about earlier sends.
     const { ino, birthtimeMs } = statSync(path)
-    return new Journal(database, { ...tools, machine: `${tools.machine} ${ino} ${birthtimeMs}` })
+    const machine = `${process.machine} ${ino} ${birthtimeMs}`
+    return new Journal(database, { ...process, machine })
   } catch (error) {
     database.close()
     throw error
@@ -84,7 +86,7 @@ export function openJournal(path: string, tools: Tools): Journal {
 }
 
 export class Journal {
-  /** Random name of this life of the journal; the process has the same. */
+  /** Random name of this process. */
   readonly boot: string
   readonly #database: Database
   readonly #clock: Pick<Clock, 'now'>
@@ -94,7 +96,7 @@ export class Journal {
   #storedFence: number
   #pruneAt = 0
 
-  constructor(database: Database, { clock, random, machine }: Tools) {
+  constructor(database: Database, { clock, random, machine }: Process) {
     this.#database = database
     this.#clock = clock
     this.#machine = machine
@@ -127,14 +129,14 @@ export class Journal {
       )
       .get({ id })
     if (row === null) return null
-    // `settle` wrote it.
+    // `settle` wrote the outcome.
     return {
       ...row,
       outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as SendOutcome),
     }
   }
 
-  /** True if the row of the message is of these words to this recipient. */
+  /** True if the row of the message has this text and this recipient. */
   isOf({ id, to, text }: Pick<OutgoingMessage, 'id' | 'to' | 'text'>): boolean {
     const sql = `SELECT 1 FROM sends
       WHERE message_id = $id AND recipient = $to AND text_hash = $hash`
@@ -142,26 +144,26 @@ export class Journal {
   }
 
   /**
-   * What became of a message that was sent as `made` says: its row; `none` as a proof that no device was touched;
-   * `lost` if nobody can say. It is a proof if the process has written here, on this machine, up to the last mark
-   * that the head knows, and no row of a message as old was deleted.
+   * The fate of a message that was sent as `made` says: its row; `none` if it is proven that no device was
+   * touched; `lost` if nobody can say. A missing row is a proof if the process has written here, on this machine, up
+   * to the last mark that the head knows, and no row of so old a message was deleted.
    */
   said(id: MessageId, made: Made | null): JournalRow | 'none' | 'lost' {
     const isWhole = made !== null && this.#isWhole(made)
     const row = this.find(id)
-    // An earlier row, of which nothing was left, says nothing of a later send.
+    // An earlier row that left nothing on the device says nothing about a later send.
     const speaks = row !== null && (mayHaveLeft(row) || (isWhole && row.session === made.session))
     if (speaks) return row
     return isWhole && id > (this.#fact('pruned_to') ?? '') ? 'none' : 'lost'
   }
 
-  /** False if the file was put back as it was before: the head knows a higher mark of the process `boot`. */
+  /** False if an earlier state of the file was restored: the head knows a higher mark of the process `boot`. */
   #isWhole({ boot, mark = 0 }: Made): boolean {
     const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine AND mark >= $mark'
     return this.#database.query(sql).get({ boot, machine: this.#machine, mark }) !== null
   }
 
-  /** Counts on before the head is asked for a message; resolves with the count once it is on disk. */
+  /** Raises the mark before the head is asked for a grant; resolves with the mark once it is on disk. */
   raiseMark(): Promise<number> {
     return this.#write(() => {
       const sql = 'UPDATE boots SET mark = mark + 1 WHERE boot = $boot RETURNING mark'
@@ -171,8 +173,8 @@ export class Journal {
   }
 
   /**
-   * Writes down that a message leaves. False, with nothing written, where `isCurrent` is false in the turn of
-   * the insert, or where a row says that the message may have left.
+   * Writes down that a message leaves. False, with nothing written, if `isCurrent` is false in the turn of the
+   * insert, or if a row says that the message may have left.
    */
   insert({ session, line, message, note }: Entry, isCurrent: () => boolean): Promise<boolean> {
     return this.#write(() => {
@@ -205,7 +207,7 @@ export class Journal {
     })
   }
 
-  /** Resolves when the epoch is on disk; sessions of a lower one are over from the call on. */
+  /** Resolves when the epoch is on disk. Sessions of a lower epoch are over from the call on. */
   async raiseFence(epoch: number): Promise<void> {
     const fence = Math.max(this.#fence, epoch)
     this.#fence = fence
@@ -220,7 +222,7 @@ export class Journal {
     this.#database.close()
   }
 
-  /** Works of one turn share a commit: one flush of the disk serves all of them. */
+  /** Writes of one turn share a commit, and so one flush of the disk. */
   #write<T>(run: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ run, resolve, reject })
@@ -270,7 +272,7 @@ export class Journal {
   }
 }
 
-/** False only for a promise of the driver that the device holds nothing of it. */
+/** False only if the driver promised that the device has nothing of the message. */
 export function mayHaveLeft({ outcome }: JournalRow): boolean {
   return outcome?.outcome !== 'not_sent' || outcome.blame !== 'line'
 }

@@ -1,27 +1,33 @@
-// The way between a head and its boxes: requests with answers, over a network that may drop, double, delay
-// and reorder each of them. Every request can be repeated: the protocol on top counts on nothing more.
+// The connection between a head and its boxes: requests with answers, over a network that may drop, double, delay and
+// reorder them. Every request of the protocol can be repeated.
+
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
+
+export type ClockRandomLog = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 
 export type Link = {
   /**
-   * Resolves with the answer; rejects with a LinkError where none came within `timeoutMs`, or where
-   * nobody listens. The request may have arrived all the same.
+   * Resolves with the answer; rejects with a LinkError if none came within `timeoutMs`, or if nobody listens. The
+   * request may have arrived all the same.
    */
   ask(subject: string, request: string, timeoutMs: number): Promise<string>
   /**
-   * Answers requests, each as its own work: a later one may overtake it. A part of `subject` may be `*`.
-   * Null gives no answer at all. Returns a function that stops it.
+   * Answers requests concurrently: a later one may overtake an earlier one. A part of `subject` may be `*`.
+   * No answer is sent if `answer` resolves with null. Returns a function that stops serving.
    */
   serve(
     subject: string,
     answer: (request: string, subject: string) => Promise<string | null>,
   ): () => void
-  /** True if the box, or its head, is not silent, but what it says is refused; left out if nothing is. */
+  /** True if texts from the box, or from its head, come but are refused; left out if the link checks none. */
   refuses?(box: string): boolean
-  /** Ends it; open requests reject. */
+  /** Ends the link; open requests reject. */
   close(): Promise<void>
 }
 
-/** Longest request or answer, in bytes of UTF-8: the default of NATS. */
+/** Longest request or answer, in bytes of UTF-8: NATS's default. */
 export const PAYLOAD_BYTES_MAX = 1_048_576
 
 /** No answer: the other side is away, does not listen, or took too long. */
@@ -30,16 +36,16 @@ export class LinkError extends Error {
 }
 
 /**
- * The subjects of the protocol's first version. The broker holds each box to its own: a box publishes
- * only below its own name, and hears only what is sent to it.
+ * The subjects of the protocol's first version. The broker lets a box publish only below its own name, and hear only
+ * what is sent to it.
  */
 export const SUBJECTS = {
-  /** From a box, every two seconds: it needs no epoch, for its answer brings it. */
+  /** From a box, every two seconds, without an epoch: the answer brings it. */
   hello: (box: string) => `hl.1.hello.${box}`,
-  /** From a box to the head of this epoch; two heads never hear the same request. */
+  /** From a box to the head of this epoch, so that two heads never hear the same request. */
   up: (epoch: string, box: string) => `hl.1.up.${epoch}.${box}`,
-  /** From the head to one process of a box: the boot id ends with it. */
+  /** From the head to one process of a box, by its boot id. */
   to: (box: string, boot: string) => `hl.1.to.${box}.${boot}`,
-  /** From a machine that enrols, by the id of its invitation. */
+  /** From a machine that joins, by the id of its invitation. */
   join: (invitation: string) => `hl.1.join.${invitation}`,
 } as const

@@ -1,5 +1,5 @@
-// Link over NATS: core request and reply, TLS from the first byte, keys instead of passwords. It brings
-// the client library with it, so a relay loads it with `await import` when there is something to join.
+// Link over NATS: core request and reply, TLS from the first byte, keys instead of passwords. It imports the client
+// library, so a relay loads it with `await import` once there is something to join.
 
 import {
   AuthorizationError,
@@ -12,16 +12,14 @@ import {
 import { Type } from 'typebox'
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { withTimeout, type Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
-import type { Random } from '../system/random.ts'
+import { withTimeout } from '../system/clock.ts'
 import { ACCOUNT_SUBJECT } from './broker-config.ts'
-import { LinkError, type Link } from './link.ts'
+import { LinkError, type ClockRandomLog, type Link } from './link.ts'
 import { parsed } from './wire.ts'
 
 /**
- * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account of
- * which the server does not say that it is the user's own.
+ * The newest failure to connect: no answer, a certificate of someone else, a key without rights, or an account that
+ * the server doesn't confirm as the user's own.
  */
 export type LinkProblem = 'unreachable' | 'untrusted' | 'refused' | 'shared'
 
@@ -29,7 +27,6 @@ export type LinkStatus = {
   readonly isConnected: boolean
   /** Last change of `isConnected`; null before the first connection. */
   readonly since: Timestamp | null
-  /** Address of the connection, `host:port`. */
   readonly server: string | null
   /** Null while connected, and before the first failure. */
   readonly problem: LinkProblem | null
@@ -42,24 +39,22 @@ export type NatsLink = Link & {
 }
 
 export type NatsOptions = {
-  /** `host:port` of each broker, or of each address of the same one. */
+  /** `host:port` of each broker, or of each address of one broker. */
   readonly servers: readonly string[]
-  /** Certificates that may sign the broker's (PEM); null for those that the system trusts. */
+  /** Authorities of the broker's certificate (PEM); null for the system's. */
   readonly ca: string | null
-  /** Name that the broker's certificate must have; null for the name that is dialled. */
+  /** Name in the broker's certificate; null for the host that is dialed. */
   readonly serverName: string | null
   /** Nkey seed of a user: `SU…`. */
   readonly seed: string
   readonly inboxPrefix: string
-  /** Name of the connection, for the broker's log. */
   readonly name: string
-  /** Uses a connection only if the server says that its user is in an account of its own. */
+  /** True if a connection is used only if the server says that its user is in a separate account. */
   readonly needsOwnAccount?: boolean | undefined
-  /** Interval of the client's pings; after two without an answer the connection is given up. */
+  /** Interval of the client's pings; the connection is given up after two without an answer. */
   readonly pingMs?: number | undefined
 }
 
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
 type Answer = Parameters<Link['serve']>[1]
 type Served = {
   readonly subject: string
@@ -69,22 +64,22 @@ type Served = {
 
 const USER_INFO = Type.Object({ data: Type.Object({ account: Type.String() }) })
 const DIAL_MS = 2_000
-/** Time that the address which worked last has for itself. */
+/** Head start for the address that worked last. */
 const HEAD_START_MS = 250
 const RETRY_MS = 50
-/** After this time a broker is no longer expected back at any moment. */
+/** Retries are quick for this long, while the broker may be restarting. */
 const HASTE_MS = 10_000
 const PATIENT_RETRY_MS = 1_000
 const PING_MS = 3_000
 const PINGS_OUT_MAX = 2
 const TLS_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH/
 const BY_WEIGHT: readonly LinkProblem[] = ['shared', 'refused', 'untrusted', 'unreachable']
-/** Accounts that every server has: for users without one, and for its operators. */
+/** Accounts that every server has: for users without an account, and for its operators. */
 const COMMON_ACCOUNTS = ['$G', '$SYS']
 
-/** Connects for as long as it takes, again after each loss, until `close`. */
-export function connectNats(options: NatsOptions, tools: Tools): NatsLink {
-  return new Connector(options, tools)
+/** Connects, and reconnects after each loss, until `close`. */
+export function connectNats(options: NatsOptions, outside: ClockRandomLog): NatsLink {
+  return new Connector(options, outside)
 }
 
 export { nkeys } from '@nats-io/transport-node'
@@ -95,7 +90,7 @@ export { nkeys } from '@nats-io/transport-node'
  */
 class Connector implements NatsLink {
   readonly #options: NatsOptions
-  readonly #tools: Tools
+  readonly #outside: ClockRandomLog
   readonly #closing = new AbortController()
   readonly #served = new Set<Served>()
   readonly #listeners = new Set<() => void>()
@@ -106,9 +101,9 @@ class Connector implements NatsLink {
   #since: Timestamp | null = null
   readonly #running: Promise<void>
 
-  constructor(options: NatsOptions, tools: Tools) {
+  constructor(options: NatsOptions, outside: ClockRandomLog) {
     this.#options = options
-    this.#tools = tools
+    this.#outside = outside
     this.#running = this.#run()
   }
 
@@ -127,7 +122,7 @@ class Connector implements NatsLink {
   }
 
   async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
-    const { clock } = this.#tools
+    const { clock } = this.#outside
     const until = clock.monotonic() + timeoutMs
     const connection =
       this.#connection ?? (await withTimeout(clock, timeoutMs, this.#next.promise, null))
@@ -152,7 +147,7 @@ class Connector implements NatsLink {
     }
   }
 
-  /** A dial that is under way ends by itself within two seconds. */
+  /** A dial under way ends within two seconds. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
@@ -168,7 +163,7 @@ class Connector implements NatsLink {
       await unlessAborted(lost, signal)
       this.#connection = null
       this.#changed()
-      // The client answers open requests with an error, and does not wait for the network.
+      // Open requests reject at once: the client doesn't wait for the network.
       await connection.close()
     }
     this.#next.resolve(null)
@@ -184,20 +179,20 @@ class Connector implements NatsLink {
   }
 
   #changed(): void {
-    this.#since = timestamp(this.#tools.clock.now())
+    this.#since = timestamp(this.#outside.clock.now())
     for (const listener of this.#listeners) listener()
   }
 
-  /** Resolves when the connection is known to be dead; the client may close it much later. */
+  /** Resolves when the connection is known to be dead. The client may close it much later. */
   async #watch(connection: NatsConnection): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#outside
     for await (const status of connection.status()) {
       if (status.type === 'error') log.warn('broker refused', { error: status.error.message })
       if (status.type === 'staleConnection' || status.type === 'disconnect') return
     }
   }
 
-  /** The first connection to any of the servers, or null at the end. */
+  /** Dials all servers; resolves with the first connection, or null if `closing` aborts. */
   async #connectAny(closing: AbortSignal): Promise<NatsConnection | null> {
     const round = new AbortController()
     const last = this.#server
@@ -213,13 +208,13 @@ class Connector implements NatsLink {
     return null
   }
 
-  /** A connection to `server`, the only one of its `round`; null where another came first. It never rejects. */
+  /** Dials `server` until a dial of the `round` succeeds; null if another server came first. Never rejects. */
   async #dialUntil(
     server: string,
     delayMs: number,
     round: AbortController,
   ): Promise<NatsConnection | null> {
-    const { clock, random } = this.#tools
+    const { clock, random } = this.#outside
     await clock.sleep(delayMs, round.signal)
     const startedAt = clock.monotonic()
     while (!round.signal.aborted) {
@@ -242,7 +237,6 @@ class Connector implements NatsLink {
 
   async #dial(server: string): Promise<NatsConnection | null> {
     const { ca, serverName, seed, inboxPrefix, name, pingMs = PING_MS } = this.#options
-    const { needsOwnAccount = false } = this.#options
     const tls = {
       handshakeFirst: true,
       ...(ca !== null && { ca }),
@@ -262,7 +256,8 @@ class Connector implements NatsLink {
         ignoreClusterUpdates: true,
         noAsyncTraces: true,
       })
-      if (!needsOwnAccount || (await hasOwnAccount(connection))) return connection
+      if (this.#options.needsOwnAccount !== true || (await hasOwnAccount(connection)))
+        return connection
       const problem = connection.isClosed() ? 'unreachable' : 'shared'
       await connection.close()
       return this.#failed(server, problem)
@@ -274,19 +269,19 @@ class Connector implements NatsLink {
   #failed(server: string, problem: LinkProblem, error: unknown = null): null {
     if (this.#problems.get(server) === problem) return null
     this.#problems.set(server, problem)
-    this.#tools.log.info('broker not reached', { server, problem, error })
+    this.#outside.log.info('broker not reached', { server, problem, error })
     for (const listener of this.#listeners) listener()
     return null
   }
 
   #subscribe(connection: NatsConnection, served: Served): void {
-    const { log } = this.#tools
+    const { log } = this.#outside
     const { subject, answer } = served
     served.subscription = connection.subscribe(subject, {
       callback: (refused, message) => {
         if (refused !== null) return log.error('subject refused', { subject, error: refused })
         answer(message.string(), message.subject)
-          // False, or an error, where the connection is another one by now: the request comes again.
+          // False, or an error, if the connection was replaced meanwhile: the request comes again.
           .then((text) => text !== null && message.respond(text))
           .catch((error: unknown) => log.warn('request not answered', { subject, error }))
       },
@@ -294,7 +289,7 @@ class Connector implements NatsLink {
   }
 }
 
-/** Value of `promise`, or null when `signal` aborts. */
+/** Resolves with the value of `promise`, or null when `signal` aborts. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const aborted = Promise.withResolvers<null>()
   const end = () => aborted.resolve(null)
@@ -307,7 +302,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** True if the server says so; some do not know the question, or do not let a user ask it. */
+/** True if the server says so. Some servers don't know the question, or don't let a user ask it. */
 async function hasOwnAccount(connection: NatsConnection): Promise<boolean> {
   try {
     const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })
@@ -324,7 +319,6 @@ function problemOf(error: unknown): LinkProblem {
   return isTls ? 'untrusted' : 'unreachable'
 }
 
-/** An error and its causes, outermost first. */
 function causesOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : []
 }

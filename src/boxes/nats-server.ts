@@ -1,4 +1,4 @@
-// The nats-server that is installed on this machine, and a process of it.
+// Finds the nats-server of this machine, and runs a process of it.
 
 import type { FindingCode } from '../domain/finding-codes.ts'
 import type { Finding } from '../domain/finding.ts'
@@ -11,11 +11,14 @@ import {
   type RunProcess,
   type StartReadProcess,
 } from '../system/process.ts'
+import type { ClockRandomLog } from './link.ts'
 
 export type Program = { readonly path: string; readonly version: string }
 
-export type ProgramTools = {
+/** The machine that the broker runs on. */
+export type BrokerMachine = ClockRandomLog & {
   readonly run: RunProcess
+  readonly start: StartReadProcess
   readonly findTool: (name: string) => string | null
   readonly platform: string
 }
@@ -30,10 +33,10 @@ const POLL_MS = 50
 const LINES_KEPT = 10
 const LINE_LENGTH_MAX = 300
 
-/** The program at `wanted`, or the installed one; a finding where there is none that fits. */
+/** The program at `wanted`, or the installed one; a finding if there is none that can be used. */
 export async function findNatsServer(
   wanted: string | null,
-  { run, findTool, platform }: ProgramTools,
+  { run, findTool, platform }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<Program | Finding> {
   const path = wanted ?? findTool('nats-server')
@@ -72,10 +75,10 @@ function installWords(platform: string): string {
   )
 }
 
-/** Name and process of the program that listens at `port`, where lsof is installed and sees it. */
+/** Name and process id of the program that listens at `port`; null if lsof is missing or doesn't see it. */
 export async function portHolder(
   port: number,
-  { run, findTool }: ProgramTools,
+  { run, findTool }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<string | null> {
   const path = findTool('lsof')
@@ -91,12 +94,12 @@ export function configArgs(configFile: string): readonly string[] {
 }
 
 /**
- * Ends the process that a head left behind when it was killed; returns its id. The id in `pidFile` may be
- * that of another program by now: only one that was started with `configFile` is ended.
+ * Ends the process that a killed head left behind, and returns its id. Another program may have the id in `pidFile`
+ * by now: only a process that was started with `configFile` is ended.
  */
 export async function endOrphan(
   { pidFile, configFile }: { readonly pidFile: string; readonly configFile: string },
-  { run, clock }: { readonly run: RunProcess; readonly clock: Clock },
+  { run, clock }: BrokerMachine,
   signal: AbortSignal,
 ): Promise<number | null> {
   const pid = Number(/^\d{1,10}\s*$/.exec(readTextOrNull(pidFile) ?? '')?.[0] ?? 0)
@@ -114,12 +117,11 @@ export async function endOrphan(
   return pid
 }
 
-/** One process of the program. It logs to its standard error, which is read here. */
+/** One process of the program, whose log (its standard error) is read. */
 export class ServerProcess {
-  /** True once it listens. */
   isReady = false
   hasEnded = false
-  /** Number of times that it has read its configuration again. */
+  /** Number of times that it has reloaded its configuration. */
   reloads = 0
   /** The newest lines of its log, oldest first. */
   readonly lines: string[] = []
@@ -128,9 +130,9 @@ export class ServerProcess {
   readonly #decoder = new TextDecoder()
   #rest = ''
 
-  /** Throws where the program cannot be started. Calls `onChange` when it is ready, reloaded or ended. */
+  /** Throws if the program can't be started. Calls `onChange` when it is ready, reloaded or ended. */
   constructor(
-    { clock, start }: { readonly clock: Clock; readonly start: StartReadProcess },
+    { clock, start }: BrokerMachine,
     command: { readonly path: string; readonly args: readonly string[] },
     onChange: () => void,
   ) {
@@ -150,7 +152,7 @@ export class ServerProcess {
     this.#child.kill('SIGHUP')
   }
 
-  /** Resolves when it has ended, by force after three seconds; after five it is left behind. */
+  /** Resolves when it has ended, killed after three seconds; after five seconds it is left behind. */
   async end(): Promise<void> {
     if (this.hasEnded) return
     const { ended } = this.#child

@@ -1,5 +1,4 @@
-// Keys of the broker's users, which are Ed25519 keys. Their library is loaded with the link, where there is
-// something to join.
+// Keys of the broker's users, which are Ed25519 keys. Their library is loaded with the link, once it is needed.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 
@@ -11,14 +10,13 @@ export type NkeyPair = { readonly seed: string; readonly publicKey: string }
 const KEYS_KEPT = 1_000
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Key of a new user. Its seed is stored by its owner only. */
 export async function makeKey(): Promise<NkeyPair> {
   const { nkeys } = await import('./nats-link.ts')
   const pair = nkeys.createUser()
   return { seed: new TextDecoder().decode(pair.getSeed()), publicKey: pair.getPublicKey() }
 }
 
-/** Public nkey `U…` of a seed `SU…`; throws where it is none. */
+/** Public nkey `U…` of a seed `SU…`; throws if it isn't a seed. */
 export async function publicKeyOf(seed: string): Promise<string> {
   const { nkeys } = await import('./nats-link.ts')
   return nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey()

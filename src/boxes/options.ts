@@ -1,4 +1,4 @@
-// Options of a relay with several boxes. One without needs none of them, and opens no port.
+// Options of a relay with several boxes. A relay without boxes needs none of them, and opens no port.
 
 import { option } from '../domain/option.ts'
 import {

@@ -1,59 +1,47 @@
-// A box as the head has heard of it.
+// A box as the head has heard it.
 
 import type { BoxId, Timestamp } from '../domain/ids.ts'
 import type { Hello } from './wire.ts'
 
-export type Peer = {
-  readonly id: BoxId
-  /** Epoch of its sessions: the head's, unless the box has seen a later one. */
-  epoch: number
-  isTooFarAhead: boolean
-  /** The head asks whether another process has taken its place. */
-  isDoubted: boolean
-  stopServing: () => void
-  /** Process that the head listens to. */
-  boot: string | null
-  /** Process that has said that it leaves. */
-  leftBoot: string | null
-  hello: Hello
-  isHeard: boolean
-  lastHeardAt: Timestamp
-  reportedAt: number
-  isOutdated: boolean
-  twiceUntil: number
-  forget: () => void
-}
-
-/** Minor versions that a box may be behind. */
+/** Minor versions that a box may be behind its head. */
 const BEHIND_MAX = 2
 
-export function newPeer(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Timestamp): Peer {
-  return {
-    id,
-    epoch,
-    isTooFarAhead: false,
-    isDoubted: false,
-    stopServing: () => {},
-    boot: null,
-    leftBoot: null,
-    hello,
-    isHeard: false,
-    lastHeardAt,
-    reportedAt: -Infinity,
-    isOutdated: false,
-    twiceUntil: -Infinity,
-    forget: () => {},
+export class Peer {
+  readonly id: BoxId
+  /** Epoch of the box's sessions: the head's, unless the box has seen a later one. */
+  epoch: number
+  isTooFarAhead = false
+  /** True while the head asks if another process has replaced the known one. */
+  isDoubted = false
+  stopServing: () => void = () => {}
+  /** Boot id of the process that the head listens to. */
+  boot: string | null = null
+  /** Boot id of the process that has announced that it leaves. */
+  leftBoot: string | null = null
+  hello: Hello
+  isHeard = false
+  lastHeardAt: Timestamp
+  reportedAt = -Infinity
+  isOutdated = false
+  twiceUntil = -Infinity
+  forget: () => void = () => {}
+
+  constructor(id: BoxId, hello: Hello, epoch: number, lastHeardAt: Timestamp) {
+    this.id = id
+    this.hello = hello
+    this.epoch = epoch
+    this.lastHeardAt = lastHeardAt
   }
 }
 
-/** True if what a box says now is news for the owner. */
+/** True if two hellos differ in what the owner sees. */
 export function isOther(one: Hello, other: Hello): boolean {
   const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
     JSON.stringify([version, platform, devices, kinds, upgrade])
   return facts(one) !== facts(other)
 }
 
-/** True if the version of a box is older than what the version of the head supports. */
+/** True if the version of a box is older than the head's version supports. */
 export function isBehind(box: string, head: string): boolean {
   const [[major = 0, minor = 0], [headMajor = 0, headMinor = 0]] = [partsOf(box), partsOf(head)]
   return major < headMajor || (major === headMajor && minor < headMinor - BEHIND_MAX)

@@ -1,5 +1,5 @@
-// One run of a line on a box, as the head sees it. Items come numbered and are taken in order; what was granted
-// ends by its outcome, or by the journal of the box.
+// One run of a line on a box, as the head sees it. Items come numbered and are taken in order. A granted send ends
+// by its outcome, or by the journal of the box.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { BoxId } from '../domain/ids.ts'
 import type { OfflineReason } from '../domain/line.ts'
 import type { DriverLine, LineListener, LineSession, SendOutcome } from '../lines/driver.ts'
-import { deadline, nextTurn, withTimeout } from '../system/clock.ts'
+import { deadline, nextTurn, whenAborted, withTimeout } from '../system/clock.ts'
 import { fetchFile, readChunk } from './files.ts'
 import type { Fleet, FleetRun } from './fleet.ts'
 import { LinkError } from './link.ts'
@@ -34,7 +34,7 @@ export type RemoteOrder = {
   readonly signal: AbortSignal
 }
 
-/** An item that waits, as text: the length of a text is what it takes, that of an object is not. */
+/** An item that waits, as text, since the length of a text shows how much memory it takes. */
 type Entry = { readonly json: string } & PromiseWithResolvers<Answer<'item'>>
 
 const ASK_MS = 2_000
@@ -43,11 +43,11 @@ const KNOWS_MS = 100
 const FILE_MS = 5_000
 /** Longest wait for all pieces of a file: 100 MB at 60 KB a second. */
 const FILE_MS_MAX = 30 * 60_000
-/** Longest wait for the end of a box's earlier run of the line. */
+/** Longest wait until the box has ended its earlier run of the line. */
 const BUSY_MS_MAX = 120_000
-/** Wait for the box to end its run. */
+/** Longest wait for the box to end its run. */
 const QUIET_MS = 2_000
-/** Longest items that wait for an earlier one in all runs of a box. */
+/** Most characters of items that wait for an earlier one, in all runs of a box. */
 const WAITING_MAX = 8_000_000
 const TAKEN = { isTaken: true } as const
 const OVER = { isOver: true } as const
@@ -57,11 +57,11 @@ export class RemoteLine implements FleetRun {
   readonly box: BoxId
   readonly #fleet: Fleet
   readonly #order: RemoteOrder
-  /** Process of the box that runs the line. */
+  /** Boot id of the box's process that runs the line. */
   readonly #boot: string
   readonly #sends: RemoteSends
   readonly #entries = new Map<number, Entry>()
-  #waitingLength = 0
+  waitingLength = 0
   #next = 1
   #isTaking = false
   #device: { readonly number: number; readonly session: LineSession } | null = null
@@ -76,14 +76,11 @@ export class RemoteLine implements FleetRun {
     this.#boot = fleet.bootOf(order.box) ?? ''
     const { box, session } = this
     const note = { box, boot: this.#boot, session }
-    this.#sends = new RemoteSends(note, {
-      ask: (request) => this.#askBox('send', request),
-      onOver: () => this.finish(new Error('The box has ended the run.')),
-    })
-  }
-
-  get waitingLength(): number {
-    return this.#waitingLength
+    this.#sends = new RemoteSends(
+      note,
+      (request) => this.#askBox('send', request),
+      () => this.finish(new Error('The box has ended the run.')),
+    )
   }
 
   /** Runs until the signal aborts, the box is away, or the box or an event fails. */
@@ -97,8 +94,8 @@ export class RemoteLine implements FleetRun {
     if (absence !== null) this.leave(absence)
     try {
       await this.#start()
-      await ended(this.#over.signal)
-      await withTimeout(this.#fleet.tools.clock, QUIET_MS, this.#end(), null)
+      await whenAborted(this.#over.signal)
+      await withTimeout(this.#fleet.clock, QUIET_MS, this.#end(), null)
     } finally {
       this.#fleet.close(this)
       signal.removeEventListener('abort', onAbort)
@@ -106,7 +103,7 @@ export class RemoteLine implements FleetRun {
     if (this.#error !== null && !signal.aborted) throw this.#error
   }
 
-  /** Ends the session: no event follows, and nothing more is granted. */
+  /** Ends the session: no event follows, and no send is granted any more. */
   finish(error: Error | null): void {
     if (this.#over.signal.aborted) return
     this.#error = error
@@ -114,18 +111,18 @@ export class RemoteLine implements FleetRun {
     this.#fleet.close(this)
     for (const { resolve } of this.#entries.values()) resolve(OVER)
     this.#entries.clear()
-    this.#waitingLength = 0
+    this.waitingLength = 0
     this.#sends.end()
   }
 
-  /** The box is away: the line is offline for that reason, and its run ends. */
+  /** Ends the run because the box is away, and reports the line as offline for that reason. */
   leave(reason: OfflineReason): void {
     if (this.#over.signal.aborted) return
     this.finish(new Error('The box is away.'))
     this.#order.listener.onEvent({ type: 'offline', reason }).catch(() => {})
   }
 
-  /** Resolves once the item is taken; null for one that came too early, and that the box repeats. */
+  /** Resolves once the item is taken; null for an item that came too early: the box repeats it. */
   item({ seq, item }: Request<'item'>): Promise<Answer<'item'>> | null {
     if (this.#over.signal.aborted) return Promise.resolve(OVER)
     const known = this.#entries.get(seq)
@@ -133,10 +130,10 @@ export class RemoteLine implements FleetRun {
     if (seq < this.#next) return Promise.resolve(TAKEN)
     if (seq >= this.#next + WINDOW) return null
     const json = JSON.stringify(item)
-    // The next one always comes in: the others wait for it.
+    // The next item is always let in, since the others wait for it.
     const waiting = this.#fleet.waitingLength(this.box)
     if (seq > this.#next && waiting + json.length > WAITING_MAX) return null
-    this.#waitingLength += json.length
+    this.waitingLength += json.length
     const entry = { json, ...Promise.withResolvers<Answer<'item'>>() }
     this.#entries.set(seq, entry)
     void this.#take()
@@ -153,14 +150,14 @@ export class RemoteLine implements FleetRun {
     return { [list]: entries, next }
   }
 
-  /** A piece of a file of a message that this session has in hand. */
+  /** Reads a piece of a file of a message that this session is sending. */
   async file({ send, sha256, offset }: Request<'outgoing_file'>): Promise<Chunk> {
     const file = this.#sends.message(send)?.attachments?.find((one) => one.sha256 === sha256)
     return file === undefined ? { isMissing: true } : readChunk(file.path, offset)
   }
 
   async #start(): Promise<void> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const { kind, line } = this.#order
     const { id, key, number, checkpoint } = line
     const until = clock.monotonic() + BUSY_MS_MAX
@@ -174,7 +171,7 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  /** Takes what has come, in order: what can share a commit in one turn, the next once that is durable. */
+  /** Takes what has come, in order. Items that can share a commit are taken in one turn, the next once they are durable. */
   async #take(): Promise<void> {
     if (this.#isTaking) return
     this.#isTaking = true
@@ -194,7 +191,7 @@ export class RemoteLine implements FleetRun {
       if (entry === undefined) continue
       entry.resolve(TAKEN)
       this.#entries.delete(seq)
-      this.#waitingLength -= entry.json.length
+      this.waitingLength -= entry.json.length
     }
   }
 
@@ -221,7 +218,7 @@ export class RemoteLine implements FleetRun {
         return
       case 'outcome':
         this.#sends.settle(item.send, item.outcome)
-        // It is at the writer before a later event is.
+        // The outcome reaches the writer before a later event does.
         await nextTurn()
         return
       case 'ended':
@@ -234,9 +231,9 @@ export class RemoteLine implements FleetRun {
     await this.#order.listener.onEvent(unpackEvent(event, sessionOf, paths))
   }
 
-  /** Fetches the files of an event first; they are removed once they are stored. */
+  /** Fetches the files of an event before it is published, and removes them once they are stored. */
   async #takeLoaded(event: WireEvent, seq: number): Promise<void> {
-    const { folder, takesFile } = this.#fleet.tools
+    const { folder, takesFile } = this.#fleet
     const paths = new Map<string, string | null>()
     const made: string[] = []
     let others = 0
@@ -264,7 +261,7 @@ export class RemoteLine implements FleetRun {
     wanted: { readonly path: string; readonly size: number },
     { seq, guid }: { readonly seq: number; readonly guid: string },
   ): Promise<boolean> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const limit = deadline(clock, FILE_MS_MAX, this.#over.signal)
     const ask = (offset: number) => {
       const request = { session: this.session, seq, guid, offset }
@@ -277,7 +274,7 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  /** The session of the driver with this number: the same one as long as the number is the same. */
+  /** The session with this number of the driver: the same object as long as the number is the same. */
   #sessionOf(deviceSession: number, capacity: number): LineSession {
     if (this.#device?.number === deviceSession) return this.#device.session
     const session: LineSession = {
@@ -295,23 +292,23 @@ export class RemoteLine implements FleetRun {
     return session
   }
 
-  /** Asks until the session is over; null then. */
+  /** Asks until there is an answer; null once the session is over. */
   #askBox<Name extends 'run' | 'send'>(
     name: Name,
     request: Request<Name>,
   ): Promise<Answer<Name> | null> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     return askUntil(clock, this.#over.signal, () =>
       this.#fleet.ask(this.box, name, request, ASK_MS),
     )
   }
 
   /**
-   * Ends the run on the box, and settles what was granted by what the box knows: its process of then, or the
-   * journal where another one has started. After 90 seconds nobody can say.
+   * Ends the run on the box, and settles granted sends by what the box knows: the same process, or the journal if
+   * another process has started. After 90 seconds their outcome is unknown.
    */
   async #end(): Promise<void> {
-    const { clock } = this.#fleet.tools
+    const { clock } = this.#fleet
     const { kind, line } = this.#order
     const limit = deadline(clock, ENDING_MS)
     const order = { session: this.session, kind, key: line.key, boot: this.#boot }
@@ -340,11 +337,4 @@ function pageOf<Item>(all: readonly Item[], from: number) {
     to += 1
   }
   return { entries: all.slice(from, to), next: to < all.length ? to : null }
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve())
-  })
 }

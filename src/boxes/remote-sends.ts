@@ -1,5 +1,5 @@
-// The sends of one run on a box. Each has its point of no return asked once, and ends by its outcome, by the
-// journal of the box, or, where it was never granted, by the end of the session.
+// The sends of one run on a box. The relay is asked once for each point of no return. A send ends by its outcome, by
+// the journal of the box, or, if it was never granted, by the end of the session.
 
 import type { MessageId } from '../domain/ids.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
@@ -15,35 +15,34 @@ type Order = {
 
 type Send = Order & {
   readonly resolve: (outcome: SendOutcome) => void
-  /** The answer to its question; null before it was asked. */
+  /** The relay's answer at the point of no return; null before it was asked. */
   grant: Promise<boolean> | null
-  /** The box may act on it. */
+  /** The box may send the message. */
   isGranted: boolean
-  /** The relay is about to answer. */
+  /** The relay was asked and hasn't answered. */
   isAsking: boolean
 }
 
-type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
+/** Hands a message to the box; null if the session is over before the box has it. */
+type AskBox = (request: Request<'send'>) => Promise<Answer<'send'> | null>
 
-type Tools = {
-  /** Hands a message to the box; null where the session is over before the box has it. */
-  readonly ask: (request: Request<'send'>) => Promise<Answer<'send'> | null>
-  /** Called where the box says that the session is over. */
-  readonly onOver: () => void
-}
+type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
 
 export class RemoteSends {
   readonly #note: Omit<BoxNote, 'note'>
-  readonly #tools: Tools
+  readonly #askBox: AskBox
+  readonly #onOver: () => void
   readonly #sends = new Map<number, Send>()
   #count = 0
-  /** Highest count of the box's journal that came with a question. */
-  #mark: number | undefined
+  /** Highest mark of the box's journal that came with a `pass`. */
+  mark: number | undefined
   #isOver = false
 
-  constructor(note: Omit<BoxNote, 'note'>, tools: Tools) {
+  /** `onOver` is called if the box says that the session is over. */
+  constructor(note: Omit<BoxNote, 'note'>, askBox: AskBox, onOver: () => void) {
     this.#note = note
-    this.#tools = tools
+    this.#askBox = askBox
+    this.#onOver = onOver
   }
 
   /** Sends a message; resolves with what became of it. */
@@ -67,26 +66,22 @@ export class RemoteSends {
 
   async #handOver(send: number, request: Request<'send'>): Promise<void> {
     try {
-      const answer = await this.#tools.ask(request)
-      if (answer !== null && 'isOver' in answer) this.#tools.onOver()
+      const answer = await this.#askBox(request)
+      if (answer !== null && 'isOver' in answer) this.#onOver()
     } catch {
-      // It does not fit the link: no box has seen it.
+      // The message doesn't fit the link: no box has seen it.
       this.settle(send, { outcome: 'not_sent', reason: 'driver_error', blame: 'line' })
     }
-  }
-
-  get mark(): number | undefined {
-    return this.#mark
   }
 
   message(send: number): OutgoingMessage | null {
     return this.#sends.get(send)?.message ?? null
   }
 
-  /** The first question is asked of the relay; its repeats get the same answer. */
+  /** Asks the relay once for each send; repeats of the request get the same answer. */
   async pass({ send: number, note, mark }: Request<'pass'>): Promise<Answer<'pass'>> {
     const send = this.#sends.get(number)
-    if (mark !== undefined) this.#mark = Math.max(this.#mark ?? 0, mark)
+    if (mark !== undefined) this.mark = Math.max(this.mark ?? 0, mark)
     if (this.#isOver || send === undefined) return { isGranted: false }
     send.grant ??= this.#ask(number, send, { note, mark })
     return { isGranted: await send.grant }
@@ -97,13 +92,13 @@ export class RemoteSends {
     this.#sends.delete(number)
   }
 
-  /** Nothing is granted any more. Those that never were have not left. */
+  /** Grants nothing any more. Sends that were never granted haven't left. */
   end(): void {
     this.#isOver = true
     for (const number of this.#sends.keys()) this.#withdraw(number)
   }
 
-  /** Messages that the box may have acted on. */
+  /** Messages that the box may have sent. */
   granted(): readonly MessageId[] {
     return [...this.#sends.values()].flatMap(({ isGranted, message }) =>
       isGranted ? [message.id] : [],
@@ -133,11 +128,11 @@ export class RemoteSends {
     const mayLeave = await isGranted(send.pointOfNoReturn, stored)
     send.isAsking = false
     if (this.#isOver || send.signal.aborted) this.settle(number, mayLeave ? UNUSED : WITHDRAWN)
-    // Its outcome may have come before: the box waits for a grant only so long.
+    // The outcome may have come before the grant, since the box waits only eight seconds for it.
     send.isGranted = mayLeave && this.#sends.has(number)
     return send.isGranted
   }
 }
 
-/** Nobody can say: the box's row has no outcome, or its journal is gone, or it is away for too long. */
+/** The outcome is unknown: the box's row has none, its journal is gone, or the box is away for too long. */
 const LOST = { outcome: 'unknown', reason: 'session_ended' } as const

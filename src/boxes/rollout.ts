@@ -1,5 +1,5 @@
-// The order in which a head upgrades its boxes: one first, then a tenth at a time, each batch once the one before is
-// back with its lines. The first failure pauses it, until the owner goes on or cancels it.
+// The order in which a head upgrades its boxes: one box first, then a tenth of them at a time. A batch starts once the
+// one before is back with its lines. The first failure pauses the rollout until the owner resumes or cancels it.
 
 import { Type } from 'typebox'
 
@@ -10,16 +10,15 @@ import { MINUTE_MS } from '../domain/time.ts'
 import { lineId, listOf, nullable, oneOf, sentence, text, type Wire, word } from './wire-values.ts'
 import { type Hello, parsed } from './wire.ts'
 
-/** A box on its way to the new version. */
 const step = Type.Object({
   box: Type.Unsafe<BoxId>(Type.String({ pattern: '^box_[0-9a-z]{1,50}$' })),
   state: oneOf(['waiting', 'upgrading', 'upgraded', 'failed']),
-  /** Orders so far: the last one is that of a box that is upgrading. */
+  /** Orders so far. The last one is under way if the box is upgrading. */
   orders: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
-  /** Version that it had, and its lines that were online, when it was ordered to upgrade. */
+  /** The box's version, and its lines that were online, when it was ordered to upgrade. */
   from: nullable(word),
   lines: listOf(lineId, 1_000),
-  /** Monotonic time of its order, or when it was first passed over; null for neither. */
+  /** Monotonic time of the order, or of first being passed over; null for neither. */
   since: nullable(Type.Number()),
   problem: nullable(sentence),
 })
@@ -37,7 +36,7 @@ const rollout = Type.Object({
     }),
     20,
   ),
-  /** The file of their checksums, and its signature. */
+  /** The release's file of checksums, and its signature. */
   sums: text(100_000),
   signature: nullable(text(10_000)),
   isUnverified: Type.Boolean(),
@@ -50,7 +49,7 @@ const rollout = Type.Object({
 })
 export type Rollout = Wire<typeof rollout>
 
-/** The rollout that a head stored; null for none, and for what no head stores. */
+/** The rollout that a head stored; null if there is none, or if its form is wrong. */
 export function storedRollout(json: string | null): Rollout | null {
   return json === null ? null : parsed(rollout, json)
 }
@@ -59,9 +58,8 @@ export type BoxView = {
   readonly isReachable: boolean
   readonly version: string | null
   readonly platform: string | null
-  /** Report of the box on an upgrade. */
   readonly upgrade: Hello['upgrade'] | null
-  /** Its lines that are turned on. */
+  /** The box's enabled lines. */
   readonly lines: readonly {
     readonly line: Pick<Line, 'id' | 'driver' | 'key' | 'label' | 'number'>
     readonly isOnline: boolean
@@ -71,15 +69,15 @@ export type BoxView = {
 /** Null for a box that was removed. */
 export type ViewOf = (box: BoxId) => BoxView | null
 
-/** Time for an upgrade, and for a box that is away to be back for its turn. */
+/** Time for an upgrade, and for an absent box to be back for its turn. */
 const PATIENCE_MS = 30 * MINUTE_MS
 const BATCHES = 10
 
-/** The rollout a moment later; the same object where nothing changes. */
+/** The next state of the rollout; the same object if nothing changes. */
 export function advance(rollout: Rollout, viewOf: ViewOf, now: number): Rollout {
   const watched = rollout.steps.flatMap((step) => {
     const view = viewOf(step.box)
-    // A failure stays until the owner says how to go on.
+    // A removed box leaves the rollout, but its failure stays until the owner decides.
     if (view === null) return step.state === 'failed' ? [step] : []
     return [watch(step, view, { rollout, now })]
   })
@@ -117,7 +115,7 @@ function isOver({ state }: Step): boolean {
   return state === 'upgraded' || state === 'failed'
 }
 
-/** Until the box says that its upgrade is done, or has failed, it may go back. */
+/** True if the box has the version for good: until its upgrade is done or has failed, it may roll back. */
 function hasVersion({ isReachable, version, upgrade }: BoxView, wanted: string): boolean {
   return isReachable && version === wanted && (!upgrade || upgrade.problem !== null)
 }
@@ -127,7 +125,7 @@ function problemOf({ upgrade }: BoxView, rollout: Rollout, step: Step): string |
   return isOfOrder ? upgrade.problem : null
 }
 
-/** A box that is away is passed over, and has its turn once it is back. */
+/** Starts waiting boxes. An absent box is passed over, and has its turn once it is back. */
 function startBatch(steps: readonly Step[], viewOf: ViewOf, now: number): readonly Step[] {
   const isProven = steps.some(({ state }) => state === 'upgraded')
   let places = isProven ? Math.ceil(steps.length / BATCHES) : 1
@@ -142,7 +140,7 @@ function startBatch(steps: readonly Step[], viewOf: ViewOf, now: number): readon
   })
 }
 
-/** Boxes that failed have another turn. */
+/** Gives boxes that failed another turn. */
 export function resume(rollout: Rollout): Rollout {
   const again = { state: 'waiting', since: null, problem: null } as const
   const steps = rollout.steps.map((step) =>
@@ -155,7 +153,7 @@ export function failed(step: Step, problem: string): Step {
   return { ...step, state: 'failed', problem }
 }
 
-/** Name of the order of a box, the same however often it is given: a box takes each once. */
+/** Id of a box's order, the same each time it is repeated: a box takes each order once. */
 export function orderOf({ id }: Rollout, { orders }: Step): string {
   return `${id}.${orders}`
 }

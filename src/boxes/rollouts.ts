@@ -1,5 +1,5 @@
-// The rollout of a head: it brings the executables to the boxes, in the order of rollout.ts. Its state is one row of
-// the database: after a restart of the head it goes on.
+// Upgrades the boxes of a head, in the order of rollout.ts. The state is one row of the database, so that the
+// upgrade goes on after a restart of the head.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,12 +13,9 @@ import { lineName } from '../domain/line.ts'
 import { DAY_MS, SECOND_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import { findBox, findLiveBox, readRollout, saveRollout } from '../storage/boxes.ts'
-import type { Db } from '../storage/database.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Core } from '../storage/core.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { hashFile } from '../system/hash.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 import { executableName } from '../system/version.ts'
@@ -38,32 +35,8 @@ import {
 import type { Answer, Chunk, Request } from './wire.ts'
 
 type BoxOrder = Omit<Request<'upgrade'>, 'epoch'>
-
-export type RolloutTools = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly clock: Clock
-  readonly ids: LogicalClock
-  readonly audit: Pick<Audit, 'record'>
-  /** Folder of the executables, which the owner's command fills. */
-  readonly folder: string
-  /** Version of this head. */
-  readonly version: string
-  readonly viewOf: ViewOf
-  /** Called after a change of the rollout. */
-  readonly changed: () => void
-  /** Rejects with a LinkError where the box gives no answer. */
-  readonly order: (box: BoxId, request: BoxOrder) => Promise<Answer<'upgrade'>>
-}
-
-export type RolloutActions = {
-  current(): api.Rollout | null
-  start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout>
-  /** Gives the boxes that failed another turn. */
-  resume(origin: Origin): Promise<api.Rollout>
-  /** No further box begins; one that has begun to install goes on. */
-  cancel(origin: Origin): Promise<api.Rollout>
-}
+/** Orders a box to upgrade; rejects with a LinkError if the box gives no answer. */
+export type SendOrder = (box: BoxId, request: BoxOrder) => Promise<Answer<'upgrade'>>
 
 type Entry = Parameters<Audit['record']>[2] & { readonly origin: Origin }
 
@@ -72,36 +45,62 @@ const IDLE_MS = DAY_MS
 
 export class Rollouts implements Service {
   readonly name = 'rollout'
-  readonly #tools: RolloutTools
+  readonly #core: Core
+  readonly #folder: string
+  readonly #version: string
+  readonly #viewOf: ViewOf
+  readonly #changed: () => void
+  readonly #sendOrder: SendOrder
   readonly #news = new Signal()
   #rollout: Rollout | null
 
-  constructor(tools: RolloutTools) {
-    this.#tools = tools
-    const stored = storedRollout(readRollout(tools.db))
-    // The time was that of another process: each wait begins again.
-    const since = tools.clock.monotonic()
+  constructor(
+    core: Core,
+    given: {
+      /** Folder of the executables, which the owner's command fills. */
+      readonly folder: string
+      readonly version: string
+      readonly viewOf: ViewOf
+      /** Called after a change of the rollout. */
+      readonly changed: () => void
+      readonly order: SendOrder
+    },
+  ) {
+    this.#core = core
+    this.#folder = given.folder
+    this.#version = given.version
+    this.#viewOf = given.viewOf
+    this.#changed = given.changed
+    this.#sendOrder = given.order
+    const stored = storedRollout(readRollout(core.db))
+    // The stored times are those of another process's monotonic clock: each wait begins again.
+    const since = core.clock.monotonic()
     const again = (step: Step) => (step.since === null ? step : { ...step, since })
     this.#rollout = stored && { ...stored, steps: stored.steps.map(again) }
   }
 
-  readonly actions: RolloutActions = {
-    current: () => (this.#rollout === null ? null : this.#resource()),
-    start: async (wish, origin) => {
-      const begun = await this.#begin(wish, origin)
-      await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
-      return this.#resource()
-    },
-    resume: async (origin) => {
-      const resumed = resume(this.#require())
-      await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
-      return this.#resource()
-    },
-    cancel: async (origin) => {
-      const canceled = this.#resource()
-      await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
-      return canceled
-    },
+  current(): api.Rollout | null {
+    return this.#rollout === null ? null : this.#resource()
+  }
+
+  async start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout> {
+    const begun = await this.#begin(wish, origin)
+    await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
+    return this.#resource()
+  }
+
+  /** Gives the boxes that failed another turn. */
+  async resume(origin: Origin): Promise<api.Rollout> {
+    const resumed = resume(this.#require())
+    await this.#keep(resumed, [entryOf('rollout.resumed', resumed, origin)])
+    return this.#resource()
+  }
+
+  /** Boxes that are already installing finish. */
+  async cancel(origin: Origin): Promise<api.Rollout> {
+    const canceled = this.#resource()
+    await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])
+    return canceled
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -110,29 +109,29 @@ export class Rollouts implements Service {
       const upgrading = this.#rollout?.steps.filter(({ state }) => state === 'upgrading') ?? []
       await Promise.all(upgrading.map((step) => this.#order(step)))
       const pauseMs = this.#rollout === null ? IDLE_MS : TICK_MS
-      await this.#news.wait(this.#tools.clock, pauseMs, signal)
+      await this.#news.wait(this.#core.clock, pauseMs, signal)
     }
   }
 
-  /** For the owner: its turn in the rollout, and what the box says itself. */
+  /** The state of a box's upgrade, for the owner: its turn in the rollout, or else what the box reports. */
   upgradeOf(box: BoxId): api.BoxUpgrade | null {
-    const said = this.#tools.viewOf(box)?.upgrade
+    const said = this.#viewOf(box)?.upgrade
     const rollout = this.#rollout
     const step = rollout?.steps.find((one) => one.box === box && one.state !== 'upgraded')
     if (rollout && step && said?.order !== orderOf(rollout, step)) {
-      const isTurn = step.state === 'upgrading' || step.state === 'upgraded'
-      const state = isTurn ? 'installing' : step.state
+      const hasTurn = step.state !== 'waiting' && step.state !== 'failed'
+      const state = hasTurn ? 'installing' : step.state
       return { to: rollout.version, state, problem: step.problem }
     }
     return said ? { to: said.to, state: said.state, problem: said.problem } : null
   }
 
-  /** A part of an executable, for a box that was ordered to upgrade. */
+  /** Reads a piece of an executable for a box that was ordered to upgrade. */
   chunk({ sha256, offset }: Request<'release_file'>): Chunk {
     const file = this.#rollout?.files.find((one) => one.sha256 === sha256)
     return file === undefined
       ? { isMissing: true }
-      : readChunk(join(this.#tools.folder, executableName(file.platform)), offset)
+      : readChunk(join(this.#folder, executableName(file.platform)), offset)
   }
 
   findings(): readonly Finding[] {
@@ -154,23 +153,22 @@ export class Rollouts implements Service {
   }
 
   async #begin(wish: api.NewRollout, origin: Origin): Promise<Rollout> {
-    const { ids, folder, version } = this.#tools
     const files = await Promise.all(
       wish.platforms.map(async (platform) => {
-        const path = join(folder, executableName(platform))
+        const path = join(this.#folder, executableName(platform))
         return { platform, sha256: await hashFile(path), size: Bun.file(path).size }
       }),
     )
     if (this.#rollout !== null) throw refused(UNDER_WAY)
-    if (Bun.semver.order(wish.version, version) > 0) {
-      throw refused(`This relay has ${version}. Upgrade it first: hookline upgrade`)
+    if (Bun.semver.order(wish.version, this.#version) > 0) {
+      throw refused(`This relay has ${this.#version}. Upgrade it first: hookline upgrade`)
     }
     return {
-      id: String(ids.now()),
+      id: String(this.#core.ids.now()),
       version: wish.version,
       files,
-      sums: readTextOrNull(join(folder, 'SHA256SUMS')) ?? '',
-      signature: readTextOrNull(join(folder, 'SHA256SUMS.minisig')),
+      sums: readTextOrNull(join(this.#folder, 'SHA256SUMS')) ?? '',
+      signature: readTextOrNull(join(this.#folder, 'SHA256SUMS.minisig')),
       isUnverified: wish.is_unverified,
       origin,
       steps: wish.boxes.map((text) => this.#stepOf(text, wish.platforms)),
@@ -178,19 +176,27 @@ export class Rollouts implements Service {
   }
 
   #stepOf(text: string, platforms: readonly string[]): Step {
-    const box = findLiveBox(this.#tools.db, text)
+    const box = findLiveBox(this.#core.db, text)
     if (box === null || box.joinedAt === null) throw refused(`There is no box ${text}.`)
-    const platform = this.#tools.viewOf(box.id)?.platform ?? box.platform
+    const platform = this.#viewOf(box.id)?.platform ?? box.platform
     if (!platforms.includes(platform ?? '')) {
       throw refused(`The release has no executable for ${box.name} (${platform}).`)
     }
-    return { ...FRESH, box: box.id }
+    return {
+      box: box.id,
+      state: 'waiting',
+      orders: 0,
+      from: null,
+      lines: [],
+      since: null,
+      problem: null,
+    }
   }
 
   async #advance(): Promise<void> {
     const before = this.#rollout
     if (before === null) return
-    const after = advance(before, this.#tools.viewOf, this.#tools.clock.monotonic())
+    const after = advance(before, this.#viewOf, this.#core.clock.monotonic())
     const isOver = after.steps.every(({ state }) => state === 'upgraded')
     if (after === before && !isOver) return
     const upgrading = before.steps.filter(({ state }) => state === 'upgrading')
@@ -205,10 +211,10 @@ export class Rollouts implements Service {
     await this.#keep(isOver ? null : after, entries)
   }
 
-  /** Asks a box that is upgrading, until it has begun to install: one that downloads learns the head's epoch so. */
+  /** Repeats the order until the box has begun to install: a box that downloads learns the head's epoch from it. */
   async #order(step: Step): Promise<void> {
     const rollout = this.#rollout
-    const view = this.#tools.viewOf(step.box)
+    const view = this.#viewOf(step.box)
     if (rollout === null || !view?.isReachable || view.version === rollout.version) return
     const order = orderOf(rollout, step)
     const { upgrade } = view
@@ -216,7 +222,7 @@ export class Rollouts implements Service {
     const request = requestOf(rollout, step, view)
     if (request === null) return
     try {
-      const answer = await this.#tools.order(step.box, request)
+      const answer = await this.#sendOrder(step.box, request)
       if ('refused' in answer) await this.#fail(step, answer.refused)
     } catch (error) {
       if (!(error instanceof LinkError)) throw error
@@ -230,17 +236,17 @@ export class Rollouts implements Service {
     await this.#keep({ ...rollout, steps })
   }
 
-  /** Stores the state with `entries` of the audit; the executables go with the last of it. */
+  /** Stores the state and `entries` of the audit. Deletes the executables if no rollout is left. */
   async #keep(rollout: Rollout | null, entries: readonly Entry[] = []): Promise<void> {
-    const { writer, audit, folder, changed } = this.#tools
+    const { writer, audit } = this.#core
     this.#rollout = rollout
     this.#news.notify()
     await writer.write((tx) => {
       saveRollout(tx, rollout)
       for (const { origin, ...entry } of entries) audit.record(tx, origin, entry)
     })
-    changed()
-    if (this.#rollout === null) rmSync(folder, { recursive: true, force: true })
+    this.#changed()
+    if (this.#rollout === null) rmSync(this.#folder, { recursive: true, force: true })
   }
 
   #require(): Rollout {
@@ -251,7 +257,7 @@ export class Rollouts implements Service {
   #resource(): api.Rollout {
     const { version, steps } = this.#require()
     const failure = steps.find(({ state }) => state === 'failed')
-    const name = failure && (findBox(this.#tools.db, failure.box)?.name ?? failure.box)
+    const name = failure && (findBox(this.#core.db, failure.box)?.name ?? failure.box)
     return {
       version,
       status: failure === undefined ? 'running' : 'paused',
@@ -262,7 +268,7 @@ export class Rollouts implements Service {
   }
 }
 
-/** Null for a box whose platform is another than when it was chosen. */
+/** Null if the release has no executable for the box's platform, which may have changed since it was chosen. */
 function requestOf(rollout: Rollout, step: Step, { platform, lines }: BoxView): BoxOrder | null {
   const file = rollout.files.find((one) => one.platform === platform)
   if (file === undefined) return null
@@ -280,15 +286,6 @@ function requestOf(rollout: Rollout, step: Step, { platform, lines }: BoxView): 
     isUnverified,
     lines: online.map(({ line }) => ({ kind: line.driver, key: line.key, name: lineName(line) })),
   }
-}
-
-const FRESH: Omit<Step, 'box'> = {
-  state: 'waiting',
-  orders: 0,
-  from: null,
-  lines: [],
-  since: null,
-  problem: null,
 }
 
 const UNDER_WAY = 'An upgrade of boxes is under way. End it first: hookline boxes upgrade --cancel'

@@ -1,34 +1,29 @@
-// The link between a head and its boxes, signed: another user of their broker can neither give orders nor report
-// events, nor repeat those of others. The signature is the last field of a text. A version before this one
-// ignores it and has none, so it is accepted without until it has shown that it signs for good.
+// Signs the link between a head and its boxes: another user of their broker can neither give orders nor report events,
+// nor replay any. The signature is the last field of a text. Earlier versions ignore it and send none, so unsigned
+// texts are accepted from a peer until it has shown that it signs for good.
 
 import { createHash, type KeyObject, sign, verify } from 'node:crypto'
 
 import { MINUTE_MS } from '../domain/time.ts'
-import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import { dropOldest } from '../system/memoize.ts'
-import type { Random } from '../system/random.ts'
-import { type Link, LinkError } from './link.ts'
+import { type ClockRandomLog, type Link, LinkError } from './link.ts'
 import { type NkeyPair, privateKeyOf, publicKeyIn } from './nkeys.ts'
 import { SILENCE_MS } from './wire.ts'
 
 export type Trust = {
-  /** The box of this id, or the head of this box, whose key is null until it signs; null for nobody. */
+  /** The box with this id, or the head of this box; null if there is none. Its key is null until it signs. */
   peer(box: string): { readonly key: string | null; readonly mustSign: boolean } | null
-  /** Called with the key of a peer that signs for good: nothing without its signature is taken from now on. */
+  /** Called with the key of a peer that signs for good: nothing unsigned is accepted from it from now on. */
   insist(box: string, key: string): void
 }
 
-type Tools = { readonly clock: Clock; readonly random: Random; readonly log: Log }
-
-/** Counts of one process that came, the highest of them as the lowest bit (RFC 4303, 3.4.3). */
+/** Replay window of one process's counts; the lowest bit stands for the highest count (RFC 4303, 3.4.3). */
 type Window = { readonly top: number; readonly bits: bigint }
 
-/** Longer than a new version is on trial: one that is taken back must find its peers as they were. */
+/** Longer than the trial of a new version: if it is rolled back, its peers must still accept the old one. */
 const TRIAL_MS = 10 * MINUTE_MS
 const MARK = '"signed":"'
-/** Key, stream, count, whether it is for good; and the signature. */
+/** Key, stream, count, whether the sender signs for good, and the signature. */
 const FIELD = /^((U[A-Z2-7]{55})\.([\da-f]{16})\.(\d{1,15})\.([01]))\.([\w-]{86})"\}$/
 const STREAM_BYTES = 8
 const STREAMS_MAX = 8
@@ -40,24 +35,24 @@ export class SignedLink implements Link {
   readonly #key: string
   readonly #secret: KeyObject
   readonly #trust: Trust
-  readonly #tools: Tools
+  readonly #outside: ClockRandomLog
   readonly #startedAt: number
-  /** Name of the counts of this process. */
+  /** Random name of this process's counts. */
   readonly #stream: string
   readonly #came = new Map<string, Map<string, Window>>()
-  /** Monotonic time at which a text of a box, or of its head, was last refused. */
+  /** Monotonic time at which a text from a box, or from its head, was last refused. */
   readonly #refusedAt = new Map<string, number>()
   #warnedAt = -Infinity
   #count = 0
 
-  constructor(link: Link, own: NkeyPair, trust: Trust, tools: Tools) {
+  constructor(link: Link, own: NkeyPair, trust: Trust, outside: ClockRandomLog) {
     this.#link = link
     this.#key = own.publicKey
     this.#secret = privateKeyOf(own)
     this.#trust = trust
-    this.#tools = tools
-    this.#startedAt = tools.clock.monotonic()
-    this.#stream = tools.random.bytes(STREAM_BYTES).toHex()
+    this.#outside = outside
+    this.#startedAt = outside.clock.monotonic()
+    this.#stream = outside.random.bytes(STREAM_BYTES).toHex()
   }
 
   async ask(subject: string, request: string, timeoutMs: number): Promise<string> {
@@ -82,12 +77,12 @@ export class SignedLink implements Link {
   }
 
   refuses(box: string): boolean {
-    return this.#tools.clock.monotonic() - (this.#refusedAt.get(box) ?? -Infinity) < SILENCE_MS
+    return this.#outside.clock.monotonic() - (this.#refusedAt.get(box) ?? -Infinity) < SILENCE_MS
   }
 
-  /** `request` is the signature of the request that the text answers. */
+  /** `request` is the signature of the request that the text answers; empty for a request. */
   #sign(subject: string, body: string, request = '') {
-    const isForGood = this.#tools.clock.monotonic() - this.#startedAt >= TRIAL_MS
+    const isForGood = this.#outside.clock.monotonic() - this.#startedAt >= TRIAL_MS
     this.#count += 1
     const stamp = [this.#key, this.#stream, this.#count, Number(isForGood)].join('.')
     const hash = hashOf(subject, request, stamp, body)
@@ -111,14 +106,14 @@ export class SignedLink implements Link {
   }
 
   #refuse(box: string, subject: string, isKnown: boolean): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#outside.clock.monotonic()
     if (isKnown) this.#refusedAt.set(box, now)
     if (now - this.#warnedAt < MINUTE_MS) return
     this.#warnedAt = now
-    this.#tools.log.warn('text without the right signature', { box_id: box, subject })
+    this.#outside.log.warn('text without the right signature', { box_id: box, subject })
   }
 
-  /** False for a request that came before, and for one that comes too late to know. */
+  /** False for a request that came before, or that is too old to decide. */
   #isFirst(subject: string, { signature, stream, count }: Text): boolean {
     if (signature === null) return true
     const streams = this.#came.get(boxIn(subject)) ?? new Map<string, Window>()
@@ -134,7 +129,7 @@ export class SignedLink implements Link {
   }
 }
 
-/** Covers what a text is good for: one subject, and for an answer one request. */
+/** Binds a text to its subject, and an answer to its request. */
 function hashOf(...parts: readonly string[]): Buffer {
   const hash = createHash('sha256')
   for (const part of ['hookline link 1', ...parts]) hash.update(`${part.length}\n`).update(part)
@@ -160,7 +155,7 @@ function read(text: string) {
   }
 }
 
-/** `hl.1.up.<epoch>.<box>`, or the box behind the third word. */
+/** The box's id in a subject: the last word of `hl.1.up.<epoch>.<box>`, else the fourth word. */
 function boxIn(subject: string): string {
   const words = subject.split('.')
   return words[words[2] === 'up' ? 4 : 3] ?? ''

@@ -1,4 +1,4 @@
-// Events of a driver as they go up, and what they need on the other side.
+// Converts a driver's events for the link, and back.
 
 import { statSync } from 'node:fs'
 
@@ -16,8 +16,8 @@ export type Packed = {
 }
 
 /**
- * The event as it fits the link; `numberOf` names the session of a device. A message or change of a form
- * that does not fit is left out, and counted: it must not stop its line. Throws for any other event.
+ * The event as it fits the link; `numberOf` gives the number of a session. A message or change that doesn't fit is
+ * replaced by a `left_out`, so that it doesn't stop its line. Throws for any other event that doesn't fit.
  */
 export function packEvent(event: LineEvent, numberOf: (session: LineSession) => number): Packed {
   const files = new Map<string, string>()
@@ -66,7 +66,7 @@ function leftOut(event: LineEvent): LineEvent | null {
 
 export type FetchedPaths = ReadonlyMap<string, string | null>
 
-/** Files of an event whose bytes are to be fetched. */
+/** The files of an event whose bytes have to be fetched. */
 export function filesToFetch(event: WireEvent): readonly WireFile[] {
   if (event.type !== 'message' && event.type !== 'attachment') return []
   const all = event.type === 'attachment' ? [event.attachment] : (event.message.attachments ?? [])
@@ -74,8 +74,8 @@ export function filesToFetch(event: WireEvent): readonly WireFile[] {
 }
 
 /**
- * The event as the relay takes it. `sessionOf` gives the session of an `online`; `paths` are those of the
- * fetched files, by their guids: null for one without room, and one that is not among them is missing.
+ * The event as the relay takes it. `sessionOf` gives the session of an `online`. `paths` has the fetched files by
+ * guid: null if there was no room; a file without an entry is missing.
  */
 export function unpackEvent(
   event: WireEvent,

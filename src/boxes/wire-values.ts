@@ -1,5 +1,4 @@
-// Messages, events and outcomes as they cross the link. Objects are open: fields that this version does not
-// know are ignored. Every string and list has a bound.
+// Schemas of messages, events and outcomes on the link. Unknown fields are ignored. Every string and list is bounded.
 
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 
@@ -13,7 +12,7 @@ import { RECEIPT_KINDS } from '../domain/message.ts'
 import { LEFT_OUT_KINDS } from '../domain/not-relayed.ts'
 import { DAY_MS } from '../domain/time.ts'
 
-/** Readonly all the way down, as the types of the domain are; what may be left out may be undefined. */
+/** Deeply readonly, as the types of the domain are; optional fields may be undefined. */
 export type Frozen<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer Item)[]
@@ -46,7 +45,7 @@ export const kinded = <Word extends string, Fields extends TProperties>(
 export const word = text(200)
 export const sentence = text(SENTENCE_LENGTH_MAX)
 const upTo = (maximum: number) => Type.Integer({ minimum: 0, maximum })
-/** Nine digits, as an epoch has in the name of a session: no number of a box leads out of the protocol. */
+/** Nine digits, as many as an epoch has in a session's name: no number of a box can break the protocol. */
 export const EPOCH_MAX = 999_999_999
 export const count = upTo(EPOCH_MAX)
 /** Bytes of a file, or of a disk. */
@@ -56,20 +55,19 @@ const capacity = upTo(1_000)
 export const note = nullable(text(NOTE_LENGTH_MAX))
 export const checkpoint = nullable(text(CHECKPOINT_LENGTH_MAX))
 export const guid = text(1_000)
-/** Content of a message: the relay keeps 20,000 code points, of two units each at most. */
+/** Text of a message: the relay keeps 20,000 code points, of at most two UTF-16 units each. */
 const content = text(40_000)
 const isTrue = optional(Type.Literal(true))
 
-// Drivers take an id as it is: the prefix is what is checked of it.
+// Drivers don't parse ids, so only the prefix is checked.
 const id = (prefix: string) => Type.String({ pattern: `^${prefix}_.{1,100}$` })
 export const lineId = Type.Unsafe<LineId>(id('line'))
 export const messageId = Type.Unsafe<MessageId>(id('msg'))
 const attachmentId = Type.Unsafe<AttachmentId>(id('att'))
-// Whole milliseconds: the brand's meaning.
 export const timestamp = Type.Unsafe<Timestamp>(
   Type.Integer({ minimum: 0, maximum: TIMESTAMP_MAX }),
 )
-// A handle is normalised where making it again changes nothing.
+// A handle is normalized if making it again changes nothing.
 export const handle = Type.Unsafe<Handle>(
   Type.Refine(Type.String({ maxLength: 255 }), (value) => deviceHandle(value) === value),
 )
@@ -80,7 +78,7 @@ export const outgoingMessage = Type.Object({
   text: content,
   createdAt: timestamp,
   platformGuid: nullable(guid),
-  /** Without their paths: the box fetches the bytes by their hash. */
+  /** Without paths: the box fetches the bytes by hash. */
   attachments: optional(
     listOf(
       Type.Object({
@@ -140,7 +138,7 @@ const deviceAttachment = Type.Object({
   declaredType: nullable(text(500)),
   size: nullable(bytes),
   file: Type.Union([
-    /** Its bytes are fetched from the box, `size` of them. */
+    /** The head fetches its `size` bytes from the box. */
     Type.Object({ state: Type.Literal('available'), size: bytes }),
     Type.Object({ state: oneOf(['pending', 'failed', 'missing', 'not_kept']) }),
   ]),
@@ -206,7 +204,7 @@ const receipt = Type.Object({
 
 export const lineEvent = Type.Union([
   kinded('online', {
-    /** Number of the driver's session object: the same one published again has the same number. */
+    /** Number of the driver's session object: the same object has the same number each time. */
     deviceSession: count,
     capacity,
     number: word,

@@ -1,5 +1,4 @@
-// The requests and answers of the protocol between a head and its boxes, checked where they are written
-// and where they are read.
+// The requests and answers between a head and its boxes, checked when they are written and when they are read.
 
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -36,7 +35,7 @@ import {
 } from './wire-values.ts'
 
 export const PROTOCOL = 1
-/** Items of a session on their way to the head. */
+/** Most items of a session that are on their way to the head. */
 export const WINDOW = 128
 /** Bytes of a file in one answer. */
 export const CHUNK_BYTES = 524_288
@@ -44,14 +43,14 @@ export const CHUNK_BYTES = 524_288
 const SIGNATURE_BYTES_MAX = 300
 /** Bytes of entries in one page of a list. */
 export const PAGE_BYTES = 524_288
-/** A box that is silent for longer is away: more than three times the time between its hellos, so two may be lost. */
+/** A box that is silent for longer is away. Hellos come every two seconds, so two may be lost. */
 export const SILENCE_MS = 7_000
-/** A box uses no grant that comes later than this after it asked. */
+/** A box doesn't use a grant that comes later than this after it asked. */
 export const GRANT_MS = 8_000
 /** Longest wait for the outcome of a send after its session is over. */
 export const ENDING_MS = 90_000
 
-/** Granted, not used, and never will be: proven by the box's journal, or because it never had the grant. */
+/** Granted but not used, and never will be: the box's journal proves it, or the box never got the grant. */
 export const UNUSED = {
   outcome: 'not_sent',
   reason: 'withdrawn',
@@ -64,7 +63,7 @@ const session = Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}$' })
 const line = Type.Object({ id: lineId, key: text(500), number: word, checkpoint })
 const chunk = Type.Union([
   Type.Object({ data: text(700_000), isLast: Type.Boolean() }),
-  /** The file is not there, or belongs to nothing that this side has in hand. */
+  /** The file isn't there, or belongs to nothing that this side is working on. */
   Type.Object({ isMissing: Type.Literal(true) }),
 ])
 const item = Type.Union([
@@ -80,7 +79,7 @@ const open = Type.Object({ guid, note })
 const awaited = Type.Object({ messageGuid: guid, attachmentGuid: guid })
 const pageOf = <Item extends TSchema>(entry: Item) => listOf(entry, 100_000)
 
-export const health = Type.Object({
+const health = Type.Object({
   freeBytes: Type.Optional(bytes),
   system: Type.Optional(word),
   isOnBattery: Type.Optional(Type.Boolean()),
@@ -106,7 +105,7 @@ export const OPERATIONS = {
       kinds: listOf(word, 100),
       devices: listOf(Type.Object({ kind: word, key: text(500), number: nullable(word) }), 1_000),
       health,
-      /** Upgrade that is under way, or has failed; left out for neither. */
+      /** The upgrade that is under way or has failed, if any. */
       upgrade: Type.Optional(
         Type.Object({
           order: word,
@@ -121,7 +120,7 @@ export const OPERATIONS = {
       Type.Object({ refused: oneOf(['box_twice', 'box_removed', 'box_outdated']) }),
       Type.Object({
         epoch: count,
-        /** Sessions of the box that this head does not run. */
+        /** Sessions of the hello that this head doesn't run. */
         closed: listOf(session, 10_000),
       }),
     ]),
@@ -132,7 +131,7 @@ export const OPERATIONS = {
       session,
       send: count,
       note,
-      /** Count of the box's journal, raised for this question. */
+      /** Mark of the box's journal, raised for this request. */
       mark: Type.Optional(count),
     },
     Type.Object({ isGranted: Type.Boolean() }),
@@ -144,15 +143,15 @@ export const OPERATIONS = {
         unsettled: Type.Optional(pageOf(unsettled)),
         open: Type.Optional(pageOf(open)),
         awaited: Type.Optional(pageOf(awaited)),
-        /** Place of the next page's first entry; null behind the last one. */
+        /** Index of the next page's first entry; null after the last page. */
         next: nullable(count),
       }),
       isOver,
     ]),
   ),
-  /** A file of a message that a session was given. */
+  /** Asks for a piece of a file of a message that a session was given. */
   outgoing_file: operation({ session, send: count, sha256: text(64), offset: bytes }, chunk),
-  /** Asks for nothing: an answer shows that the process is alive. */
+  /** An answer shows that the process is alive. */
   ping: operation({}, Type.Object({})),
   run: operation(
     { session, kind: word, line },
@@ -167,16 +166,16 @@ export const OPERATIONS = {
       session,
       kind: word,
       key: text(500),
-      /** Process that the session ran in. */
+      /** Boot id of the process that the session ran in. */
       boot: word,
-      /** Highest count of that journal that this head knows. */
+      /** Highest mark of that journal that this head knows. */
       mark: Type.Optional(count),
       messages: listOf(messageId, 10_000),
     },
     Type.Union([
       isBusy,
       Type.Object({
-        /** Without a row, `none` is the proof that the message never left; `lost` is none. */
+        /** Without a row, `none` proves that the message never left; `lost` proves nothing. */
         records: listOf(
           Type.Object({
             message: messageId,
@@ -197,28 +196,28 @@ export const OPERATIONS = {
     Type.Object({ isKnown: nullable(Type.Boolean()) }),
   ),
   checkup: operation({ kind: word }, Type.Object({ findings: listOf(finding, 200) })),
-  /** Asks a box to download an executable and to install it; an order is taken once, whatever comes of it. */
+  /** Asks a box to download and install an executable; an order is taken once, whatever its outcome. */
   upgrade: operation(
     {
       order: word,
-      /** Epoch in which the executable is fetched: a box that is outdated learns it from nowhere else. */
+      /** Epoch in which the executable is fetched: an outdated box learns it only from here. */
       epoch: count,
       to: word,
       name: Type.String({ pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' }),
       sha256: text(64),
       size: bytes,
-      /** Content of the file of checksums beside it, and its signature. */
+      /** Content of the release's file of checksums, and its signature. */
       sums: text(100_000),
       signature: nullable(text(10_000)),
       isUnverified: Type.Boolean(),
-      /** The devices whose lines are online before it. */
+      /** Devices whose lines are online before the upgrade. */
       lines: listOf(Type.Object({ kind: word, key: text(500), name: sentence }), 1_000),
     },
     Type.Union([isTaken, Type.Object({ refused: sentence })]),
   ),
-  /** A part of that executable. */
+  /** Asks for a piece of that executable. */
   release_file: operation({ sha256: text(64), offset: bytes }, chunk),
-  /** A file of an item that is not answered yet. */
+  /** Asks for a piece of a file of an item that isn't answered yet. */
   received_file: operation({ session, seq: count, guid, offset: bytes }, chunk),
 } as const
 
@@ -228,7 +227,6 @@ export type Request<Name extends OperationName> = Wire<Operations[Name]['request
 export type Answer<Name extends OperationName> = Wire<Operations[Name]['answer']>
 export type Item = Wire<typeof item>
 export type Hello = Request<'hello'>
-export type Health = Wire<typeof health>
 export type Chunk = Wire<typeof chunk>
 export type { WireEvent }
 export { EPOCH_MAX, SENTENCE_LENGTH_MAX }
@@ -239,14 +237,14 @@ export type BoxNote = Wire<typeof boxNote>
 
 const validators = new Map<TSchema, Validator>()
 
-/** The value as it fits the schema; null where it does not. Schemas are compiled when they are first needed. */
+/** The value if it fits the schema, else null. Schemas are compiled when they are first needed. */
 function fitting<Schema extends TSchema>(schema: Schema, value: unknown): Wire<Schema> | null {
   let validator = validators.get(schema)
   if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
   return validator.Check(value) ? (value as Wire<Schema>) : null // It was checked.
 }
 
-/** The value in a text, as it fits the schema; null if it is no JSON, or does not. */
+/** The value in a text; null if it isn't JSON or doesn't fit the schema. */
 export function parsed<Schema extends TSchema>(schema: Schema, json: string): Wire<Schema> | null {
   try {
     return fitting(schema, JSON.parse(json))
@@ -255,7 +253,7 @@ export function parsed<Schema extends TSchema>(schema: Schema, json: string): Wi
   }
 }
 
-/** Throws for a value that the other side would refuse. */
+/** Writes a value; throws if the other side would refuse it. */
 function written(schema: TSchema, value: unknown, name: string | null = null): string {
   if (fitting(schema, value) === null) throw new Error(`${name ?? 'An answer'} has the wrong form.`)
   const json = JSON.stringify(name === null ? value : { op: name, ...(value as object) }) // It fits an object.
@@ -264,7 +262,7 @@ function written(schema: TSchema, value: unknown, name: string | null = null): s
   return json
 }
 
-/** True where an event fits the link as it is. */
+/** True if an event fits the link unchanged. */
 export function isWireEvent(event: unknown): event is WireEvent {
   if (fitting(lineEvent, event) === null) return false
   return Buffer.byteLength(JSON.stringify(event)) < PAYLOAD_BYTES_MAX - 1_000
@@ -274,12 +272,12 @@ export function writeBoxNote(value: BoxNote): string {
   return JSON.stringify(value)
 }
 
-/** Null for a note that was made elsewhere than on a box. */
+/** Null for a note that wasn't made on a box. */
 export function readBoxNote(stored: string | null): BoxNote | null {
   return stored === null || stored.length > 2 * NOTE_LENGTH_MAX ? null : parsed(boxNote, stored)
 }
 
-/** Asks once; rejects with a LinkError also where the answer has the wrong form. */
+/** Asks once; rejects with a LinkError if no answer comes, or if it has the wrong form. */
 export async function ask<Name extends OperationName>(
   { link, subject, timeoutMs }: Address,
   name: Name,
@@ -302,8 +300,8 @@ type Handlers = {
 }
 
 /**
- * Answers the requests that it has handlers for; those of the wrong form get no answer.
- * `boxAt` is the place of the box's id in the subject.
+ * Answers the requests that it has handlers for; a request of the wrong form gets no answer.
+ * `boxAt` is the index of the box's id in the subject.
  */
 export function serve(link: Link, subject: string, handlers: Handlers, boxAt = 3): () => void {
   return link.serve(subject, async (json, asked) => {
@@ -321,7 +319,7 @@ export function serve(link: Link, subject: string, handlers: Handlers, boxAt = 3
   })
 }
 
-/** Answer to an operation of a later version. */
+/** Answer to an operation that this version doesn't know or handle. */
 const UNKNOWN = '{"isUnknown":true}'
 const envelope = Type.Object({ op: word })
 
@@ -332,7 +330,7 @@ function nameOf(json: string): OperationName | null {
 
 const AGAIN_MS = 250
 
-/** The answer; null where none came. */
+/** The answer, or null if none came. */
 export async function orNull<T extends object>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
@@ -342,7 +340,7 @@ export async function orNull<T extends object>(answer: Promise<T>): Promise<T | 
   }
 }
 
-/** Asks until there is an answer; null once `signal` aborts. */
+/** Asks until an answer comes; null once `signal` aborts. */
 export async function askUntil<T extends object>(
   clock: Clock,
   signal: AbortSignal,
@@ -363,7 +361,7 @@ export async function askUntil<T extends object>(
   }
 }
 
-/** Epoch and count of a session, to be compared. */
+/** Epoch and count of a session, for comparing. */
 export function sessionOrder(name: string): readonly [number, number] {
   const [epoch = 0, number = 0] = name.split('.').map(Number)
   return [epoch, number]

@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox, type BoxOutside } from '../box.ts'
+import { startBox } from '../box.ts'
 import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
+import type { SelfUpgrade } from '../boxes/box-upgrade.ts'
 import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
 import { INVITED_NAME } from '../domain/box.ts'
@@ -83,7 +84,7 @@ async function runBox(call: Call): Promise<ExitCode> {
     clock: systemClock,
     random: systemRandom,
     log,
-    selfUpgrade: selfUpgrade(place, directory, isHosted),
+    selfUpgrade: selfUpgrade(place, directory, isHosted, config.acceptUnsigned),
     ...(isHosted
       ? hostedParts(call, { log, restart: restart.resolve })
       : { restart: null, checkHost: async () => [], companions: [] }),
@@ -106,10 +107,12 @@ function selfUpgrade(
   { machine, executable }: ServicePlace,
   directory: DataDirectory,
   isHosted: boolean,
-): BoxOutside['selfUpgrade'] {
+  acceptsUnsigned: boolean,
+): SelfUpgrade {
   const isService = isHosted && readInstallation(directory.path) !== null
   return {
     obstacle: isService && executable !== null ? null : BY_HAND,
+    acceptsUnsigned,
     isWatched: () => isWatched(directory, machine.clock.now()),
     async install({ file, isUnverified, output }) {
       const args = ['upgrade', '--from', file, '--json', '--data-dir', directory.path]

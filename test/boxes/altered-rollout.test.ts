@@ -50,17 +50,17 @@ for (const [what, alter] of ALTERED) {
     using head = await Head.with(1)
     head.box(1).isReachable = false
     await head.start()
-    const stored = JSON.parse(readRollout(head.db) ?? '') as Stored // The head has just stored it.
-    await head.writer.write((tx) => saveRollout(tx, alter(stored)))
+    const stored = JSON.parse(readRollout(head.core.db) ?? '') as Stored // The head has just stored it.
+    await head.core.writer.write((tx) => saveRollout(tx, alter(stored)))
 
     await head.restart()
     head.box(1).isReachable = true
     await head.clock.advance(5 * MINUTE)
 
-    expect(head.rollouts.actions.current()).toBeNull()
+    expect(head.rollouts.current()).toBeNull()
     expect(head.box(1).orders).toEqual([])
     await head.start()
-    expect(head.rollouts.actions.current()).toMatchObject({ status: 'running' })
+    expect(head.rollouts.current()).toMatchObject({ status: 'running' })
   })
 }
 
@@ -68,9 +68,9 @@ test('the pieces of a rollout come from the executables of its platforms, whatev
   using head = await Head.with(1)
   head.box(1).isReachable = false
   await head.start()
-  const stored = JSON.parse(readRollout(head.db) ?? '') as Stored // The head has just stored it.
+  const stored = JSON.parse(readRollout(head.core.db) ?? '') as Stored // The head has just stored it.
   writeFileSync(head.folder.file('secret.key'), 'the secret')
-  await head.writer.write((tx) => saveRollout(tx, filed(stored, { name: '../secret.key' })))
+  await head.core.writer.write((tx) => saveRollout(tx, filed(stored, { name: '../secret.key' })))
 
   await head.restart()
   const sha256 = String(stored.files[0]?.['sha256'])

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 
-import { BoxUpgrade, type BoxUpgradeTools } from '../../src/boxes/box-upgrade.ts'
+import { BoxUpgrade, type SelfUpgrade } from '../../src/boxes/box-upgrade.ts'
 import { LinkError } from '../../src/boxes/link.ts'
 import { CHUNK_BYTES, type Chunk, type Request } from '../../src/boxes/wire.ts'
 import { silentLog } from '../../src/system/log.ts'
@@ -36,7 +36,7 @@ const ORDER: Request<'upgrade'> = {
 class Machine implements Disposable {
   readonly clock = new TestClock()
   readonly folder = new ScratchFolder()
-  readonly installed: Parameters<BoxUpgradeTools['install']>[0][] = []
+  readonly installed: Parameters<SelfUpgrade['install']>[0][] = []
   readonly fetched: (readonly [offset: number, epoch: number])[] = []
   isWatched = false
   isHeadThere = true
@@ -61,19 +61,21 @@ class Machine implements Disposable {
   start(version: string): BoxUpgrade {
     this.#stop.abort()
     this.#stop = new AbortController()
-    this.box = new BoxUpgrade({
-      clock: this.clock,
-      log: silentLog,
-      folder: this.path,
-      version,
+    const self: SelfUpgrade = {
       obstacle: this.obstacle,
       acceptsUnsigned: this.acceptsUnsigned,
-      fetch: async ({ offset }, epoch) => this.#chunk(offset, epoch),
       install: async (order) => {
         if (this.installProblem !== null) throw new Error(this.installProblem)
         this.installed.push(order)
       },
       isWatched: () => this.isWatched,
+    }
+    this.box = new BoxUpgrade(self, {
+      clock: this.clock,
+      log: silentLog,
+      folder: this.path,
+      version,
+      fetch: async ({ offset }, epoch) => this.#chunk(offset, epoch),
     })
     void this.box.run(this.#stop.signal)
     return this.box

@@ -6,6 +6,7 @@ import { HEAD_INBOX, inboxOf } from '../../src/boxes/broker-config.ts'
 import { createHeadBroker } from '../../src/boxes/head-broker.ts'
 import type { NatsLink } from '../../src/boxes/nats-link.ts'
 import { makeKey } from '../../src/boxes/nkeys.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { NatsCluster } from '../support/nats-cluster.ts'
 import { A_BROKER, NATS_SERVER } from '../support/nats-server.ts'
 import { natsTools, until } from '../support/nats.ts'
@@ -24,10 +25,12 @@ async function startHead() {
     brokerCa: cluster.caFile,
     brokerSeed: head.seed,
     publicUrl: null,
-    dataDir: '/nowhere',
+    acceptUnsigned: false,
   }
   const users = { boxes: [{ id: 'studio', nkey: box.publicKey }], invitations: [] }
-  const broker = createHeadBroker(options, natsTools, () => users)
+  const directory = dataDirectoryAt('/nowhere')
+  const host = { machine: natsTools, directory, users: () => users }
+  const broker = createHeadBroker(options, host)
   const printed = await broker.users()
   const list = /users: \[\n(.*)\n {2}\]/s.exec(printed)?.[1] ?? ''
   return { cluster, head, box, broker, printed, list }

@@ -59,9 +59,11 @@ test('whatever epoch a box says that it has seen, the lines of the others go on'
   expect(epochs).toEqual([null, 1, 1, null, null, null, null, null, 900_001])
   expect(isOver).toBe(false)
   expect(sent.outcome?.outcome).toBe('accepted')
-  expect(stage.rig.box?.agent.status()).toMatchObject({ epoch: 1, sessions: ['1.1'] })
+  expect(stage.rig.box?.journal.fence).toBe(1)
+  expect(stage.rig.box?.agent.status()).toMatchObject({ sessions: ['1.1'] })
   await stage.restart()
-  expect(stage.rig.box?.agent.status()).toMatchObject({ epoch: 1, isHeard: true })
+  expect(stage.rig.box?.journal.fence).toBe(1)
+  expect(stage.rig.box?.agent.status()).toMatchObject({ isHeard: true })
 })
 
 test('a box that goes up step by step comes to its own end only', async () => {

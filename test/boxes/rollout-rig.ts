@@ -4,18 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 
 import { LinkError } from '../../src/boxes/link.ts'
 import type { BoxView } from '../../src/boxes/rollout.ts'
-import { Rollouts, type RolloutTools } from '../../src/boxes/rollouts.ts'
+import { Rollouts, type SendOrder } from '../../src/boxes/rollouts.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type BoxId, type LineId } from '../../src/domain/ids.ts'
-import { createAudit, listAudit } from '../../src/storage/audit.ts'
+import { listAudit } from '../../src/storage/audit.ts'
 import { insertBox, type Box } from '../../src/storage/boxes.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { Writer } from '../../src/storage/writer.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { LogicalClock } from '../../src/system/logical-clock.ts'
-import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
+import { openTestStorage } from '../support/test-storage.ts'
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
@@ -57,7 +53,7 @@ export class FakeBox {
     return { isReachable, version, upgrade, platform, lines: [{ line, isOnline }] }
   }
 
-  async take(clock: TestClock, request: Parameters<RolloutTools['order']>[1]) {
+  async take(clock: TestClock, request: Parameters<SendOrder>[1]) {
     if (!this.isReachable) throw new LinkError('It is away.')
     if (this.how === 'refuses') return { refused: 'It runs in the foreground.' }
     const { order, to } = request
@@ -91,9 +87,7 @@ export class Head implements Disposable {
   readonly clock = new TestClock()
   readonly folder = new ScratchFolder()
   readonly release = this.folder.file('rollout')
-  readonly db = openDatabase(this.folder.file('hookline.db'), { version: 'test' }).db
-  readonly writer = new Writer(this.db, () => {})
-  readonly ids = new LogicalClock(this.clock, systemRandom, 0)
+  readonly core = openTestStorage(this.folder.file('hookline.db'), this.clock).core
   readonly boxes: readonly FakeBox[]
   rollouts: Rollouts
   #stop = new AbortController()
@@ -107,7 +101,7 @@ export class Head implements Disposable {
 
   static async with(count: number): Promise<Head> {
     const head = new Head(count)
-    await head.writer.write((tx) => {
+    await head.core.writer.write((tx) => {
       for (const { id, name } of head.boxes) insertBox(tx, { ...STORED, id, name, publicKey: id })
     })
     return head
@@ -134,7 +128,7 @@ export class Head implements Disposable {
 
   start(version = '1.1.0', boxes = this.boxes.map(({ id }) => id as string)) {
     const wish = { version, boxes, platforms: [PLATFORM], is_unverified: false }
-    return this.rollouts.actions.start(wish, COMMAND_LINE)
+    return this.rollouts.start(wish, COMMAND_LINE)
   }
 
   /** Names of the boxes that are being upgraded at once, one after the other. */
@@ -160,7 +154,7 @@ export class Head implements Disposable {
   }
 
   get audited(): readonly unknown[] {
-    const page = listAudit(this.db, { action: 'box.upgraded' }, { limit: 100, cursor: null })
+    const page = listAudit(this.core.db, { action: 'box.upgraded' }, { limit: 100, cursor: null })
     return page.data.map(({ about, before, after }) => [about.id, before, after]).toReversed()
   }
 
@@ -174,17 +168,12 @@ export class Head implements Disposable {
   }
 
   #run(): Rollouts {
-    const { clock, db, writer, ids } = this
+    const { clock } = this
     const find = (id: BoxId) => this.boxes.find((box) => box.id === id)
-    const rollouts = new Rollouts({
-      clock,
-      db,
-      writer,
-      ids,
+    const rollouts = new Rollouts(this.core, {
       folder: this.release,
       version: '1.1.0',
       changed: () => {},
-      audit: createAudit({ writer, ids, log: silentLog }),
       viewOf: (id) => find(id)?.view() ?? null,
       order: async (id, request) => {
         const box = find(id)

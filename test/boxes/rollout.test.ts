@@ -21,7 +21,7 @@ for (const [count, batches] of ORDERS) {
 
     expect(seen).toEqual(batches)
     expect(head.boxes.map(({ version }) => version)).toEqual(Array(count).fill('1.1.0'))
-    expect(head.rollouts.actions.current()).toBeNull()
+    expect(head.rollouts.current()).toBeNull()
     expect(head.boxes.map(({ orders }) => orders.length)).toEqual(Array(count).fill(1))
     const fields = [{ version: '1.0.0' }, { version: '1.1.0' }]
     expect(head.audited).toEqual(head.boxes.map(({ id }) => [id, ...fields]))
@@ -50,7 +50,7 @@ for (const [how, why, afterMs] of FAILURES) {
     ])
     const title = 'The upgrade of the boxes to 1.1.0 is paused'
     expect(head.findings).toEqual([['rollout_paused', title, `${why} 1 of 4 boxes are upgraded.`]])
-    expect(head.rollouts.actions.current()).toMatchObject({
+    expect(head.rollouts.current()).toMatchObject({
       status: 'paused',
       upgraded: 1,
       boxes: 4,
@@ -64,7 +64,7 @@ test('resumed, the box that failed has another turn, and then the others', async
   await head.upgrade(MINUTE)
   head.box(1).how = 'works'
 
-  await head.rollouts.actions.resume(COMMAND_LINE)
+  await head.rollouts.resume(COMMAND_LINE)
   const seen = await head.watch(2 * MINUTE)
 
   expect(seen).toEqual(['01', '02', '03'])
@@ -78,7 +78,7 @@ test('canceled, no further box begins, and the executables go', async () => {
   const { sha256 } = await hashOf(head)
 
   const before = await head.rollouts.chunk({ sha256, offset: 0 })
-  const canceled = await head.rollouts.actions.cancel(COMMAND_LINE)
+  const canceled = await head.rollouts.cancel(COMMAND_LINE)
   const after = await head.rollouts.chunk({ sha256, offset: 0 })
   await head.clock.advance(2 * MINUTE)
 
@@ -86,8 +86,8 @@ test('canceled, no further box begins, and the executables go', async () => {
   expect(canceled).toMatchObject({ version: '1.1.0', upgraded: 0, boxes: 3 })
   expect(after).toEqual({ isMissing: true })
   expect(head.boxes.map(({ orders }) => orders.length)).toEqual([1, 0, 0])
-  expect(head.rollouts.actions.current()).toBeNull()
-  await expect(head.rollouts.actions.resume(COMMAND_LINE)).rejects.toThrow(
+  expect(head.rollouts.current()).toBeNull()
+  await expect(head.rollouts.resume(COMMAND_LINE)).rejects.toThrow(
     'No upgrade of boxes is under way.',
   )
 })
@@ -105,7 +105,7 @@ test('a box that is away is passed over, and has its turn when it is back', asyn
   expect(without).toEqual(['02', '03'])
   expect(states).toEqual(['waiting', null, null])
   expect(back).toEqual(['01'])
-  expect(head.rollouts.actions.current()).toBeNull()
+  expect(head.rollouts.current()).toBeNull()
 })
 
 test('a box that is away for 30 minutes of its turn pauses the rollout', async () => {
@@ -131,7 +131,7 @@ for (const seconds of [1, 5, 15, 21, 40]) {
     expect(head.boxes.map(({ version }) => version)).toEqual(['1.1.0', '1.1.0', '1.1.0'])
     expect(head.boxes.map(({ orders }) => orders.length)).toEqual([1, 1, 1])
     expect(head.audited.length).toBe(3)
-    expect(head.rollouts.actions.current()).toBeNull()
+    expect(head.rollouts.current()).toBeNull()
   })
 }
 
@@ -157,7 +157,7 @@ test('a box that was upgraded by hand is left alone, and one that was removed is
   await head.upgrade(2 * MINUTE)
 
   expect(head.boxes.map(({ orders }) => orders.length)).toEqual([0, 0, 1])
-  expect(head.rollouts.actions.current()).toBeNull()
+  expect(head.rollouts.current()).toBeNull()
   expect(head.audited.length).toBe(1)
 })
 
@@ -180,11 +180,11 @@ test('a removed box does not take its failure with it', async () => {
   first.how = 'rolls back'
   await head.upgrade(MINUTE)
 
-  await head.writer.write((tx) => updateBox(tx, first.id, { removedAt: timestamp(1) }))
+  await head.core.writer.write((tx) => updateBox(tx, first.id, { removedAt: timestamp(1) }))
   first.isRemoved = true
   await head.clock.advance(MINUTE)
   const paused = head.findings.length
-  await head.rollouts.actions.resume(COMMAND_LINE)
+  await head.rollouts.resume(COMMAND_LINE)
   await head.clock.advance(MINUTE)
 
   expect(paused).toBe(1)

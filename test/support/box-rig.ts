@@ -2,13 +2,14 @@
 
 import { Database } from 'bun:sqlite'
 
-import { type Agent, type AgentTools, createAgent } from '../../src/boxes/box-agent.ts'
-import { Fleet, type FleetTools } from '../../src/boxes/fleet.ts'
+import { BoxAgent } from '../../src/boxes/box-agent.ts'
+import { type BoxRecords, Fleet } from '../../src/boxes/fleet.ts'
 import { createJoinedDriver } from '../../src/boxes/joined-driver.ts'
 import { Journal } from '../../src/boxes/journal.ts'
 import type { Link } from '../../src/boxes/link.ts'
 import type { BoxId } from '../../src/domain/ids.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
+import type { Clock } from '../../src/system/clock.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { MemoryNetwork } from './memory-link.ts'
@@ -19,7 +20,7 @@ export const BOX = 'box_00000000000000000000000000' as BoxId // A well-formed id
 const VERSION = '1.4.0'
 
 export type BoxProcess = {
-  readonly agent: Agent
+  readonly agent: BoxAgent
   readonly journal: Journal
   readonly link: Link
   /** Ends it as `kill -9` does: nothing that it says arrives any more. */
@@ -28,15 +29,29 @@ export type BoxProcess = {
   readonly stop: () => Promise<void>
 }
 
-type Launch = Pick<AgentTools, 'boxId' | 'drivers' | 'journal' | 'clock' | 'folder' | 'version'> & {
+type Launch = {
+  readonly boxId: string
   readonly link: Link
+  readonly drivers: readonly LineDriver[]
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly folder: string
+  readonly version: string
+}
+
+/** A box that is not upgraded. */
+export const NO_UPGRADE = {
+  take: () => ({ refused: 'Not in this test.' }),
+  report: () => undefined,
 }
 
 /** Starts a process of a box. */
-export function launchBox({ link, ...tools }: Launch): BoxProcess {
-  const health = () => ({ freeBytes: 50_000_000_000 })
-  const more = { link, log: silentLog, platform: 'darwin', health }
-  const agent = createAgent({ ...tools, ...more })
+export function launchBox({ boxId: id, drivers, version, ...given }: Launch): BoxProcess {
+  const { link, journal, clock, folder } = given
+  const health = { freeBytes: 50_000_000_000 }
+  const facts = () => ({ version, platform: 'darwin', health })
+  const box = { id, link, journal, clock, log: silentLog, folder }
+  const agent = new BoxAgent(box, { facts, drivers, upgrade: NO_UPGRADE })
   const controller = new AbortController()
   const ended = agent.run(controller.signal)
   const kill = () => {
@@ -47,7 +62,7 @@ export function launchBox({ link, ...tools }: Launch): BoxProcess {
     controller.abort()
     await ended
   }
-  return { agent, journal: tools.journal, link, kill, stop }
+  return { agent, journal, link, kill, stop }
 }
 
 export class BoxRig implements Disposable {
@@ -59,8 +74,8 @@ export class BoxRig implements Disposable {
   /** Epochs that boxes were given for themselves. */
   readonly epochs = new Map<BoxId, number>()
   journalDatabase = new Database(':memory:', { strict: true })
-  removedAt: Awaited<ReturnType<FleetTools['find']>> = { removedAt: null }
-  takesFile: FleetTools['takesFile'] = async () => true
+  removedAt: ReturnType<BoxRecords['find']> = { removedAt: null }
+  takesFile: Fleet['takesFile'] = async () => true
   /** More boxes that were invited. */
   readonly others = new Map<BoxId, { readonly removedAt: null }>()
   box: BoxProcess | null = null
@@ -73,15 +88,18 @@ export class BoxRig implements Disposable {
       log: silentLog,
       version: VERSION,
       folder: this.folder.file('received'),
-      find: (id) => (id === BOX ? this.removedAt : (this.others.get(id) ?? null)),
-      epochOf: (id) => this.epochs.get(id) ?? 0,
-      raiseEpoch: async (id, above) => {
-        const epoch = Math.max(this.epochs.get(id) ?? 0, above) + 1
-        this.epochs.set(id, epoch)
-        return epoch
+      records: {
+        find: (id) => (id === BOX ? this.removedAt : (this.others.get(id) ?? null)),
+        epochOf: (id) => this.epochs.get(id) ?? 0,
+        raiseEpoch: async (id, above) => {
+          const epoch = Math.max(this.epochs.get(id) ?? 0, above) + 1
+          this.epochs.set(id, epoch)
+          return epoch
+        },
+        heard: (id, facts) => this.heard.push([id, facts]),
       },
       takesFile: (size, others) => this.takesFile(size, others),
-      heard: (id, facts) => this.heard.push([id, facts]),
+      releaseFile: () => ({ isMissing: true }),
     })
     this.fleet.attach(this.network.link(), 1)
   }

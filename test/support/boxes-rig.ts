@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 
-import type { Agent } from '../../src/boxes/box-agent.ts'
+import type { BoxAgent } from '../../src/boxes/box-agent.ts'
 import { readToken } from '../../src/boxes/enrolment.ts'
 import type { HeadBroker } from '../../src/boxes/head-broker.ts'
 import { Journal } from '../../src/boxes/journal.ts'
@@ -187,7 +187,7 @@ class BoxMachine {
     this.#tools = tools
   }
 
-  agent(): Agent {
+  agent(): BoxAgent {
     if (this.#process === null) throw new Error('The box does not run.')
     return this.#process.agent
   }

@@ -3,11 +3,12 @@
 
 import { Database } from 'bun:sqlite'
 
-import { createAgent } from '../../../src/boxes/box-agent.ts'
+import { BoxAgent } from '../../../src/boxes/box-agent.ts'
 import { Journal } from '../../../src/boxes/journal.ts'
 import type { BoxId, LineId, MessageId } from '../../../src/domain/ids.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { silentLog } from '../../../src/system/log.ts'
+import { NO_UPGRADE } from '../../support/box-rig.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { createModelDriver, Device } from './device.ts'
 import { count, LAWS, Laws, type Machine } from './laws.ts'
@@ -161,18 +162,15 @@ class Model {
       return insert(entry, isCurrent)
     }
     Object.assign(journal, { insert: delayed })
-    const agent = createAgent({
-      link,
-      boxId,
-      drivers: [createModelDriver(world, process, devices, this.#laws)],
-      journal,
-      clock,
-      log: silentLog,
-      version: '1.0.0',
-      platform: 'darwin',
-      health: () => ({}),
-      folder: this.#folder.file(machine.name),
-    })
+    const folder = this.#folder.file(machine.name)
+    const agent = new BoxAgent(
+      { id: boxId, link, journal, clock, log: silentLog, folder },
+      {
+        facts: () => ({ version: '1.0.0', platform: 'darwin', health: {} }),
+        drivers: [createModelDriver(world, process, devices, this.#laws)],
+        upgrade: NO_UPGRADE,
+      },
+    )
     void agent.run(NEVER)
   }
 

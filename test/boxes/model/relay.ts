@@ -97,16 +97,19 @@ export class Relay {
       log: silentLog,
       version: '1.0.0',
       folder,
-      find: () => ({ removedAt: null }),
-      epochOf: (id) => disk.boxEpochs.get(id) ?? 0,
-      raiseEpoch: (id, above) =>
-        this.#commit(() => {
-          const epoch = Math.max(disk.boxEpochs.get(id) ?? 0, above) + 1
-          disk.boxEpochs.set(id, epoch)
-          return epoch
-        }),
+      records: {
+        find: () => ({ removedAt: null }),
+        epochOf: (id) => disk.boxEpochs.get(id) ?? 0,
+        raiseEpoch: (id, above) =>
+          this.#commit(() => {
+            const epoch = Math.max(disk.boxEpochs.get(id) ?? 0, above) + 1
+            disk.boxEpochs.set(id, epoch)
+            return epoch
+          }),
+        heard: () => {},
+      },
       takesFile: async () => true,
-      heard: () => {},
+      releaseFile: () => ({ isMissing: true }),
     })
     this.#driver = createJoinedDriver(null, KIND, this.#fleet)
     for (const message of disk.messages.values()) {
