@@ -1,4 +1,4 @@
-// Conversations of a line that turned out to be one person's: the rows that become one, and that can become two again.
+// Merges conversations of a line that turned out to be with one person, and can separate them again.
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
@@ -30,7 +30,7 @@ const FACTS = [
   'updatedAt',
 ] as const
 
-/** Facts of a conversation about its messages and its reader. */
+/** What a conversation knows about its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
 /** A conversation of a line with one person. */
@@ -43,7 +43,7 @@ const IS_DIRECT = 'NOT EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 const behind = `SELECT ${TALK} FROM conversations c
   WHERE c.seq > $after AND c.last_seq > 0 AND ${IS_DIRECT} ORDER BY c.seq`
 
-/** Conversations with one person behind the seq `after`, in the order of their beginning; read as far as the caller goes on. */
+/** Conversations with one person after the seq `after`, oldest first; read only as far as the caller iterates. */
 export function talksBehind(db: Db, after: number): Iterable<Talk> {
   return eachRow<Talk>(db, behind, { after })
 }
@@ -55,14 +55,14 @@ export function findTalk(db: Db, lineId: LineId, handle: string): Talk | null {
   return getRow<Talk>(db, ofHandle, { lineId, handle })
 }
 
-/** True if a message of one of the conversations is in a device's hands: it settles first. */
+/** Whether a message of one of the conversations is sending; it has to settle first. */
 export function isSendingIn(db: Db, seqs: readonly number[]): boolean {
   const sql = `SELECT 1 FROM messages INDEXED BY messages_by_status WHERE status = 'sending'
     AND conversation_seq IN (SELECT value FROM json_each($seqs)) LIMIT 1`
   return getRow(db, sql, { seqs: JSON.stringify(seqs) }) !== null
 }
 
-/** True if another line has a conversation under the same spelling, which is not decided yet. */
+/** Whether another line has a conversation under the same spelling that isn't decided yet. */
 export function isSpelledElsewhere(db: Db, { seq, handle }: Talk): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND seq <> $seq
     AND moved_to IS NULL LIMIT 1`
@@ -83,7 +83,7 @@ const LAST = "SELECT service, direction = 'inbound' AS isUnanswered FROM message
 
 type LastFacts = Pick<ConversationFacts, 'service' | 'isUnanswered'>
 
-/** The facts that its messages show, if they are read up to `readSeq`. */
+/** The facts computed from its messages, if they are read up to `readSeq`. */
 export function countFacts(db: Db, seq: number, readSeq: number) {
   const counted = getRow<Pick<ConversationFacts, 'messageCount' | 'lastSeq' | 'unreadCount'>>(
     db,
@@ -109,7 +109,7 @@ export function renameTalk(tx: Tx, { seq }: Talk, handle: Handle): void {
   execute(tx, 'UPDATE conversations SET handle = $handle WHERE seq = $seq', { seq, handle })
 }
 
-/** Conversations that stand for the one with this seq. */
+/** Seqs of conversations whose ids stand for the one with this seq. */
 export function aliasesOf(db: Db, seq: number): readonly number[] {
   const sql = 'SELECT seq FROM conversations WHERE moved_to = $seq'
   return getRows<{ seq: number }>(db, sql, { seq }).map((row) => row.seq)
@@ -121,7 +121,7 @@ export function pointAliases(tx: Tx, aliases: readonly number[], to: number): vo
   execute(tx, sql, { aliases: JSON.stringify(aliases), to })
 }
 
-/** Gives every message of `from` to the person, and keeps the spelling that the device used. */
+/** Moves every message of `from` to the person, and keeps the spelling that the device used. */
 export function takeOverMessages(tx: Tx, from: Talk, to: { seq: number; handle: Handle }): void {
   const sql = `UPDATE messages SET conversation_seq = $to, handle = $handle,
       extras = json_set(coalesce(extras, '{}'), '$.spelling', $spelling)
@@ -131,7 +131,7 @@ export function takeOverMessages(tx: Tx, from: Talk, to: { seq: number; handle: 
 
 const IS_SPELLED = "coalesce(extras ->> '$.spelling', '') = $spelling AND status <> 'sending'"
 
-/** Gives back the messages that the device spelled so, and leaves them as they came. */
+/** Moves the messages that the device spelled so back, as they came. */
 export function giveBackMessages(
   tx: Tx,
   spelling: Handle,
@@ -143,7 +143,7 @@ export function giveBackMessages(
   execute(tx, sql, { spelling, ...seqs })
 }
 
-/** Moves the messages of the person itself out of a conversation that gets its spelling back. */
+/** Moves the person's other messages out of a conversation that gets its spelling back. */
 export function moveOwnMessages(
   tx: Tx,
   spelling: Handle,
@@ -154,7 +154,7 @@ export function moveOwnMessages(
   execute(tx, sql, { spelling, ...seqs })
 }
 
-/** Texts that were received in a conversation behind the seq `after`. */
+/** Texts received in a conversation after the seq `after`. */
 export function textsBehind(db: Db, seq: number, after: number): readonly string[] {
   const sql = `SELECT text FROM messages
     WHERE conversation_seq = $seq AND seq > $after AND direction = 'inbound'`
@@ -166,7 +166,7 @@ export function hasOwnMessages(db: Db, spelling: Handle, seq: number): boolean {
   return getRow(db, sql, { spelling, seq }) !== null
 }
 
-/** Messages of a conversation that wait and hold a place of their line's day. */
+/** The number of waiting messages of a conversation that reserve a contact of their line's day. */
 export function countReserved(db: Db, seq: number): number {
   const sql = `SELECT count(*) AS count FROM messages
     WHERE conversation_seq = $seq AND contact_hold = 'reserved'`
@@ -179,13 +179,13 @@ export function forgetContact(tx: Tx, lineId: LineId, handle: Handle): void {
   execute(tx, sql, { lineId, handle })
 }
 
-/** Gives the entry of the address book another handle; false if there is none, or that handle has one. */
+/** Gives an address book entry another handle; returns false if there is none, or that handle has one. */
 export function renamePerson(tx: Tx, from: Handle, to: Handle): boolean {
   const sql = 'UPDATE OR IGNORE people SET handle = $to WHERE handle = $from'
   return execute(tx, sql, { from, to }).changes > 0
 }
 
-/** Opt-outs of handles that no conversation has any more and that are no whole number or address. */
+/** Opt-outs of phone numbers and names that no conversation has anymore. */
 export function optOutsAlone(db: Db): readonly ListedOptOut[] {
   const sql = `SELECT ${selected(optOuts)} FROM opt_outs o WHERE instr(handle, '@') = 0
     AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.handle = o.handle)`
@@ -204,7 +204,7 @@ export function insertMerge(tx: Tx, merge: Omit<Merge, 'seq' | 'separatedAt'>): 
 const ofConversation = `SELECT ${selected(merges)} FROM merges
   WHERE conversation_id = $id AND separated_at IS NULL`
 
-/** The merge that took the conversation's handle for another spelling of a person's. */
+/** The merge that took the conversation's handle for another spelling of a person's handle. */
 export function findMerge(db: Db, id: string): Merge | null {
   return getRow<Merge>(db, ofConversation, { id })
 }
@@ -213,14 +213,14 @@ export function markSeparated(tx: Tx, { seq }: Merge, now: Timestamp): void {
   execute(tx, 'UPDATE merges SET separated_at = $now WHERE seq = $seq', { seq, now })
 }
 
-/** True if the owner has said that this spelling is not the person's that it seems to be. */
+/** Whether the owner has said that this spelling isn't the person that it seems to be. */
 export function isKeptApart(db: Db, lineId: LineId, spelling: string): boolean {
   const sql = `SELECT 1 FROM merges
     WHERE spelling = $spelling AND line_id = $lineId AND separated_at IS NOT NULL`
   return getRow(db, sql, { spelling, lineId }) !== null
 }
 
-/** The person whose conversation had this handle before it was merged; null if there is none. */
+/** The person into whose conversation the one with this handle was merged, if any. */
 export function mergedInto(db: Db, spelling: string): Handle | null {
   const sql = `SELECT handle FROM merges
     WHERE spelling = $spelling AND separated_at IS NULL ORDER BY seq LIMIT 1`
@@ -232,7 +232,7 @@ export type MergedFrom = Pick<Merge, 'conversationId' | 'spelling' | 'mergedAt'>
 const of = `SELECT conversation_id AS conversationId, spelling, merged_at AS mergedAt FROM merges
   WHERE handle = $handle AND line_id = $lineId AND separated_at IS NULL ORDER BY seq`
 
-/** The other spellings of a person whose conversations were merged into that of the line. */
+/** The spellings whose conversations were merged into this person's on the line. */
 export function mergesOf(db: Db, handle: Handle, lineId: LineId): readonly MergedFrom[] {
   return getRows<MergedFrom>(db, of, { handle, lineId })
 }

@@ -1,5 +1,5 @@
-// Old rows are deleted in bounded steps: each function goes through at most `limit` rows and returns how
-// many, so that its caller goes on until they are fewer.
+// Deletes old rows in steps: each function goes through at most `limit` rows and returns how many, and its
+// caller repeats it until it returns fewer.
 
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
@@ -24,13 +24,13 @@ const AUDIT_ROWS_MAX = 100_000
 
 /**
  * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns
- * the number of rows it went through: fewer at the end.
+ * the number of rows that it went through, which is less than `limit` at the end.
  */
 export type Purge = (tx: Tx, age: Age, limit: number) => number
 
 /**
- * Messages from before `before` with their attachments, and conversations that have none left. What is
- * queued or not settled stays, however old, and so do guids: the device may report them again.
+ * Deletes messages from before `before` with their attachments, and conversations without any message left.
+ * Queued and unsettled messages stay, however old. So do guids, because the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM messages WHERE seq IN (
@@ -57,7 +57,7 @@ type DeletedMessage = {
   readonly isNews: 0 | 1
 }
 
-/** Deletes rows of which `time` is longer ago than `keptMs`, oldest first, by the table's index over it. */
+/** Deletes rows whose `time` is longer ago than `keptMs`, oldest first, through the table's index over it. */
 function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const { name: table, columns, primaryKeys, indexes } = getTableConfig(time.table)
   const keys = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
@@ -72,17 +72,17 @@ function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
 
 export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
 
-/** Receipts whose guid did not become known within an hour. */
+/** Deletes receipts whose guid didn't become known within an hour. */
 export const deleteWaitingReceipts = purgeOlder(waitingReceipts.recordedAt, HOUR_MS)
 
 export const deleteRejectedEvents = purgeOlder(rejectedEvents.recordedAt, 30 * DAY_MS)
 
-/** Deliveries that were finished 30 days ago; their attempts go with them. */
+/** Deletes deliveries that finished 30 days ago, with their attempts. */
 export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENTS_KEPT_MS)
 
 const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
-/** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
+/** Deletes audit entries older than 400 days, and the oldest beyond 100,000. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
   const surplus = execute(
@@ -95,7 +95,7 @@ export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   return old + surplus
 }
 
-/** Lets SQLite look at how full its indexes are; the limit keeps that to milliseconds. */
+/** Updates SQLite's statistics of its indexes; the limit keeps that to milliseconds. */
 export function refreshStatistics(tx: Tx): void {
   tx.sqlite.run('PRAGMA analysis_limit = 400')
   tx.sqlite.run('PRAGMA optimize')
@@ -121,9 +121,9 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
 const HELD_MAX = 100_000
 
 /**
- * Deletes events of 30 days ago that no delivery needs, but never the newest: its seq would be used again,
- * and readers behind it would miss what comes. A webhook that is paused may need a million of
- * them, so each step goes on where the one before it ended; after the last one it is all of them again.
+ * Deletes events older than 30 days that no delivery needs, but never the newest: SQLite would reuse its
+ * seq, and readers that are past it would miss the next event. A paused webhook may need a million events,
+ * so each step continues where the last one ended, and starts over after the end.
  */
 export function oldEventsPurge(): Purge {
   let after = 0
@@ -142,7 +142,7 @@ export function oldEventsPurge(): Purge {
   }
 }
 
-/** Deliveries of deleted webhooks, and with the last of them the webhook. */
+/** Deletes the deliveries of deleted webhooks, and after the last one the webhook itself. */
 export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
   for (const webhookId of listDeletedWebhooks(tx)) {
@@ -162,9 +162,9 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 }
 
 /**
- * Exhausts deliveries that waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
- * deactivated. Those of a webhook that its user paused wait without limit. Counting those of a webhook takes
- * milliseconds, so each step goes on with the webhook at which the one before it ended.
+ * Exhausts deliveries to webhooks that the relay deactivated, if they waited for 30 days or are beyond the
+ * newest 100,000. Deliveries to a webhook that its user paused wait without limit. Counting those of a webhook
+ * takes milliseconds, so each step continues with the webhook at which the last one ended.
  */
 export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
   let before: number | null = null
@@ -195,10 +195,9 @@ const heldExhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
    WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
    ORDER BY seq LIMIT $limit)`
 
-/** The newest pending delivery beyond the limit; 0 where there are not that many. */
+/** The seq of the newest pending delivery beyond the limit; 0 if there is none. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
   const sql = `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
        WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
-  const row = getRow<{ seq: number }>(db, sql, { id, heldMax })
-  return row?.seq ?? 0
+  return getRow<{ seq: number }>(db, sql, { id, heldMax })?.seq ?? 0
 }
