@@ -1,5 +1,5 @@
-// Reads and writes of the delivery loop. Every query goes by one webhook and by an index, so
-// that a long queue of one costs the others nothing.
+// The queries of the delivery loop. Each is for one webhook and uses an index, so a long queue of one webhook
+// doesn't slow down the others.
 
 import type { DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import { QUARTER_MS } from '../domain/time.ts'
@@ -17,7 +17,7 @@ const DUE_COLUMNS = [
 ] as const
 const DUE = selected(deliveries, DUE_COLUMNS)
 
-/** A pending delivery as the loop keeps it; the body is read for each attempt. */
+/** A pending delivery in the loop's memory; its body is read for each attempt. */
 export type DueDelivery = Pick<typeof deliveries.$inferSelect, (typeof DUE_COLUMNS)[number]> & {
   readonly nextAttemptAt: Timestamp
 }
@@ -27,7 +27,7 @@ export type DeliveryRecord = Pick<typeof deliveries.$inferSelect, 'status' | 'co
   readonly deliverySeq: number
   readonly attempt: Omit<typeof attempts.$inferSelect, 'deliverySeq' | 'number'>
   readonly isOfSchedule: boolean
-  /** Null keeps the time that a pending delivery has. */
+  /** Null keeps the present time of a pending delivery. */
   readonly nextAttemptAt: Timestamp | null
 }
 
@@ -48,7 +48,7 @@ const requested = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
    WHERE webhook_id = +$webhookId AND requested_at IS NOT NULL AND status = 'pending'
    ORDER BY seq LIMIT +$limit`
 
-/** Deliveries that a caller asked to be tried at once. */
+/** Deliveries that a caller asked to try at once. */
 export function requestedDeliveries(db: Db, id: WebhookId, limit: number): readonly DueDelivery[] {
   return getRows<DueDelivery>(db, requested, { webhookId: id, limit })
 }
@@ -60,7 +60,7 @@ const untried = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_
 const following = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
    WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`
 
-/** The oldest pending delivery of a webhook behind the one with the seq `after`. */
+/** The oldest pending delivery of a webhook after the seq `after`. */
 export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number) {
   return getRow<DueDelivery>(db, following, { webhookId, after })
 }
@@ -76,7 +76,7 @@ export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Time
   return getRow<{ at: Timestamp }>(db, sql, { webhookId, now })?.at ?? null
 }
 
-/** Time since which a delivery to a webhook has been due, the longest one, or null. */
+/** When the pending delivery that is due longest was or will be due; null if none is pending. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return nextDueDelivery(db, webhookId, -1)
 }
@@ -107,13 +107,13 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
   return statusCode >= 400 ? 'http_4xx' : 'http_other'
 }
 
-/** False once a delivery was given up, while its attempt may still be out. */
+/** Whether a delivery is pending: it may be given up while an attempt is under way. */
 export function isPending(tx: Tx, seq: number): boolean {
   const sql = "SELECT 1 FROM deliveries WHERE seq = $seq AND status = 'pending'"
   return getRow(tx, sql, { seq }) !== null
 }
 
-/** Writes an attempt of the webhook's and its delivery; nothing where the delivery is gone. */
+/** Records an attempt and updates its delivery; does nothing if the delivery was deleted. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { attempt, ...after } = record
   const sql = `UPDATE deliveries
@@ -134,7 +134,7 @@ export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord
   if (row !== null) tx.changes.push({ what: 'delivery', id: row.id })
 }
 
-/** Makes all that is pending for a webhook due, in the order in which it was made. */
+/** Makes all pending deliveries of a webhook due, in the order of creation. */
 export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
    WHERE status = 'pending' AND webhook_id = +$webhookId
@@ -142,14 +142,14 @@ export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): vo
   execute(tx, sql, { webhookId, now })
 }
 
-/** Follows a wall clock that stepped back by `ms` to `now`. */
+/** Moves due times back with a wall clock that was set back by `ms` to `now`. */
 export function moveDeliveriesBack(tx: Tx, webhookId: WebhookId, now: number, ms: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`
   execute(tx, sql, { webhookId, now, ms: Math.round(ms) })
 }
 
-/** No pending delivery of a webhook waits longer than until `latest`. */
+/** Makes pending deliveries of a webhook due at `latest` at the latest. */
 export function clampDeliveries(tx: Tx, webhookId: WebhookId, latest: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`

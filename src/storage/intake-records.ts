@@ -20,9 +20,10 @@ import {
   inserted,
   selected,
   type RawRow,
+  type Values,
 } from './statement.ts'
 
-/** The message that a line's guid belongs to: kept for ever, also when the message is gone. */
+/** The message that a line's guid belongs to. Guids are kept forever, even if the message is deleted. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
   const sql = 'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid'
   return getRow<{ id: MessageId }>(db, sql, { lineId, guid })?.id ?? null
@@ -48,7 +49,7 @@ const RECEIPT_KEY = [waitingReceipts.lineId, waitingReceipts.guid, waitingReceip
 const waiting = `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
    WHERE line_id = $lineId AND guid = $guid`
 
-/** The receipts that came before their guid did, oldest first; they are taken out. */
+/** Takes out the receipts that came before their guid, oldest first. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
   const rows = getRows<RawRow<typeof waitingReceipts>>(tx, waiting, { lineId, guid })
   if (rows.length === 0) return []
@@ -63,7 +64,7 @@ export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Rec
 
 export type WaitingChange = {
   readonly lineId: LineId
-  /** That of its group; null between two. */
+  /** The conversation of its group; null for a direct message. */
   readonly conversationId: ConversationId | null
   readonly change: MessageChange
 }
@@ -75,23 +76,20 @@ export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void
   tx.orm.insert(waitingChanges).values(row).run()
 }
 
-type WaitingRow = Pick<typeof waitingChanges.$inferSelect, 'seq' | 'lineId' | 'body'>
-
-/** The changes that came before their message did, in their order; they are taken out. */
+/** Takes out the changes that came before their message, in order. */
 export function takeChanges(tx: Tx, lineId: LineId, guid: string): readonly WaitingChange[] {
-  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
-    WHERE line_id = +$lineId AND guid = +$guid ORDER BY seq`
-  return takeOut(tx, getRows<WaitingRow>(tx, sql, { lineId, guid }))
+  return takeOut(tx, 'line_id = +$lineId AND guid = +$guid', { lineId, guid })
 }
 
-/** The changes that were kept at `until` or before; they are taken out. */
+/** Takes out the changes that were kept at `until` or earlier. */
 export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange[] {
-  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
-    WHERE recorded_at <= $until ORDER BY seq`
-  return takeOut(tx, getRows<WaitingRow>(tx, sql, { until }))
+  return takeOut(tx, 'recorded_at <= $until', { until })
 }
 
-function takeOut(tx: Tx, rows: readonly WaitingRow[]): readonly WaitingChange[] {
+function takeOut(tx: Tx, condition: string, values: Values): readonly WaitingChange[] {
+  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
+    WHERE ${condition} ORDER BY seq`
+  const rows = getRows<{ seq: number; lineId: LineId; body: string }>(tx, sql, values)
   return rows.map(({ seq, lineId, body }) => {
     execute(tx, 'DELETE FROM waiting_changes WHERE seq = $seq', { seq })
     return { lineId, ...(JSON.parse(body) as Omit<WaitingChange, 'lineId'>) } // `keepChange` wrote it.
@@ -103,10 +101,10 @@ export function changesWaitSince(db: Db): Timestamp | null {
   return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
 }
 
-/** The reason for a message from a name: unlike all else that is noted here, the message is stored. */
+/** The reason for a message whose sender is a name. Unlike with the other reasons, the message is stored. */
 export const NAMED = 'sender_is_a_name'
 
-/** Notes what intake refused, and what nobody can answer, so that it is seen. */
+/** Records a device event that intake refused, or a message that can't be answered, for a finding. */
 export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timestamp): void {
   const row = { lineId, reason: reason.slice(0, 500), recordedAt: now }
   tx.orm.insert(rejectedEvents).values(row).run()
@@ -114,7 +112,7 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
 
 type Rejected = {
   readonly lineId: LineId
-  /** Null for what intake refused. */
+  /** Null if intake refused the event. */
   readonly reason: typeof NAMED | null
   readonly count: number
 }
@@ -129,7 +127,7 @@ export function countRejected(db: Db): readonly Rejected[] {
 
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
-/** Counts one more. The caller keeps a message from being counted twice, by its guid. */
+/** Counts one more. The caller makes sure, by its guid, that no message is counted twice. */
 export function countNotRelayed(
   tx: Tx,
   lineId: LineId,

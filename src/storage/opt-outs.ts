@@ -1,5 +1,5 @@
-// People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
-// takes its opt-out with it.
+// People who want no more messages, from all lines or from one. An opt-out stays when its message or contact is
+// deleted.
 
 import type * as api from '../api/contacts.ts'
 import type { Found } from '../api/paging.ts'
@@ -39,12 +39,12 @@ const against = `SELECT ${SELECTED} FROM opt_outs o
    WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
    ORDER BY o.line_id IS NOT NULL LIMIT 1`
 
-/** The opt-out that speaks against a message of the line to the handle; null for none. */
+/** The opt-out that forbids a message from the line to the handle, if any. */
 export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
   return getRow<ListedOptOut>(db, against, { handle, lineId })
 }
 
-/** False where there is one of the same handle and scope, which stays. */
+/** Inserts an opt-out; returns false if the handle already has one of that scope, which stays. */
 export function insertOptOut(tx: Tx, optOut: OptOut): boolean {
   const isNew = execute(tx, insertion, optOut).changes > 0
   if (isNew) touch(tx, optOut.handle)
@@ -66,7 +66,7 @@ export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
   return getRows<ListedOptOut>(db, ofHandle, { handle })
 }
 
-/** Latest first; of certain lines those of the people with whom they have written. */
+/** Opt-outs, latest first; with a limit, those of people with whom one of the lines has written. */
 export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
@@ -84,8 +84,8 @@ const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
 const bySeq = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
 
 /**
- * Adds those of the database at `path`: a restore must not write to people who opted out since the backup. A
- * database that cannot be read, or is from before there were any, adds none.
+ * Adds the opt-outs of the database at `path`, so that after a restore nobody gets messages who opted out since
+ * the backup. Adds none if that database can't be read or has no such table.
  */
 export function keepOptOuts(sqlite: Tx['sqlite'], path: string): void {
   const add = sqlite.query<null, [Values]>(insertion)

@@ -1,7 +1,11 @@
 // The owner's address book.
 
 import type { Found } from '../api/paging.ts'
-import { CONTACT_FIELD_NAMES, type ContactFields } from '../domain/contact-fields.ts'
+import {
+  CONTACT_FIELD_NAMES,
+  type ContactField,
+  type ContactFields,
+} from '../domain/contact-fields.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
@@ -38,7 +42,7 @@ export type PersonRow = RawRow<typeof people> & { readonly isOptedOut: 0 | 1 }
 export const PERSON = `${selected(people, columnsOf(people), 'p.')},
   EXISTS (SELECT 1 FROM opt_outs o WHERE o.handle = p.handle) AS isOptedOut`
 
-/** True of a person with whom one of the lines has written; of everyone without a limit. */
+/** SQL: whether the person `p` has a conversation with one of the lines, or there is no limit. */
 export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversations c
   WHERE c.handle = p.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')}))`
 
@@ -64,22 +68,19 @@ const insertion = `INSERT INTO people ${inserted(people, columnsOf(people, ['seq
 
 export type Saved = 'created' | 'changed' | 'unchanged'
 
-/** Saves a person under the handle, in place of what was known. */
+/** Saves a person under the handle, replacing an earlier entry. */
 export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved {
   const { handle, name, tags } = fields
   const before = findPerson(tx, handle)
-  if (before !== null && isSame(before, fields)) return 'unchanged'
+  const isChanged = (field: ContactField) => !Bun.deepEquals(before?.[field], fields[field])
+  if (before !== null && !CONTACT_FIELD_NAMES.some(isChanged)) return 'unchanged'
   const row = { ...fields, tags: JSON.stringify(tags), nameKey: folded(name) }
   execute(tx, insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
   touch(tx, handle)
   return before === null ? 'created' : 'changed'
 }
 
-function isSame(a: PersonFields, b: PersonFields): boolean {
-  return CONTACT_FIELD_NAMES.every((field) => Bun.deepEquals(a[field], b[field]))
-}
-
-/** False where the handle has no entry. */
+/** Deletes the person; returns false if the handle has no entry. */
 export function deletePerson(tx: Tx, handle: Handle): boolean {
   const sql = 'DELETE FROM people WHERE handle = $handle'
   const isDeleted = execute(tx, sql, { handle }).changes > 0
@@ -87,14 +88,14 @@ export function deletePerson(tx: Tx, handle: Handle): boolean {
   return isDeleted
 }
 
-/** Conversations show the name of their person, and an opt-out. */
+/** Reports a change of the person and of their conversations, which show the name and an opt-out. */
 export function touch(tx: Tx, handle: Handle): void {
   if (tx.changes === null) return
   tx.changes.push({ what: 'contact', id: handle })
   for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })
 }
 
-/** Of the person `p`: true if no tag is asked for, or the person has it. */
+/** SQL: whether the person `p` has the tag, or no tag is wanted. */
 export const HAS_TAG = '(+$tag IS NULL OR instr(p.tags, +$tag) > 0)'
 
 export function tagValue(tag: string | null): string | null {
@@ -103,12 +104,12 @@ export function tagValue(tag: string | null): string | null {
 
 type PeoplePage = ListPage & { readonly lines: LineLimit }
 
-/** Latest entries first. */
+/** People with a tag (null: all), newest entries first. */
 export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<Person> {
   return latestPeople(db, HAS_TAG, { tag: tagValue(tag) }, page)
 }
 
-/** People of whom a condition is true, latest entries first. */
+/** People who meet a condition, newest entries first. */
 export function latestPeople(
   db: Db,
   condition: string,
