@@ -12,9 +12,6 @@ import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   isOfLines,
   limitValue,
   selected,
@@ -48,7 +45,7 @@ const COLUMNS = `${selected(groups, columnsOf(groups, ['seq']), 'g.')},
 function conversationsWhere(condition: string) {
   const sql = `SELECT ${COLUMNS} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq WHERE ${condition}`
   return (db: Db, values: Values): readonly ListedConversation[] =>
-    getRows<Row>(db, sql, values).map((row) => toConversation(db, row))
+    db.rows<Row>(sql, values).map((row) => toConversation(db, row))
 }
 
 type Party = { readonly lineId: LineId; readonly handle: Handle }
@@ -56,7 +53,7 @@ type Party = { readonly lineId: LineId; readonly handle: Handle }
 function findByParty(db: Db, { lineId, handle }: Party) {
   const sql = `SELECT id, moved_to AS movedTo FROM conversations
     WHERE line_id = $lineId AND handle = $handle`
-  return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
+  return db.row<{ id: ConversationId; movedTo: number | null }>(sql, { lineId, handle })
 }
 
 export function findConversation(db: Db, party: Party): ConversationId | null {
@@ -72,14 +69,14 @@ export function openConversation(
   const known = findByParty(tx, party)
   if (known !== null) {
     const returning = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
-    if (known.movedTo !== null) execute(tx, returning, { id: known.id })
+    if (known.movedTo !== null) tx.execute(returning, { id: known.id })
     return known.id
   }
   const id = ids.id('conv')
   const sql = `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
        created_at, updated_at)
      VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`
-  execute(tx, sql, { id, ...party })
+  tx.execute(sql, { id, ...party })
   touch(tx, id)
   return id
 }
@@ -104,7 +101,7 @@ export function noteMessage(
   const isHistory = extras?.isHistory === true
   const lastAt = isHistory ? lastMessageAt(tx, id) : null
   if (lastAt !== null && lastAt >= (sentAt ?? now)) {
-    execute(tx, 'UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
+    tx.execute('UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
     touch(tx, id)
     return
   }
@@ -116,7 +113,7 @@ export function noteMessage(
        is_unanswered = iif($seq < last_seq OR ($isReceived AND NOT $isNews), is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
   const isNews = isReceived && !isHistory
-  execute(tx, sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
+  tx.execute(sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
   touch(tx, id)
 }
 
@@ -124,7 +121,7 @@ export function noteMessage(
 export function lastMessageAt(db: Db, id: ConversationId): Timestamp | null {
   const sql = `SELECT coalesce(m.sent_at, m.created_at) AS at
      FROM conversations c JOIN messages m ON m.seq = c.last_seq WHERE c.id = $id`
-  return getRow<{ at: Timestamp }>(db, sql, { id })?.at ?? null
+  return db.row<{ at: Timestamp }>(sql, { id })?.at ?? null
 }
 
 /** Marks the messages up to `seq` as read; no change if they are. */
@@ -133,14 +130,14 @@ export function markRead(tx: Tx, id: ConversationId, seq: number): void {
        (SELECT count(*) FROM messages m
         WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
      WHERE id = $id AND read_seq < $seq`
-  if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
+  if (tx.execute(sql, { id, seq }).changes > 0) touch(tx, id)
 }
 
 /** The number of conversations with unread messages, at most 1,000. */
 export function countUnread(db: Db): number {
   const sql = `SELECT count(*) AS count FROM
     (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
-  return getRow<{ count: number }>(db, sql)?.count ?? 0
+  return db.row<{ count: number }>(sql)?.count ?? 0
 }
 
 /** The newest message that isn't history, or 0: history after it is the last message if it was sent later. */
@@ -168,7 +165,7 @@ export function noteService(
   message: { readonly seq: number; readonly service: string },
 ): void {
   const sql = 'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq'
-  execute(tx, sql, { id, ...message })
+  tx.execute(sql, { id, ...message })
   touch(tx, id)
 }
 
@@ -181,9 +178,9 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
            (SELECT seq FROM conversations WHERE id = $id))`
-  execute(tx, sql, { id, to })
+  tx.execute(sql, { id, to })
   const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
-  execute(tx, more, { id })
+  tx.execute(more, { id })
   // Ids that stood for it stand for `to` as well, so nobody follows more than one step.
   const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
@@ -192,7 +189,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
          UNION ALL
          SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
          WHERE empty.id = $id AND empty.last_seq = 0)`
-  execute(tx, then, { id, to })
+  tx.execute(then, { id, to })
   touch(tx, id)
 }
 
@@ -276,7 +273,7 @@ export function pauseAutomation(
   isAutomationPaused: boolean,
 ): Conversation | null {
   const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
-  execute(tx, sql, { conversationId: id, isPaused: isAutomationPaused })
+  tx.execute(sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
   return getConversation(tx, id)
 }
@@ -285,7 +282,7 @@ export function pauseAutomation(
 export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
   const sql = `SELECT id FROM conversations
      WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
+  return db.row<{ id: ConversationId }>(sql, { lineId, handle })?.id ?? null
 }
 
 /** SQL: ids of the conversations with a handle, and ids that stand for one. */
@@ -294,14 +291,14 @@ export const IDS_WITH = `SELECT id FROM conversations WHERE handle = +$handle
   WHERE c.handle = +$handle AND o.handle <> c.handle`
 
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  return getRows<{ id: ConversationId }>(db, IDS_WITH, { handle }).map((row) => row.id)
+  return db.rows<{ id: ConversationId }>(IDS_WITH, { handle }).map((row) => row.id)
 }
 
 /** Whether the line (null: any line) has a conversation with the handle. Used for email addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL
     AND ($lineId IS NULL OR line_id = $lineId) LIMIT 1`
-  return getRow(db, sql, { handle, lineId }) !== null
+  return db.row(sql, { handle, lineId }) !== null
 }
 
 function touch(tx: Tx, id: ConversationId): void {

@@ -7,17 +7,7 @@ import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain
 import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
 import { credentials } from './schema.ts'
-import {
-  assigned,
-  columnsOf,
-  execute,
-  eachRow,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { assigned, columnsOf, inserted, selected, type RawRow } from './statement.ts'
 import { webhooks } from './webhook-schema.ts'
 
 type Row = typeof credentials.$inferSelect
@@ -56,7 +46,7 @@ export function insertCredential(
   { number, permissions, ...credential }: NewCredential,
 ): void {
   const { scopes, lineIds, expiresAt, rules } = permissions
-  execute(tx, insertion, {
+  tx.execute(insertion, {
     ...credential,
     phoneNumber: number,
     scopes: scopes && JSON.stringify(scopes),
@@ -93,7 +83,7 @@ export function findKey(
   db: Db,
   key: string,
 ): (SecretOfKey & { readonly permissions: Permissions }) | null {
-  const row = getRow<SecretOfKey & RawLimits>(db, byKey, { key })
+  const row = db.row<SecretOfKey & RawLimits>(byKey, { key })
   return row && { ...row, permissions: permissionsIn(row) }
 }
 
@@ -101,7 +91,7 @@ export function findKey(
 export function findBridgeOfToken(db: Db, secretSha256: Uint8Array): BridgeId | null {
   const sql = `SELECT id FROM credentials
    WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`
-  return getRow<{ id: BridgeId }>(db, sql, { secretSha256 })?.id ?? null
+  return db.row<{ id: BridgeId }>(sql, { secretSha256 })?.id ?? null
 }
 
 export function hasKeys({ orm }: Db): boolean {
@@ -112,7 +102,7 @@ export function hasKeys({ orm }: Db): boolean {
 export function listLiveBridges(db: Db) {
   const sql = `SELECT id AS key, phone_number AS number FROM credentials
                WHERE kind = 'bridge' AND revoked_at IS NULL ORDER BY rowid`
-  return getRows<{ readonly key: BridgeId; readonly number: string }>(db, sql)
+  return db.rows<{ readonly key: BridgeId; readonly number: string }>(sql)
 }
 
 const HIDDEN = ['kind', 'key', 'secretSha256', 'phoneNumber'] as const
@@ -131,7 +121,7 @@ export function getCredential<K extends CredentialKind>(
   kind: K,
   id: string,
 ): ListedCredential<K> | null {
-  const row = getRow<ListedRow<K>>(db, `${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
+  const row = db.row<ListedRow<K>>(`${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
   return row && listed(row)
 }
 
@@ -155,7 +145,7 @@ export function listCredentials<K extends CredentialKind>(
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
   const list = function* () {
-    for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
+    for (const row of db.each<ListedRow<K>>(sql, values)) {
       const credential = listed(row)
       yield { ...credential, fits: isShown(credential) }
     }
@@ -167,7 +157,7 @@ export function listCredentials<K extends CredentialKind>(
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`
 
 export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): void {
-  execute(tx, replacing, { id, ...secret })
+  tx.execute(replacing, { id, ...secret })
 }
 
 /** Revokes a credential; no change if it is revoked already. */
@@ -184,7 +174,7 @@ export function countExpiring(
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
      AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
-  return getRow<{ count: number }>(db, sql, times)?.count ?? 0
+  return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 
 type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
@@ -196,7 +186,7 @@ const limitedMakers = `WITH RECURSIVE makers (id) AS (
 
 /** The key and its ancestors that have rules: its sends count for each of them. */
 export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
-  const rows = getRows<{ id: KeyId; rules: string }>(db, limitedMakers, { id })
+  const rows = db.rows<{ id: KeyId; rules: string }>(limitedMakers, { id })
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))
 }
 
@@ -209,7 +199,7 @@ export function sendOfKey(
   id: KeyId,
   { since, place }: { readonly since: number; readonly place: number },
 ): Timestamp | null {
-  return getRow<{ at: Timestamp }>(db, nthSend, { id, since, place })?.at ?? null
+  return db.row<{ at: Timestamp }>(nthSend, { id, since, place })?.at ?? null
 }
 
 /** Counts a send, and forgets sends up to `before`. */
@@ -218,13 +208,13 @@ export function countSend(
   keyId: KeyId,
   send: { readonly messageId: string; readonly at: Timestamp; readonly before: number },
 ): void {
-  execute(tx, 'DELETE FROM key_sends WHERE key_id = $keyId AND at <= $before', { keyId, ...send })
-  execute(tx, 'INSERT INTO key_sends VALUES ($keyId, $at, $messageId)', { keyId, ...send })
+  tx.execute('DELETE FROM key_sends WHERE key_id = $keyId AND at <= $before', { keyId, ...send })
+  tx.execute('INSERT INTO key_sends VALUES ($keyId, $at, $messageId)', { keyId, ...send })
 }
 
 export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {
   const sql = 'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind'
-  if (getRow<{ kind: CredentialKind }>(tx, sql, { id, at })?.kind === 'key') touchKey(tx, id)
+  if (tx.row<{ kind: CredentialKind }>(sql, { id, at })?.kind === 'key') touchKey(tx, id)
 }
 
 function touchKey(tx: Tx, id: CredentialId): void {

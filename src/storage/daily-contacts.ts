@@ -16,7 +16,6 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { execute, getRow } from './statement.ts'
 
 type Who = { readonly lineId: LineId; readonly handle: Handle }
 
@@ -135,13 +134,13 @@ function step(tx: Tx, { lineId, handle }: Who, name: ContactStep, day: Day): voi
 export function readContact(db: Db, lineId: LineId, handle: Handle): DailyContact {
   const sql = `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
      WHERE line_id = $lineId AND handle = $handle`
-  return getRow<DailyContact>(db, sql, { lineId, handle }) ?? NO_CONTACT
+  return db.row<DailyContact>(sql, { lineId, handle }) ?? NO_CONTACT
 }
 
 export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
   const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`
-  return getRow<ContactUsage>(db, sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
+  return db.row<ContactUsage>(sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
 /** Saves a changed contact, and moves its place between the line's counters. */
@@ -150,7 +149,7 @@ export function changeContact(tx: Tx, who: Who, before: DailyContact, after: Dai
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
      ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
        spent_day = $spentDay`
-  execute(tx, sql, { ...who, ...after })
+  tx.execute(sql, { ...who, ...after })
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return
@@ -169,10 +168,10 @@ function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, b
   if (place === 'none') return
   if (place === 'reserved') {
     const sql = 'UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId'
-    execute(tx, sql, { lineId, by })
+    tx.execute(sql, { lineId, by })
     return
   }
   const sql = `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
        ON CONFLICT DO UPDATE SET spent = spent + $by`
-  execute(tx, sql, { lineId, day: place, by })
+  tx.execute(sql, { lineId, day: place, by })
 }

@@ -17,9 +17,10 @@ import {
   type Migration,
 } from './migrations.ts'
 import { damageFound, wayBack } from './sqlite-errors.ts'
+import { statementsOf, type Execute, type Queries } from './statement.ts'
 
 /** The only connection to `hookline.db`, raw and through drizzle; for reading. */
-export type Db = {
+export type Db = Queries & {
   readonly sqlite: Database
   readonly orm: BunSQLiteDatabase
   readonly guard: Guard
@@ -28,6 +29,7 @@ export type Db = {
 declare const inTransaction: unique symbol
 /** A `Db` inside the writer's transaction. Everything that writes takes one, so nothing writes outside. */
 export type Tx = Db & {
+  readonly execute: Execute
   readonly [inTransaction]: true
   /** Changes to publish after the commit; null while nobody watches. */
   readonly changes: Change[] | null
@@ -82,7 +84,8 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
     const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     migrate(sqlite, options.version, migrations)
-    const db = { sqlite, orm: drizzle({ client: sqlite }), guard: new Guard(sqlite) }
+    const orm = drizzle({ client: sqlite })
+    const db = { ...statementsOf(sqlite), sqlite, orm, guard: new Guard(sqlite) }
     return { db, migratedFrom: isBehind ? before : null, backupPath }
   } catch (error) {
     sqlite.close()

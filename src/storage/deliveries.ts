@@ -9,7 +9,7 @@ import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, execute, getRow, getRows, inserted, limitValue } from './statement.ts'
+import { columnsOf, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -36,7 +36,7 @@ const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliv
    ON CONFLICT (event_seq, webhook_id) DO NOTHING`
 
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
-  execute(tx, insertion, delivery)
+  tx.execute(insertion, delivery)
   touch(tx, delivery.id)
 }
 
@@ -153,7 +153,7 @@ export function deliveryOf(
 ): Pick<Row, 'id' | 'status'> | null {
   const sql =
     'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_id = $webhookId'
-  return getRow(db, sql, { eventSeq, webhookId })
+  return db.row(sql, { eventSeq, webhookId })
 }
 
 /** Requests an attempt at once; a finished delivery starts its schedule over. */
@@ -163,7 +163,7 @@ export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
        next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
        status = 'pending', completed_at = NULL, requested_at = $now
    WHERE id = $id`
-  execute(tx, sql, { id, now })
+  tx.execute(sql, { id, now })
   touch(tx, id)
 }
 
@@ -186,7 +186,7 @@ export function listExhausted(
          ${names === null ? '' : 'AND d.event IN (SELECT value FROM json_each($names))'}
          ${lineIds === null ? '' : `AND ${IS_FOR_LINES}`}
        ORDER BY d.seq LIMIT $limit`
-  return getRows<{ seq: number; id: DeliveryId }>(db, sql, {
+  return db.rows<{ seq: number; id: DeliveryId }>(sql, {
     webhookId,
     ...page,
     ...(names === null ? {} : { names: JSON.stringify(names) }),
@@ -204,14 +204,14 @@ export function restartDelivery(
    SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
        replayed_at = $replayedAt
    WHERE id = $id AND status = 'exhausted'`
-  execute(tx, sql, { id, ...at })
+  tx.execute(sql, { id, ...at })
   touch(tx, id)
 }
 
 export function countReplayed(db: Db, webhookId: WebhookId): number {
   const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`
-  return getRow<{ count: number }>(db, sql, { webhookId })?.count ?? 0
+  return db.row<{ count: number }>(sql, { webhookId })?.count ?? 0
 }
 
 /** For an UPDATE: gives a delivery up. */
@@ -225,7 +225,7 @@ const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and
 /** Gives up pending deliveries of lines that the webhook no longer gets, even if it gets them again later. */
 export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
   if (lineIds === null) return
-  execute(tx, exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })
+  tx.execute(exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })
 }
 
 /**
@@ -251,12 +251,13 @@ export function stopReplayed(
    WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
    ORDER BY seq DESC LIMIT +$limit`
   const values = { webhookId, limit: limit + inFlight.size }
-  const rows = getRows<{ seq: number; isUntouched: 0 | 1 }>(tx, sql, values)
+  const rows = tx
+    .rows<{ seq: number; isUntouched: 0 | 1 }>(sql, values)
     .filter(({ seq }) => !inFlight.has(seq))
     .slice(0, limit)
   for (const { seq, isUntouched } of rows) {
-    if (isUntouched === 1) execute(tx, 'DELETE FROM deliveries WHERE seq = $seq', { seq })
-    else execute(tx, `UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`, { seq, now })
+    if (isUntouched === 1) tx.execute('DELETE FROM deliveries WHERE seq = $seq', { seq })
+    else tx.execute(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`, { seq, now })
   }
   tx.changes?.push({ what: 'webhook', id: webhookId })
   return rows.length

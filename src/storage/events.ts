@@ -4,17 +4,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  isOfLines,
-  limitValue,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { columnsOf, inserted, isOfLines, limitValue, selected, type RawRow } from './statement.ts'
 import { events } from './webhook-schema.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -25,14 +15,14 @@ const insertion = `INSERT INTO events ${inserted(events, columnsOf(events, ['seq
 
 /** Stores the event and returns its seq, or null if the event exists already. */
 export function insertEvent(tx: Tx, event: NewEvent): number | null {
-  const { changes, lastInsertRowid } = execute(tx, insertion, event)
+  const { changes, lastInsertRowid } = tx.execute(insertion, event)
   return changes === 0 ? null : Number(lastInsertRowid)
 }
 
 /** Stores the body of an event that no webhook needed before. */
 export function writeEventBody(tx: Tx, seq: number, body: string): void {
   const sql = 'UPDATE events SET body = $body WHERE seq = $seq'
-  execute(tx, sql, { seq, body })
+  tx.execute(sql, { seq, body })
 }
 
 export function isPublished(db: Db, id: EventId): boolean {
@@ -43,11 +33,11 @@ type SentEvent = { readonly id: EventId; readonly body: string; readonly created
 const SENT = 'SELECT id, body, created_at AS createdAt FROM events WHERE body IS NOT NULL'
 
 export function readEvent(db: Db, seq: number): SentEvent | null {
-  return getRow<SentEvent>(db, `${SENT} AND seq = $seq`, { seq })
+  return db.row<SentEvent>(`${SENT} AND seq = $seq`, { seq })
 }
 
 export function readEventOf(db: Db, id: EventId): SentEvent | null {
-  return getRow<SentEvent>(db, `${SENT} AND id = $id`, { id })
+  return db.row<SentEvent>(`${SENT} AND id = $id`, { id })
 }
 
 export type EventPerson = {
@@ -62,16 +52,16 @@ export function personOfEvent(db: Db, id: EventId): EventPerson | null {
   const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle, body ->> '$.conversation.name' AS groupName,
      body -> '$.conversation' IS NOT NULL AS isGroup
    FROM events WHERE id = $id AND body IS NOT NULL`
-  return getRow<EventPerson>(db, sql, { id })
+  return db.row<EventPerson>(sql, { id })
 }
 
 /** The seqs of a message's events, found by the message's time in their ids. */
 export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
   const first = `evt_${timeOf(messageId)}`
   const sql = `SELECT seq FROM events WHERE id > $first AND id < $last AND message_id = +$messageId`
-  return getRows<{ seq: number }>(db, sql, { messageId, first, last: `${first}~` }).map(
-    ({ seq }) => seq,
-  )
+  return db
+    .rows<{ seq: number }>(sql, { messageId, first, last: `${first}~` })
+    .map(({ seq }) => seq)
 }
 
 /** The events that a reader wants; null means all. */
@@ -109,7 +99,7 @@ export function listEvents(
 ): EventStep {
   const newest = newestEvent(db)?.seq ?? 0
   const last = Math.max(after, Math.min(after + EXAMINED_MAX, newest))
-  const found = getRows<StoredEvent>(db, listing, {
+  const found = db.rows<StoredEvent>(listing, {
     after,
     last,
     names: names && JSON.stringify(names),
@@ -132,7 +122,7 @@ export function countMissed(
   after: number,
 ): { readonly count: number; readonly upTo: number } {
   const last = after + EXAMINED_MAX
-  const found = getRow<{ count: number }>(db, missing, {
+  const found = db.row<{ count: number }>(missing, {
     after,
     last,
     webhookId,
@@ -146,14 +136,15 @@ export function countMissed(
 type EventPlace = { readonly seq: number; readonly id: EventId }
 
 export function newestEvent(db: Db): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events ORDER BY seq DESC LIMIT 1')
+  const sql = 'SELECT seq, id FROM events WHERE seq = (SELECT max(seq) FROM events)'
+  return db.row<EventPlace>(sql)
 }
 
 /** The event with an id from outside. */
 export function findEvent(db: Db, id: string): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE id = $id', { id })
+  return db.row<EventPlace>('SELECT seq, id FROM events WHERE id = $id', { id })
 }
 
 export function eventAt(db: Db, seq: number): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE seq = $seq', { seq })
+  return db.row<EventPlace>('SELECT seq, id FROM events WHERE seq = $seq', { seq })
 }

@@ -10,9 +10,6 @@ import {
   CONVERSATION_SEQ,
   assigned,
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   inserted,
   selected,
   type RawRow,
@@ -25,7 +22,7 @@ type Identified = { readonly identifier: Handle }
 
 /** The group of a conversation, with the device's identifier of it; null for a conversation with one person. */
 export function findGroup(db: Db, id: ConversationId): (Group & Identified) | null {
-  const row = getRow<RawRow<typeof groups> & Identified>(db, byConversation, { id })
+  const row = db.row<RawRow<typeof groups> & Identified>(byConversation, { id })
   if (row === null) return null
   const { seq: _seq, participants, ...group } = row
   return { ...group, participants: JSON.parse(participants) as Handle[] } // `save` wrote it.
@@ -56,7 +53,7 @@ const saving = `INSERT INTO groups ${inserted(groups, columnsOf(groups), { seq: 
 
 function save(tx: Tx, conversationId: ConversationId, group: Group): void {
   const participants = JSON.stringify(group.participants)
-  execute(tx, saving, { conversationId, ...group, participants })
+  tx.execute(saving, { conversationId, ...group, participants })
   tx.changes?.push({ what: 'conversation', id: conversationId })
 }
 
@@ -64,7 +61,7 @@ function save(tx: Tx, conversationId: ConversationId, group: Group): void {
 export function markUnreachable(tx: Tx, id: ConversationId): void {
   const sql = `UPDATE groups SET state = 'unreachable'
    WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`
-  execute(tx, sql, { id })
+  tx.execute(sql, { id })
   tx.changes?.push({ what: 'conversation', id })
 }
 
@@ -75,5 +72,5 @@ export function unreachableGroups(db: Db): readonly UnreachableGroup[] {
   const sql = `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
    FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
    WHERE g.state = 'unreachable' ORDER BY g.seq LIMIT 1000`
-  return getRows<UnreachableGroup>(db, sql)
+  return db.rows<UnreachableGroup>(sql)
 }

@@ -12,27 +12,18 @@ import {
   waitingChanges,
   waitingReceipts,
 } from './schema.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type RawRow,
-  type Values,
-} from './statement.ts'
+import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 
 /** The message that a line's guid belongs to. Guids are kept forever, even if the message is deleted. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
   const sql = 'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid'
-  return getRow<{ id: MessageId }>(db, sql, { lineId, guid })?.id ?? null
+  return db.row<{ id: MessageId }>(sql, { lineId, guid })?.id ?? null
 }
 
 const insertion = `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT DO NOTHING`
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
-  execute(tx, insertion, { lineId, guid, messageId })
+  tx.execute(insertion, { lineId, guid, messageId })
 }
 
 export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {
@@ -51,10 +42,10 @@ const waiting = `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
 
 /** Takes out the receipts that came before their guid, oldest first. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
-  const rows = getRows<RawRow<typeof waitingReceipts>>(tx, waiting, { lineId, guid })
+  const rows = tx.rows<RawRow<typeof waitingReceipts>>(waiting, { lineId, guid })
   if (rows.length === 0) return []
   const sql = 'DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid'
-  execute(tx, sql, { lineId, guid })
+  tx.execute(sql, { lineId, guid })
   return rows
     .toSorted((a, b) => a.at - b.at || a.recordedAt - b.recordedAt)
     .map(({ kind, at, reason, service }) => {
@@ -89,16 +80,16 @@ export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange
 function takeOut(tx: Tx, condition: string, values: Values): readonly WaitingChange[] {
   const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
     WHERE ${condition} ORDER BY seq`
-  const rows = getRows<{ seq: number; lineId: LineId; body: string }>(tx, sql, values)
+  const rows = tx.rows<{ seq: number; lineId: LineId; body: string }>(sql, values)
   return rows.map(({ seq, lineId, body }) => {
-    execute(tx, 'DELETE FROM waiting_changes WHERE seq = $seq', { seq })
+    tx.execute('DELETE FROM waiting_changes WHERE seq = $seq', { seq })
     return { lineId, ...(JSON.parse(body) as Omit<WaitingChange, 'lineId'>) } // `keepChange` wrote it.
   })
 }
 
 export function changesWaitSince(db: Db): Timestamp | null {
   const sql = 'SELECT min(recorded_at) AS at FROM waiting_changes'
-  return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
+  return db.row<{ at: Timestamp | null }>(sql)?.at ?? null
 }
 
 /** The reason for a message whose sender is a name. Unlike with the other reasons, the message is stored. */
@@ -122,7 +113,7 @@ export function countRejected(db: Db): readonly Rejected[] {
   const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
                   count(*) AS count
                 FROM rejected_events GROUP BY 1, 2`
-  return getRows<Rejected>(db, text, { named: NAMED })
+  return db.rows<Rejected>(text, { named: NAMED })
 }
 
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
@@ -137,7 +128,7 @@ export function countNotRelayed(
   const sql = `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
    VALUES ($lineId, $kind, 1, $now, $now)
    ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`
-  execute(tx, sql, { lineId, kind, now })
+  tx.execute(sql, { lineId, kind, now })
   tx.changes?.push({ what: 'line', id: lineId })
 }
 
@@ -145,5 +136,5 @@ const reading = `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId'])
    WHERE line_id = $lineId ORDER BY kind`
 
 export function listNotRelayed(db: Db, lineId: LineId): readonly NotRelayedCount[] {
-  return getRows<NotRelayedCount>(db, reading, { lineId })
+  return db.rows<NotRelayedCount>(reading, { lineId })
 }

@@ -9,7 +9,7 @@ import type { Db } from './database.ts'
 import { findDelivery } from './deliveries.ts'
 import { IS_FOR_LINES } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQS, getRow, isOfLines, limitValue } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQS, isOfLines, limitValue } from './statement.ts'
 import { findWebhook } from './webhooks.ts'
 
 /**
@@ -37,7 +37,7 @@ export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string)
   const kind = id.slice(0, Math.max(0, id.indexOf('_')))
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
   const values = { id, lineIds: limitValue(limit), caller }
-  if (query !== undefined && getRow(db, query, values) === null) return false
+  if (query !== undefined && db.row(query, values) === null) return false
   if (kind === 'line') return includesLine(limit, id)
   if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
   if (kind !== 'dlv') return true
@@ -55,7 +55,7 @@ const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle
 
 /** Whether one of the lines has written with the handle. */
 export function isKnownOn(db: Db, limit: LineLimit, handle: Handle): boolean {
-  return getRow(db, known, { handle, lineIds: limitValue(limit) }) !== null
+  return db.row(known, { handle, lineIds: limitValue(limit) }) !== null
 }
 
 const NEW_INBOUND = `m.seq >= +$from AND m.direction = 'inbound' AND m.sent_at > +$since LIMIT 1`
@@ -74,7 +74,7 @@ export function hasWrittenSince(
   since: Timestamp,
 ): boolean {
   const from = firstSeqSince(db, 'messages', since)
-  return getRow(db, repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
+  return db.row(repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
 }
 
 /** Whether any member of a group wrote to it after `since`. */
@@ -84,5 +84,5 @@ export function hasGroupWrittenSince(
   since: Timestamp,
 ): boolean {
   const from = firstSeqSince(db, 'messages', since)
-  return getRow(db, repliedInGroup, { conversationId, from, since }) !== null
+  return db.row(repliedInGroup, { conversationId, from, since }) !== null
 }

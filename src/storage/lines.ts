@@ -6,7 +6,6 @@ import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './line-schema.ts'
-import { execute } from './statement.ts'
 
 export type LineSettings = Pick<
   Line,
@@ -74,7 +73,7 @@ export function updateLine(
 /** Saves the driver's position, in the driver's own format. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   const sql = 'UPDATE lines SET checkpoint = $checkpoint WHERE id = $id'
-  execute(tx, sql, { id, checkpoint })
+  tx.execute(sql, { id, checkpoint })
 }
 
 export function deleteLine(tx: Tx, ids: LogicalClock, id: LineId): void {

@@ -19,8 +19,6 @@ import {
   CONVERSATION_SEQ,
   LINE_SEQ,
   LINE_SEQS,
-  getRow,
-  getRows,
   limitValue,
   namesIn,
   type Values,
@@ -84,7 +82,7 @@ const ALL = 'NOT INDEXED WHERE +$value IS NULL'
 function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
   const seqs = (sql: string, values: Values) =>
-    getRows<{ seq: number }>(db, sql, values).map(({ seq }) => seq)
+    db.rows<{ seq: number }>(sql, values).map(({ seq }) => seq)
   if (conversationId !== undefined) {
     const rest = { ...filter, conversationId: undefined }
     return seqs(stoodFor, { conversationId }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
@@ -131,7 +129,7 @@ export function sendsToSince(
    CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
    WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
      AND m.direction = 'outbound' AND m.source <> 'device'`
-  const row = getRow<{ count: number; oldest: number | null }>(db, sql, {
+  const row = db.row<{ count: number; oldest: number | null }>(sql, {
     handle,
     from,
     practice: namesIn(practiceKinds),
@@ -151,7 +149,7 @@ export function sendsInSince(
   since: Timestamp,
 ): { readonly count: number; readonly oldest: number } {
   const from = firstSeqSince(db, 'messages', since)
-  const row = getRow<{ count: number; oldest: number | null }>(db, sendsIn, {
+  const row = db.row<{ count: number; oldest: number | null }>(sendsIn, {
     conversationId,
     from,
   })
@@ -182,7 +180,7 @@ export function listChanges(
   const values = { ...valuesOf(filter), createdAfter, createdBefore, limit: page.limit }
   const list = inSteps<ChangePlace>(page.limit, (after) => {
     const { updatedAt, revision } = after ?? start
-    return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision })
+    return db.rows<ChangePlace>(sql, { ...values, updatedAt, revision })
   })
   const { rows, last } = scan(list, page.limit)
   const seqs = rows.map(({ seq }) => seq)
@@ -254,7 +252,8 @@ const newestOfLine = `SELECT direction, source, status, error_code AS errorCode,
 
 /** Recent sends of the relay by a line and how they ended, the last to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
-  return getRows<SendRow>(db, newestOfLine, { lineId })
+  return db
+    .rows<SendRow>(newestOfLine, { lineId })
     .filter(({ direction, source }) => direction === 'outbound' && source !== 'device')
     .flatMap(({ status, errorCode, updatedAt, sentAt }): FinishedSend[] => {
       if (status === 'failed') return [{ isFailed: true, errorCode, at: updatedAt }]
@@ -271,14 +270,14 @@ const withStatus = `SELECT count(*) AS count FROM (
 /** Counts messages since then that weren't sent, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp): Attention {
   const count = (status: string, from: number) =>
-    getRow<{ count: number }>(db, withStatus, { status, from })?.count ?? 0
+    db.row<{ count: number }>(withStatus, { status, from })?.count ?? 0
   const from = firstSeqSince(db, 'messages', since)
   return {
     failed: count('failed', from),
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
-    approval: getRow<{ count: number }>(db, approvals)?.count ?? 0,
+    approval: db.row<{ count: number }>(approvals)?.count ?? 0,
   }
 }
 
@@ -303,7 +302,7 @@ export function longUncertain(
   now: Timestamp,
   practiceKinds: readonly string[],
 ): readonly UncertainRow[] {
-  return getRows<UncertainRow>(db, announcedUncertain, { now, practice: namesIn(practiceKinds) })
+  return db.rows<UncertainRow>(announcedUncertain, { now, practice: namesIn(practiceKinds) })
 }
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
@@ -320,8 +319,8 @@ const waitingOnLine = `SELECT createdAt FROM (
  * that wait for the daily limit or an earlier message don't count.
  */
 export function waitingForLine(db: Db, lineId: LineId): Waiting | null {
-  const times = getRows<Pick<Message, 'createdAt'>>(db, waitingOnLine, { lineId }).map(
-    ({ createdAt }) => createdAt,
-  )
+  const times = db
+    .rows<Pick<Message, 'createdAt'>>(waitingOnLine, { lineId })
+    .map(({ createdAt }) => createdAt)
   return times.length === 0 ? null : { count: times.length, oldest: timestamp(Math.min(...times)) }
 }

@@ -25,10 +25,10 @@ import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
 import { messagesWhere, saveMessage } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, execute, getRow, getRows, type Values } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, type Values } from './statement.ts'
 
 const ids = (sql: string) => (db: Db, values: Values) =>
-  getRows<{ id: MessageId }>(db, sql, values).map(({ id }) => id)
+  db.rows<{ id: MessageId }>(sql, values).map(({ id }) => id)
 
 const dueWhere = (condition: string) =>
   `INDEXED BY messages_due_by_line
@@ -47,7 +47,7 @@ const nextDue = `SELECT due_at FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`
 
 export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
-  return getRow<{ due_at: number }>(db, nextDue, { lineId, now })?.due_at ?? null
+  return db.row<{ due_at: number }>(nextDue, { lineId, now })?.due_at ?? null
 }
 
 /** Worded like the WHERE of the partial index: SQLite doesn't use the index otherwise. */
@@ -75,7 +75,7 @@ function sameTextUncertainUntil(
   // Devices tell files apart. Only equal texts can be confused.
   if (text === '') return null
   const values = { conversationId, text, now }
-  return getRow<{ at: Timestamp | null }>(db, sameTextUncertain, values)?.at ?? null
+  return db.row<{ at: Timestamp | null }>(sameTextUncertain, values)?.at ?? null
 }
 
 /** Queued messages of a conversation that have a `dueAt`: they are or were first. */
@@ -161,7 +161,7 @@ const onTheWay = `SELECT c.line_id AS lineId FROM conversations c
 
 /** The line of a queued or sending message to `handle` that isn't pinned to a line. */
 export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
-  return getRow<{ lineId: LineId }>(db, onTheWay, { handle })?.lineId ?? null
+  return db.row<{ lineId: LineId }>(onTheWay, { handle })?.lineId ?? null
 }
 
 const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY messages_by_status
@@ -169,7 +169,7 @@ const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY mes
 
 function acceptedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
   const oldest = (count: number) =>
-    getRows<{ readonly id: MessageId; readonly at: number }>(db, oldestAccepted, { limit: count })
+    db.rows<{ readonly id: MessageId; readonly at: number }>(oldestAccepted, { limit: count })
   // These wait since they were accepted, in the order of `seq`. If the oldest is too young, so are all.
   const [first] = oldest(1)
   if (first === undefined || first.at > until) return []
@@ -197,7 +197,7 @@ const nextDeferred = `SELECT due_at FROM messages INDEXED BY messages_deferred
    WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
 
 export function nextDeferredAt(db: Db): number | null {
-  return getRow<{ due_at: number }>(db, nextDeferred)?.due_at ?? null
+  return db.row<{ due_at: number }>(nextDeferred)?.due_at ?? null
 }
 
 const deferredIn = messagesWhere(
@@ -242,7 +242,7 @@ const nextAnnouncement = `SELECT due_at FROM messages INDEXED BY messages_to_ann
      WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
 
 export function nextAnnouncementAt(db: Db): number | null {
-  return getRow<{ due_at: number }>(db, nextAnnouncement)?.due_at ?? null
+  return db.row<{ due_at: number }>(nextAnnouncement)?.due_at ?? null
 }
 
 /** Decides messages again now that wait for a doubtful clock or for a time of day. */
@@ -250,7 +250,7 @@ export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
          AND queued_reason IN ('clock_jumped', 'quiet_hours')`
-  execute(tx, sql, { now })
+  tx.execute(sql, { now })
 }
 
 /**
@@ -262,17 +262,17 @@ export function bringBackChanges(tx: Tx, now: number): void {
        SET updated_at = $now, due_at = min(due_at, $latest),
          waits_from = iif(status = 'queued' AND waits_from <= created_at, min(waits_from, $now), waits_from)
        WHERE updated_at > $now`
-  execute(tx, sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
+  tx.execute(sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
 }
 
 /** Retries messages that wait for the daily limit or quiet hours. Called after those settings changed. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   const sql = `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
          AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`
-  execute(tx, sql, { lineId, now })
+  tx.execute(sql, { lineId, now })
   const quiet = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status = 'deferred' AND line_seq = ${LINE_SEQ} AND queued_reason = 'quiet_hours'`
-  execute(tx, quiet, { lineId, now })
+  tx.execute(quiet, { lineId, now })
 }
 
 /** When a message that becomes uncertain now is announced. */
@@ -287,7 +287,7 @@ export function countByStatus(
 ): number {
   const sql =
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status'
-  return getRow<{ count: number }>(db, sql, { status })?.count ?? 0
+  return db.row<{ count: number }>(sql, { status })?.count ?? 0
 }
 
 /** Messages that a dead process left as `sending`, except those that the device has. */
@@ -344,7 +344,7 @@ export function unfinishedOf(
   }
   const open = ['sent', 'delivered']
     .flatMap((status) =>
-      getRows<{ guid: string; note: string | null; seq: number }>(db, newestWithGuid, {
+      db.rows<{ guid: string; note: string | null; seq: number }>(newestWithGuid, {
         ...monthAgo,
         status,
       }),

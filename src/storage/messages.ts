@@ -15,12 +15,8 @@ import {
   LINE_SEQ,
   assigned,
   columnsOf,
-  execute,
-  getRow,
   inserted,
-  prepared,
   selected,
-  getRows,
   type RawRow,
   type Values,
 } from './statement.ts'
@@ -40,7 +36,7 @@ type ReadMessage = Outbound & { readonly revision: number }
 /** A query for messages; `rest` follows `FROM messages`. */
 export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly ReadMessage[] {
   const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
-  return (db, values) => getRows<RawMessage>(db, sql, values).map(fromRaw)
+  return (db, values) => db.rows<RawMessage>(sql, values).map(fromRaw)
 }
 
 /** Changes the row in place, because copying its columns costs as much as reading them. */
@@ -82,7 +78,7 @@ const insertion = `INSERT INTO messages ${inserted(messages, columnsOf(messages,
 /** Stores a new message; later changes go through `saveMessage`. */
 export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
   const message = { ...recorded, updatedAt: recorded.createdAt }
-  const { lastInsertRowid } = execute(tx, insertion, valuesOf(tx, message))
+  const { lastInsertRowid } = tx.execute(insertion, valuesOf(tx, message))
   touch(tx, message)
   return { ...message, seq: Number(lastInsertRowid) }
 }
@@ -110,7 +106,7 @@ const update = `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIX
 /** Saves everything that can change, except the line and the text. */
 export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound {
   const message = { ...changed, updatedAt: now }
-  execute(tx, update, valuesOf(tx, message))
+  tx.execute(update, valuesOf(tx, message))
   touch(tx, message)
   return message
 }
@@ -118,7 +114,7 @@ export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound
 /** Changes the text; the caller saves the rest. */
 export function saveText(tx: Tx, seq: number, text: string): void {
   const sql = 'UPDATE messages SET text = $text WHERE seq = $seq'
-  execute(tx, sql, { seq, text })
+  tx.execute(sql, { seq, text })
 }
 
 function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
@@ -146,7 +142,7 @@ const placing = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = 
 
 /** Moves a message to another line; the caller updates conversations and daily contacts. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  execute(tx, placing, { ...place, seq })
+  tx.execute(placing, { ...place, seq })
 }
 
 /** A message with defaults for everything that a device or client doesn't say. */
@@ -187,19 +183,15 @@ export function newMessage(
 /** The newest stored timestamp: time goes on from it, so that a clock set back reorders nothing. */
 export function newestTimestamp(db: Db): number {
   const sql = 'SELECT max(updated_at) AS at FROM messages'
-  return getRow<{ at: number | null }>(db, sql)?.at ?? 0
+  return db.row<{ at: number | null }>(sql)?.at ?? 0
 }
 
-const revisions = prepared(({ sqlite }) => {
-  const newest = sqlite.query<{ revision: number }, []>(
-    'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1',
-  )
-  return { last: newest.get()?.revision ?? 0 }
-})
+const lastRevisions = new WeakMap<Tx['sqlite'], number>()
 
 /** Counts in memory: a rollback leaves a gap, which is harmless. */
 function nextRevision(tx: Tx): number {
-  const counter = revisions(tx)
-  counter.last += 1
-  return counter.last
+  const sql = 'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1'
+  const last = lastRevisions.get(tx.sqlite) ?? tx.row<{ revision: number }>(sql)?.revision ?? 0
+  lastRevisions.set(tx.sqlite, last + 1)
+  return last + 1
 }

@@ -10,17 +10,7 @@ import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
 import { scanRanges, type ListPage } from './scan.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  isOfLines,
-  limitValue,
-  selected,
-  type Values,
-} from './statement.ts'
+import { columnsOf, inserted, isOfLines, limitValue, selected, type Values } from './statement.ts'
 
 export type ListedOptOut = Readonly<typeof optOuts.$inferSelect>
 export type OptOut = Omit<ListedOptOut, 'seq'>
@@ -41,18 +31,18 @@ const against = `SELECT ${SELECTED} FROM opt_outs o
 
 /** The opt-out that forbids a message from the line to the handle, if any. */
 export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
-  return getRow<ListedOptOut>(db, against, { handle, lineId })
+  return db.row<ListedOptOut>(against, { handle, lineId })
 }
 
 /** Inserts an opt-out; returns false if the handle already has one of that scope, which stays. */
 export function insertOptOut(tx: Tx, optOut: OptOut): boolean {
-  const isNew = execute(tx, insertion, optOut).changes > 0
+  const isNew = tx.execute(insertion, optOut).changes > 0
   if (isNew) touch(tx, optOut.handle)
   return isNew
 }
 
 export function deleteOptOut(tx: Tx, { seq, handle }: Pick<ListedOptOut, 'seq' | 'handle'>): void {
-  execute(tx, 'DELETE FROM opt_outs WHERE seq = $seq', { seq })
+  tx.execute('DELETE FROM opt_outs WHERE seq = $seq', { seq })
   touch(tx, handle)
 }
 
@@ -63,7 +53,7 @@ const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS
 const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
 
 export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
-  return getRows<ListedOptOut>(db, ofHandle, { handle })
+  return db.rows<ListedOptOut>(ofHandle, { handle })
 }
 
 /** Opt-outs, latest first; with a limit, those of people with whom one of the lines has written. */
@@ -77,7 +67,7 @@ export function listOptOuts(
   const values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
   const range = { from: `opt_outs o ${by}`, fits: IS_OF_LINES, values }
   const { seqs, upTo } = scanRanges(db, [range], page)
-  return { rows: seqs.flatMap((seq) => getRows<ListedOptOut>(db, bySeq, { seq })), upTo }
+  return { rows: seqs.flatMap((seq) => db.rows<ListedOptOut>(bySeq, { seq })), upTo }
 }
 
 const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'

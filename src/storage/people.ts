@@ -17,9 +17,6 @@ import { scanRanges, type ListPage } from './scan.ts'
 import {
   assigned,
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   inserted,
   isOfLines,
   limitValue,
@@ -48,13 +45,13 @@ export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversa
 
 const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
 export function findPerson(db: Db, handle: string, lines: LineLimit = null): Person | null {
-  const row = getRow<PersonRow>(db, byHandle, { handle, lineIds: limitValue(lines) })
+  const row = db.row<PersonRow>(byHandle, { handle, lineIds: limitValue(lines) })
   return row === null ? null : toPerson(row)
 }
 
 export function nameOf(db: Db, handle: Handle): string | null {
   const sql = 'SELECT name FROM people WHERE handle = $handle'
-  return getRow<{ name: string }>(db, sql, { handle })?.name ?? null
+  return db.row<{ name: string }>(sql, { handle })?.name ?? null
 }
 
 export function toPerson({ nameKey: _key, isOptedOut, ...row }: PersonRow): Person {
@@ -75,7 +72,7 @@ export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved 
   const isChanged = (field: ContactField) => !Bun.deepEquals(before?.[field], fields[field])
   if (before !== null && !CONTACT_FIELD_NAMES.some(isChanged)) return 'unchanged'
   const row = { ...fields, tags: JSON.stringify(tags), nameKey: folded(name) }
-  execute(tx, insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
+  tx.execute(insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
   touch(tx, handle)
   return before === null ? 'created' : 'changed'
 }
@@ -83,7 +80,7 @@ export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved 
 /** Deletes the person; returns false if the handle has no entry. */
 export function deletePerson(tx: Tx, handle: Handle): boolean {
   const sql = 'DELETE FROM people WHERE handle = $handle'
-  const isDeleted = execute(tx, sql, { handle }).changes > 0
+  const isDeleted = tx.execute(sql, { handle }).changes > 0
   if (isDeleted) touch(tx, handle)
   return isDeleted
 }
@@ -128,5 +125,5 @@ export function latestPeople(
 const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
 
 export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly Person[] {
-  return seqs.flatMap((seq) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
+  return seqs.flatMap((seq) => db.rows<PersonRow>(bySeq, { seq }).map(toPerson))
 }

@@ -5,7 +5,7 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { IS_HISTORY } from './conversations.ts'
 import type { Db } from './database.ts'
-import { getRow, getRows, isOfLines, limitValue } from './statement.ts'
+import { isOfLines, limitValue } from './statement.ts'
 
 /** How many of each line's newest messages with the recipient are examined; history doesn't count. */
 const NEWEST_MAX = 200
@@ -41,8 +41,9 @@ export function evidenceOf(db: Db, handle: Handle, limit: LineLimit): Evidence {
   const sql = `SELECT seq, line_id AS lineId FROM conversations
     WHERE handle = $handle AND ${isOfLines('line_id')}`
   const lineIds = limitValue(limit)
-  const [newest] = getRows<{ seq: number; lineId: LineId }>(db, sql, { handle, lineIds })
-    .flatMap((conversation) => getRow<Row>(db, byConversation, conversation) ?? [])
+  const [newest] = db
+    .rows<{ seq: number; lineId: LineId }>(sql, { handle, lineIds })
+    .flatMap((conversation) => db.row<Row>(byConversation, conversation) ?? [])
     .toSorted((a, b) => b.at - a.at)
   if (newest === undefined) {
     return { service: 'unknown', evidence: 'none', lastSeenAt: null, lineId: null }

@@ -15,7 +15,6 @@ import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { execute, getRow, getRows } from './statement.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
@@ -39,7 +38,7 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
          ${IS_NEWS} AS isNews`
-  const deleted = getRows<DeletedMessage>(tx, sql, {
+  const deleted = tx.rows<DeletedMessage>(sql, {
     kept: firstSeqSince(tx, 'messages', before),
     limit,
   })
@@ -67,7 +66,7 @@ function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const deletion = `DELETE FROM ${table} WHERE (${key}) IN (
        SELECT ${key} FROM ${table} INDEXED BY ${index.config.name}
        WHERE ${time.name} < $before ORDER BY ${time.name} LIMIT $limit)`
-  return (tx, age, limit) => execute(tx, deletion, { before: age.ago(keptMs), limit }).changes
+  return (tx, age, limit) => tx.execute(deletion, { before: age.ago(keptMs), limit }).changes
 }
 
 export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
@@ -85,8 +84,7 @@ const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 /** Deletes audit entries older than 400 days, and the oldest beyond 100,000. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
-  const surplus = execute(
-    tx,
+  const surplus = tx.execute(
     `DELETE FROM audit WHERE seq IN (
        SELECT seq FROM audit
        WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
@@ -107,13 +105,13 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
          unread_count = unread_count -
            (SELECT count(*) FROM json_each($received) WHERE value > read_seq)
        WHERE seq = $seq RETURNING id`
-  const shrunk = getRow<{ id: ConversationId }>(tx, sql, {
+  const shrunk = tx.row<{ id: ConversationId }>(sql, {
     seq,
     count: gone.length,
     received: JSON.stringify(received),
   })
   const more = 'DELETE FROM conversations WHERE seq = $seq AND last_seq = 0'
-  execute(tx, more, { seq })
+  tx.execute(more, { seq })
   if (shrunk !== null) tx.changes?.push({ what: 'conversation', id: shrunk.id })
 }
 
@@ -131,12 +129,12 @@ export function oldEventsPurge(): Purge {
     const kept = firstSeqSince(tx, 'events', age.ago(EVENTS_KEPT_MS))
     const sql =
       'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit'
-    const old = getRows<{ seq: number }>(tx, sql, { after, kept, limit })
+    const old = tx.rows<{ seq: number }>(sql, { after, kept, limit })
     const last = old.at(-1)?.seq ?? after
     const unneeded = `DELETE FROM events WHERE seq > $after AND seq <= $last
          AND seq < (SELECT max(seq) FROM events)
          AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`
-    execute(tx, unneeded, { after, last })
+    tx.execute(unneeded, { after, last })
     after = old.length < limit ? 0 : last
     return old.length
   }
@@ -147,8 +145,7 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
   for (const webhookId of listDeletedWebhooks(tx)) {
     if (deleted >= limit) break
-    deleted += execute(
-      tx,
+    deleted += tx.execute(
       `DELETE FROM deliveries WHERE seq IN (
          SELECT seq FROM deliveries WHERE webhook_id = $webhookId LIMIT $limit)`,
       { webhookId, limit: limit - deleted },
@@ -178,7 +175,7 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
       if (exhausted >= limit) break
       before = seq + 1
       tx.changes?.push({ what: 'webhook', id })
-      exhausted += execute(tx, heldExhaustion, {
+      exhausted += tx.execute(heldExhaustion, {
         id,
         now: age.now(),
         kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
@@ -199,5 +196,5 @@ const heldExhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
   const sql = `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
        WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
-  return getRow<{ seq: number }>(db, sql, { id, heldMax })?.seq ?? 0
+  return db.row<{ seq: number }>(sql, { id, heldMax })?.seq ?? 0
 }

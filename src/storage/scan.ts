@@ -2,7 +2,7 @@
 // that matches nothing costs as much as any other, never the whole table.
 
 import type { Db } from './database.ts'
-import { getRows, type Values } from './statement.ts'
+import { type Values } from './statement.ts'
 
 /** Most rows examined for one page, whether they match or not; takes some ten milliseconds. */
 export const EXAMINED_MAX = 5_000
@@ -68,7 +68,7 @@ export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: 
     const sql = `SELECT seq, ${place} AS place, (${fits}) AS fits FROM ${from} AND ${place} < +$to
       ORDER BY ${place} DESC LIMIT +$step`
     return inSteps<Place>(step, (last) =>
-      getRows(db, sql, { ...values, to: last?.place ?? start, step }),
+      db.rows(sql, { ...values, to: last?.place ?? start, step }),
     )
   })
   const { rows, last } = scan(merged(lists), limit, most)

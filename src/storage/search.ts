@@ -19,15 +19,7 @@ import {
   type PersonRow,
 } from './people.ts'
 import { scan, type ListPage } from './scan.ts'
-import {
-  LINE_SEQS,
-  eachRow,
-  execute,
-  getRow,
-  isOfLines,
-  limitValue,
-  type Values,
-} from './statement.ts'
+import { LINE_SEQS, isOfLines, limitValue, type Values } from './statement.ts'
 
 export type Query = {
   readonly text: string
@@ -107,7 +99,7 @@ export function searchPeople(
   }
   const list = function* () {
     const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
-    const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
+    const found = db.each<PersonRow & { readonly hasWritten: 0 | 1 }>(peopleByWords, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
       const { handle, tags } = person
@@ -152,7 +144,7 @@ function otherPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
 
 function peopleIn(db: Db, sql: string, values: Values, { limit, lines }: Shown): readonly Person[] {
   const asked = { ...values, lineIds: limitValue(lines) }
-  const { rows } = scan(eachRow<{ seq: number; fits: 0 | 1 }>(db, sql, asked), limit)
+  const { rows } = scan(db.each<{ seq: number; fits: 0 | 1 }>(sql, asked), limit)
   return peopleWithSeqs(
     db,
     rows.map(({ seq }) => seq),
@@ -208,7 +200,7 @@ export function searchConversations(
   if (query.text === '') return []
   const rows: Rows = (sql, values = {}) => {
     const asked = { ...values, lineIds: limitValue(lines) }
-    return scan(eachRow<ConversationRow>(db, sql, asked), CONVERSATIONS_MAX).rows
+    return scan(db.each<ConversationRow>(sql, asked), CONVERSATIONS_MAX).rows
   }
   const found = [
     ...persons.flatMap(({ handle }) => rows(ofHandle, { handle })),
@@ -272,7 +264,7 @@ export function searchMessages(
   const seqs: number[] = []
   if (match === null) return { seqs, isComplete: true }
   const sql = 'SELECT max(seq) AS seq FROM messages'
-  let to = getRow<{ seq: number | null }>(db, sql)?.seq ?? 0
+  let to = db.row<{ seq: number | null }>(sql)?.seq ?? 0
   while (to > 0) {
     const { from, rows } = sliceBefore(db, { match, lineIds: limitValue(bounds.lines) }, to)
     const isDone = collect(rows, { seqs, words }, bounds)
@@ -290,12 +282,12 @@ function sliceBefore(
   to: number,
 ) {
   const sql = 'SELECT seq FROM search_progress WHERE name = $name'
-  const indexed = getRow<{ seq: number }>(db, sql, { name: 'messages' })?.seq ?? 0
+  const indexed = db.row<{ seq: number }>(sql, { name: 'messages' })?.seq ?? 0
   const isIndexed = to <= indexed
   const from = Math.max(isIndexed ? 0 : indexed, to - SLICE_ROWS)
   const rows = isIndexed
-    ? eachRow<TextRow>(db, TEXTS_BY_WORDS, { match, from, to, lineIds })
-    : eachRow<TextRow>(db, LATEST_TEXTS, { from, to, lineIds })
+    ? db.each<TextRow>(TEXTS_BY_WORDS, { match, from, to, lineIds })
+    : db.each<TextRow>(LATEST_TEXTS, { from, to, lineIds })
   return { from, rows }
 }
 
@@ -361,18 +353,18 @@ const FOLLOWED = [
 /** Indexes the next `limit` rows of each table, and rewrites rows indexed by an earlier version in usual letters. */
 export function indexNext(tx: Tx, limit: number): void {
   for (const { insert, advance, forget, renew, goBack } of FOLLOWED) {
-    execute(tx, insert, { limit })
-    execute(tx, advance, { limit })
-    for (const sql of [forget, renew, goBack]) execute(tx, sql, { limit })
+    tx.execute(insert, { limit })
+    tx.execute(advance, { limit })
+    for (const sql of [forget, renew, goBack]) tx.execute(sql, { limit })
   }
 }
 
 /** Whether rows indexed by an earlier version aren't in usual letters yet. */
 function hasOldWords(db: Db): boolean {
-  return FOLLOWED.some(({ isOld }) => getRow(db, isOld) !== null)
+  return FOLLOWED.some(({ isOld }) => db.row(isOld) !== null)
 }
 
 /** Whether the index doesn't have every row yet. */
 export function isIndexBehind(db: Db): boolean {
-  return hasOldWords(db) || FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
+  return hasOldWords(db) || FOLLOWED.some(({ waits }) => db.row(waits, { limit: 1 }) !== null)
 }

@@ -2,7 +2,6 @@
 // steps among a million rows. An index over `created_at` would cost every row.
 
 import type { Db } from './database.ts'
-import { getRow } from './statement.ts'
 
 /** The seq of the first row recorded at `at` or later; MAX_SAFE_INTEGER if there is none. Rows may be missing. */
 export function firstSeqSince(
@@ -11,10 +10,9 @@ export function firstSeqSince(
   at: number,
 ): number {
   const sql = `SELECT seq, created_at AS createdAt FROM ${table} WHERE seq >= +$seq ORDER BY seq LIMIT 1`
-  const from = (seq: number) => getRow<{ seq: number; createdAt: number }>(db, sql, { seq })
+  const from = (seq: number) => db.row<{ seq: number; createdAt: number }>(sql, { seq })
   let first = 1
-  let last =
-    (getRow<{ seq: number | null }>(db, `SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0) + 1
+  let last = (db.row<{ seq: number | null }>(`SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0) + 1
   while (first < last) {
     const middle = Math.floor((first + last) / 2)
     const place = from(middle)

@@ -18,7 +18,6 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import { auditedUrl, recordedIfRoom, type Audit } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { settings } from './schema.ts'
-import { getRow } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 /** The settings of a running relay, read from memory. A change takes effect once it is durable. */
@@ -84,7 +83,7 @@ export function createSettings(tools: {
 
 /** A relay that was in use before opt-outs existed only records them. */
 function firstOptOut(db: Db): SettingValues['opt_out'] {
-  const newest = getRow<{ seq: number | null }>(db, 'SELECT max(seq) AS seq FROM messages')
+  const newest = db.row<{ seq: number | null }>('SELECT max(seq) AS seq FROM messages')
   return newest?.seq ? 'record' : 'enforce'
 }
 

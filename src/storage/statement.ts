@@ -1,61 +1,44 @@
-import type { Changes, Statement } from 'bun:sqlite'
+import type { Changes, Database, Statement } from 'bun:sqlite'
 
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { LineLimit } from '../domain/routing.ts'
-import type { Db, Tx } from './database.ts'
 
 // SQLite prepares a statement again whenever a bound value might change its plan: a value compared on a table
 // with partial indexes, or a LIMIT. That costs ten times as much as running it (measured with SQLite 3.54:
 // 3 µs instead of 0.2). SQLite doesn't look at a value behind a unary plus, so hot queries write `+$name`.
 
-/**
- * Makes something once per connection: `prepared(make)(db)` returns it. Preparing a statement costs four times
- * as much as running it (measured with drizzle-orm 0.45).
- */
-export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
-  const known = new WeakMap<object, P>()
-  return (db) => {
-    const found = known.get(db.sqlite)
-    if (found !== undefined) return found
-    const made = make(db)
-    known.set(db.sqlite, made)
-    return made
-  }
-}
-
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
-const statementsOf = prepared(() => new Map<string, Statement<unknown, [Values]>>())
-
-function prepare<Row>(db: Db, sql: string): Statement<Row, [Values]> {
-  const statements = statementsOf(db)
-  const found = statements.get(sql) ?? db.sqlite.prepare<unknown, [Values]>(sql)
-  statements.set(sql, found)
-  return found as Statement<Row, [Values]> // The caller knows the columns of its query.
+/* oxlint-disable typescript/no-unnecessary-type-parameters -- As Bun's `query` has it. */
+/** Raw queries. A statement is kept by its text, so the text must be the same in every call: pass values by name. */
+export type Queries = {
+  row<Row>(sql: string, values?: Values): Row | null
+  rows<Row>(sql: string, values?: Values): readonly Row[]
+  /** Reads rows as far as the caller iterates; meanwhile nothing else may run the same query. */
+  each<Row>(sql: string, values?: Values): Iterable<Row>
 }
+/* oxlint-enable typescript/no-unnecessary-type-parameters */
 
-// Statements are kept by their text, so it must be the same in every call: pass values by name.
+export type Execute = (sql: string, values?: Values) => Changes
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
-export function getRow<Row>(db: Db, sql: string, values: Values = {}): Row | null {
-  return prepare<Row>(db, sql).get(values)
-}
-
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
-export function getRows<Row>(db: Db, sql: string, values: Values = {}): readonly Row[] {
-  return prepare<Row>(db, sql).all(values)
-}
-
-/** Reads rows as far as the caller iterates; meanwhile nothing else may run the same query. */
-export function eachRow<Row>(db: Db, sql: string, values: Values = {}): Iterable<Row> {
-  return prepare<Row>(db, sql).iterate(values)
-}
-
-export function execute(tx: Tx, sql: string, values: Values = {}): Changes {
-  return prepare(tx, sql).run(values)
+/** Prepares each statement once: that costs four times as much as running it. */
+export function statementsOf(sqlite: Database): Queries & { readonly execute: Execute } {
+  // A row is `never` here: only the caller knows the columns of its query.
+  const statements = new Map<string, Statement<never, [Values]>>()
+  const prepared = (sql: string) => {
+    const statement = statements.get(sql) ?? sqlite.prepare<never, [Values]>(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  return {
+    row: (sql, values = {}) => prepared(sql).get(values),
+    rows: (sql, values = {}) => prepared(sql).all(values),
+    each: (sql, values = {}) => prepared(sql).iterate(values),
+    execute: (sql, values = {}) => prepared(sql).run(values),
+  }
 }
 
 /** A row of a table as a raw statement gives it. */

@@ -6,7 +6,7 @@ import { DAY_MS, QUARTER_MS } from '../domain/time.ts'
 import type { Db, Tx } from './database.ts'
 import { countByStatus } from './message-queue.ts'
 import type { Purge } from './retention.ts'
-import { LINE_SEQ, execute, getRow, getRows } from './statement.ts'
+import { LINE_SEQ } from './statement.ts'
 import type {
   messageQuarters,
   queueSamples as queueSampleTable,
@@ -29,7 +29,7 @@ export function messageCounts(db: Db, from: number, to: number): readonly Messag
    FROM message_quarters q CROSS JOIN lines l ON l.seq = q.line_seq
    WHERE quarter >= $from / ${QUARTER_MS} AND quarter < $to / ${QUARTER_MS}
    GROUP BY l.seq ORDER BY l.seq`
-  return getRows<MessageCounts>(db, sql, { from, to })
+  return db.rows<MessageCounts>(sql, { from, to })
 }
 
 /** Attempts with one outcome, by how long they took. */
@@ -46,7 +46,7 @@ export function attemptQuarters(db: Db, since: number) {
    FROM webhook_quarters q CROSS JOIN webhooks w ON w.seq = q.webhook_seq
    WHERE quarter >= $from ORDER BY quarter`
   const from = Math.floor(since / QUARTER_MS)
-  return getRows<WebhookAttempts & { readonly quarter: number }>(db, sql, { from })
+  return db.rows<WebhookAttempts & { readonly quarter: number }>(sql, { from })
 }
 
 /** Attempts by webhook and outcome, begun from `since` (the start of a quarter hour) on. */
@@ -55,13 +55,13 @@ export function attemptTotals(db: Db, since: number) {
           sum(ms_50) AS ms50, sum(ms_250) AS ms250, sum(ms_1000) AS ms1000, sum(ms_5000) AS ms5000
    FROM webhook_quarters q CROSS JOIN webhooks w ON w.seq = q.webhook_seq
    WHERE quarter >= $since / ${QUARTER_MS} GROUP BY w.seq, outcome`
-  return getRows<WebhookAttempts>(db, sql, { since })
+  return db.rows<WebhookAttempts>(sql, { since })
 }
 
 /** New contacts by line and day, from the day `first` on. */
 export function contactDays(db: Db, first: Day) {
   const sql = 'SELECT line_id AS lineId, day, spent FROM contact_days WHERE day >= $first'
-  return getRows<{ lineId: LineId; day: Day; spent: number }>(db, sql, { first })
+  return db.rows<{ lineId: LineId; day: Day; spent: number }>(sql, { first })
 }
 
 /** The state of a line from `at` on; `reason` is null while it is online. */
@@ -72,18 +72,18 @@ export function stateChanges(db: Db, lineId: LineId, since: number): readonly St
   const sql = `SELECT at, reason FROM line_states WHERE line_seq = ${LINE_SEQ} AND at >= coalesce(
      (SELECT max(at) FROM line_states WHERE line_seq = ${LINE_SEQ} AND at <= $since), 0)
    ORDER BY at`
-  return getRows<StateChange>(db, sql, { lineId, since })
+  return db.rows<StateChange>(sql, { lineId, since })
 }
 
 export function lastStateOf(db: Db, lineId: LineId): StateChange | null {
   const sql = `SELECT at, reason FROM line_states WHERE line_seq = ${LINE_SEQ} ORDER BY at DESC LIMIT 1`
-  return getRow<StateChange>(db, sql, { lineId })
+  return db.row<StateChange>(sql, { lineId })
 }
 
 export function recordState(tx: Tx, lineId: LineId, state: StateChange): void {
   const sql = `INSERT INTO line_states SELECT seq, $at, $reason FROM lines WHERE id = $lineId
    ON CONFLICT DO UPDATE SET reason = excluded.reason`
-  execute(tx, sql, { lineId, ...state })
+  tx.execute(sql, { lineId, ...state })
 }
 
 /** A run of the relay. `aliveAt` is the last time when it is known to have run; `stoppedAt` is null if it crashed. */
@@ -94,7 +94,7 @@ export function relayRuns(db: Db, since: number): readonly RelayRun[] {
   const sql = `SELECT started_at AS startedAt, alive_at AS aliveAt, stopped_at AS stoppedAt FROM relay_runs
    WHERE alive_at >= coalesce((SELECT max(alive_at) FROM relay_runs WHERE alive_at < $since), 0)
    ORDER BY started_at`
-  return getRows<RelayRun>(db, sql, { since })
+  return db.rows<RelayRun>(sql, { since })
 }
 
 export function recordRun(
@@ -103,18 +103,18 @@ export function recordRun(
 ): void {
   const sql = `INSERT INTO relay_runs VALUES ($startedAt, $now, $stoppedAt)
    ON CONFLICT DO UPDATE SET alive_at = max(alive_at, $now), stopped_at = $stoppedAt`
-  execute(tx, sql, run)
+  tx.execute(sql, run)
 }
 
 export type QueueSample = Readonly<typeof queueSampleTable.$inferSelect>
 
 export function queueSamples(db: Db, since: number): readonly QueueSample[] {
   const sql = 'SELECT at, messages, deliveries FROM queue_samples WHERE at >= $since ORDER BY at'
-  return getRows<QueueSample>(db, sql, { since })
+  return db.rows<QueueSample>(sql, { since })
 }
 
 export function recordSample(tx: Tx, sample: QueueSample): void {
-  execute(tx, 'INSERT OR REPLACE INTO queue_samples VALUES ($at, $messages, $deliveries)', sample)
+  tx.execute('INSERT OR REPLACE INTO queue_samples VALUES ($at, $messages, $deliveries)', sample)
 }
 
 /** The numbers of messages and deliveries that wait now. */
@@ -122,7 +122,7 @@ export function queueNow(db: Db): Omit<QueueSample, 'at'> {
   const sql = `SELECT count(*) AS count FROM webhooks
      CROSS JOIN deliveries d INDEXED BY deliveries_by_webhook_and_status ON d.webhook_id = webhooks.id
    WHERE webhooks.deleted_at IS NULL AND d.status = 'pending'`
-  const deliveries = getRow<{ count: number }>(db, sql)?.count ?? 0
+  const deliveries = db.row<{ count: number }>(sql)?.count ?? 0
   return { messages: countByStatus(db, 'queued'), deliveries }
 }
 
@@ -143,5 +143,5 @@ export const FIGURE_PURGES: readonly Purge[] = [
 function purge(table: string, key: string, isOld: string, keptMs = 400 * DAY_MS): Purge {
   const sql = `DELETE FROM ${table}
    WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${isOld} LIMIT $limit)`
-  return (tx, age, limit) => execute(tx, sql, { before: age.ago(keptMs), limit }).changes
+  return (tx, age, limit) => tx.execute(sql, { before: age.ago(keptMs), limit }).changes
 }
