@@ -322,17 +322,10 @@ class Input {
   }
 }
 
-function notOurs(): BadBackupError {
-  return new BadBackupError('It is not a backup of Hookline.')
-}
-
-function incomplete(): BadBackupError {
-  return new BadBackupError('It is incomplete. Download or copy it again.')
-}
-
-function changed(name: string): BadBackupError {
-  return new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)
-}
+const notOurs = () => new BadBackupError('It is not a backup of Hookline.')
+const incomplete = () => new BadBackupError('It is incomplete. Download or copy it again.')
+const changed = (name: string) =>
+  new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)
 
 function strange(name: string): BadBackupError {
   const shown = JSON.stringify(name.slice(-100))

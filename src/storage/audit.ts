@@ -24,7 +24,7 @@ import { audit } from './access-schema.ts'
 import { memberName } from './dashboard-access.ts'
 import { rowsAt, type Tx, type Db } from './database.ts'
 import { scanRanges } from './scan.ts'
-import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
+import { columnsOf, given, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 export type Audit = {
@@ -165,14 +165,9 @@ export function listAudit(
   { since, action, actor, about }: AuditFilter,
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
-  const values = {
-    ...(since !== undefined && { since }),
-    ...(action !== undefined && { action }),
-    ...(actor !== undefined && { actor }),
-    ...(about !== undefined && { about }),
-  }
-  const given = Object.keys(values) as (keyof typeof values)[]
-  const conditions = ['TRUE', ...given.map((name) => CONDITIONS[name])].join(' AND ')
+  const values = given({ since, action, actor, about })
+  const names = Object.keys(values) as (keyof typeof CONDITIONS)[] // The names above.
+  const conditions = ['TRUE', ...names.map((name) => CONDITIONS[name])].join(' AND ')
   const range = { from: 'audit NOT INDEXED WHERE TRUE', fits: conditions, values }
   const { seqs, upTo } = scanRanges(db, [range], { limit: limit + 1, before: cursorSeq(cursor) })
   const found = db.orm.select().from(audit).where(inArray(audit.seq, seqs)).orderBy(desc(audit.seq))

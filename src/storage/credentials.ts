@@ -190,16 +190,15 @@ export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))
 }
 
-const nthSend = `SELECT at FROM key_sends WHERE key_id = $id AND at > $since
-   ORDER BY at DESC LIMIT 1 OFFSET $place`
-
 /** The time of the send `place` places before the latest one, if it is later than `since`. */
 export function sendOfKey(
   db: Db,
   id: KeyId,
   { since, place }: { readonly since: number; readonly place: number },
 ): Timestamp | null {
-  return db.row<{ at: Timestamp }>(nthSend, { id, since, place })?.at ?? null
+  const sql = `SELECT at FROM key_sends WHERE key_id = $id AND at > $since
+   ORDER BY at DESC LIMIT 1 OFFSET $place`
+  return db.row<{ at: Timestamp }>(sql, { id, since, place })?.at ?? null
 }
 
 /** Counts a send, and forgets sends up to `before`. */

@@ -218,14 +218,13 @@ export function countReplayed(db: Db, webhookId: WebhookId): number {
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 
-const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
-   WHERE webhook_id = +$webhookId AND status = 'pending'
-     AND NOT ${HAS_EVENT_FOR_LINES}`
-
 /** Gives up pending deliveries of lines that the webhook no longer gets, even if it gets them again later. */
 export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
   if (lineIds === null) return
-  tx.execute(exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })
+  const sql = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
+   WHERE webhook_id = +$webhookId AND status = 'pending'
+     AND NOT ${HAS_EVENT_FOR_LINES}`
+  tx.execute(sql, { webhookId: id, lineIds: limitValue(lineIds), now })
 }
 
 /**

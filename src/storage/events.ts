@@ -110,19 +110,18 @@ export function listEvents(
   return { events: found, upTo, isEnd: upTo >= newest }
 }
 
-const missing = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
-     AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
-     AND NOT EXISTS (SELECT 1 FROM deliveries d
-       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
-
 /** Counts, in one step from the seq `after`, the events that a replay would send to the webhook. */
 export function countMissed(
   db: Db,
   { id: webhookId, events: names, lineIds, createdAt }: Webhook,
   after: number,
 ): { readonly count: number; readonly upTo: number } {
+  const sql = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
+     AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
+     AND NOT EXISTS (SELECT 1 FROM deliveries d
+       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
   const last = after + EXAMINED_MAX
-  const found = db.row<{ count: number }>(missing, {
+  const found = db.row<{ count: number }>(sql, {
     after,
     last,
     webhookId,

@@ -30,12 +30,11 @@ const NAMES = ['seq', 'id', 'lineId', 'phoneNumber', 'handle'] as const
 const TALK = selected(conversations, NAMES, 'c.')
 const IS_DIRECT = 'NOT EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 
-const behind = `SELECT ${TALK} FROM conversations c
-  WHERE c.seq > $after AND c.last_seq > 0 AND ${IS_DIRECT} ORDER BY c.seq`
-
 /** Conversations with one person after the seq `after`, oldest first; read only as far as the caller iterates. */
 export function talksBehind(db: Db, after: number): Iterable<Talk> {
-  return db.each<Talk>(behind, { after })
+  const sql = `SELECT ${TALK} FROM conversations c
+  WHERE c.seq > $after AND c.last_seq > 0 AND ${IS_DIRECT} ORDER BY c.seq`
+  return db.each<Talk>(sql, { after })
 }
 
 const ofHandle = `SELECT ${TALK} FROM conversations c

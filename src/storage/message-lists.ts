@@ -19,6 +19,7 @@ import {
   CONVERSATION_SEQ,
   LINE_SEQ,
   LINE_SEQS,
+  given,
   limitValue,
   namesIn,
   type Values,
@@ -129,18 +130,10 @@ export function sendsToSince(
    CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
    WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
      AND m.direction = 'outbound' AND m.source <> 'device'`
-  const row = db.row<{ count: number; oldest: number | null }>(sql, {
-    handle,
-    from,
-    practice: namesIn(practiceKinds),
-  })
+  const values = { handle, from, practice: namesIn(practiceKinds) }
+  const row = db.row<{ count: number; oldest: number | null }>(sql, values)
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
-
-const sendsIn = `SELECT count(*) AS count, min(created_at) AS oldest
-   FROM messages INDEXED BY messages_by_conversation
-   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
-     AND direction = 'outbound' AND source <> 'device'`
 
 /** Like `sendsToSince`, for one conversation. */
 export function sendsInSince(
@@ -148,11 +141,12 @@ export function sendsInSince(
   conversationId: ConversationId,
   since: Timestamp,
 ): { readonly count: number; readonly oldest: number } {
-  const from = firstSeqSince(db, 'messages', since)
-  const row = db.row<{ count: number; oldest: number | null }>(sendsIn, {
-    conversationId,
-    from,
-  })
+  const sql = `SELECT count(*) AS count, min(created_at) AS oldest
+   FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
+     AND direction = 'outbound' AND source <> 'device'`
+  const values = { conversationId, from: firstSeqSince(db, 'messages', since) }
+  const row = db.row<{ count: number; oldest: number | null }>(sql, values)
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
@@ -206,25 +200,17 @@ function conditionsOf(filter: MessageFilter): string {
 
 /** Ids from outside are only compared, so any string is allowed. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineIds, conversationId, handle, ...words } = filter
-  const [lineId] = lineIds ?? []
-  const isOne = lineIds?.length === 1 && lineId !== undefined
-  return {
-    ...(isOne && { lineId }),
-    ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
-    ...(conversationId !== undefined && { conversationId }),
-    ...(handle !== undefined && { handle }),
-    ...wordsOf(words),
-  }
-}
-
-function wordsOf({ direction, status, queuedReason, service }: Partial<MessageFilter>): Values {
-  return {
-    ...(direction !== undefined && { direction }),
-    ...(status !== undefined && { status }),
-    ...(queuedReason !== undefined && { queuedReason }),
-    ...(service !== undefined && { service }),
-  }
+  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const ofLines = lineIds?.length === 1 ? { lineId: lineIds[0] } : { lineIds: limitValue(lineIds) }
+  return given({
+    ...(lineIds && ofLines),
+    conversationId,
+    handle,
+    direction,
+    status,
+    queuedReason,
+    service,
+  })
 }
 
 // Queries of the health findings. Each uses an index and has a limit, so it costs the same with a million
@@ -285,24 +271,18 @@ const approvals = `SELECT count(*) AS count FROM (
      SELECT 1 FROM messages INDEXED BY messages_deferred_by_reason
      WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
 
-type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
-
-const announcedUncertain = `SELECT m.id, l.id AS lineId
-   FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
-   WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
-     AND instr(+$practice, l.driver || ' ') = 0
-   ORDER BY m.seq LIMIT ${COUNTED_MAX}`
-
 /**
  * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as
  * failed. Oldest first.
  */
-export function longUncertain(
-  db: Db,
-  now: Timestamp,
-  practiceKinds: readonly string[],
-): readonly UncertainRow[] {
-  return db.rows<UncertainRow>(announcedUncertain, { now, practice: namesIn(practiceKinds) })
+export function longUncertain(db: Db, now: Timestamp, practiceKinds: readonly string[]) {
+  const sql = `SELECT m.id, l.id AS lineId
+   FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
+   WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
+     AND instr(+$practice, l.driver || ' ') = 0
+   ORDER BY m.seq LIMIT ${COUNTED_MAX}`
+  const values = { now, practice: namesIn(practiceKinds) }
+  return db.rows<{ readonly id: MessageId; readonly lineId: LineId }>(sql, values)
 }
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }

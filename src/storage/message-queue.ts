@@ -152,16 +152,15 @@ export function queuedBehind(
   return bound === -1 ? queued : queued.slice(0, bound)
 }
 
-const onTheWay = `SELECT c.line_id AS lineId FROM conversations c
+/** The line of a queued or sending message to `handle` that isn't pinned to a line. */
+export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
+  const sql = `SELECT c.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
        ON m.conversation_seq = c.seq AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
      LIMIT 1`
-
-/** The line of a queued or sending message to `handle` that isn't pinned to a line. */
-export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
-  return db.row<{ lineId: LineId }>(onTheWay, { handle })?.lineId ?? null
+  return db.row<{ lineId: LineId }>(sql, { handle })?.lineId ?? null
 }
 
 const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY messages_by_status
@@ -193,11 +192,10 @@ export const heldUntil = ids(`SELECT id FROM messages INDEXED BY messages_by_sta
 export const dueDeferred = ids(`SELECT id FROM messages INDEXED BY messages_deferred
    WHERE status = 'deferred' AND due_at <= +$now ORDER BY due_at, seq LIMIT +$limit`)
 
-const nextDeferred = `SELECT due_at FROM messages INDEXED BY messages_deferred
-   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-
 export function nextDeferredAt(db: Db): number | null {
-  return db.row<{ due_at: number }>(nextDeferred)?.due_at ?? null
+  const sql = `SELECT due_at FROM messages INDEXED BY messages_deferred
+   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
+  return db.row<{ due_at: number }>(sql)?.due_at ?? null
 }
 
 const deferredIn = messagesWhere(
@@ -238,11 +236,10 @@ export const messagesToAnnounce = ids(
    WHERE ${IS_ANNOUNCED_LATER} AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
-const nextAnnouncement = `SELECT due_at FROM messages INDEXED BY messages_to_announce
-     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-
 export function nextAnnouncementAt(db: Db): number | null {
-  return db.row<{ due_at: number }>(nextAnnouncement)?.due_at ?? null
+  const sql = `SELECT due_at FROM messages INDEXED BY messages_to_announce
+     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
+  return db.row<{ due_at: number }>(sql)?.due_at ?? null
 }
 
 /** Decides messages again now that wait for a doubtful clock or for a time of day. */
@@ -327,25 +324,18 @@ export function unfinishedOf(
   lineId: LineId,
   { age, files }: { readonly age: Age; readonly files: Files },
 ): Unfinished {
-  const weekAgo = {
-    lineId,
-    from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
-    limit: UNSETTLED_MAX,
-  }
+  const since = (ms: number) => firstSeqSince(db, 'messages', age.ago(ms))
+  const week = { lineId, from: since(UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
   // The newest only: earlier starts have looked for the older ones.
   const unsettled = ['sending', 'uncertain']
-    .flatMap((status) => newestOfStatus(db, { ...weekAgo, status }))
+    .flatMap((status) => newestOfStatus(db, { ...week, status }))
     .sort((a, b) => a.seq - b.seq)
     .slice(-UNSETTLED_MAX)
-  const monthAgo = {
-    lineId,
-    from: firstSeqSince(db, 'messages', age.ago(OPEN_MS_MAX)),
-    limit: OPEN_MAX,
-  }
+  const month = { lineId, from: since(OPEN_MS_MAX), limit: OPEN_MAX }
   const open = ['sent', 'delivered']
     .flatMap((status) =>
       db.rows<{ guid: string; note: string | null; seq: number }>(newestWithGuid, {
-        ...monthAgo,
+        ...month,
         status,
       }),
     )

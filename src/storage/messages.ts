@@ -136,13 +136,12 @@ function touch(tx: Tx, { id, conversationId }: NewMessage): void {
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }
 
-const placing = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
-       phone_number = $phoneNumber
-     WHERE seq = $seq`
-
 /** Moves a message to another line; the caller updates conversations and daily contacts. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  tx.execute(placing, { ...place, seq })
+  const sql = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+       phone_number = $phoneNumber
+     WHERE seq = $seq`
+  tx.execute(sql, { ...place, seq })
 }
 
 /** A message with defaults for everything that a device or client doesn't say. */

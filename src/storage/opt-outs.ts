@@ -25,13 +25,12 @@ const COLUMNS = columnsOf(optOuts, ['seq'])
 const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')
 const insertion = `INSERT INTO opt_outs ${inserted(optOuts, COLUMNS)} ON CONFLICT DO NOTHING`
 
-const against = `SELECT ${SELECTED} FROM opt_outs o
-   WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
-   ORDER BY o.line_id IS NOT NULL LIMIT 1`
-
 /** The opt-out that forbids a message from the line to the handle, if any. */
 export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
-  return db.row<ListedOptOut>(against, { handle, lineId })
+  const sql = `SELECT ${SELECTED} FROM opt_outs o
+   WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
+   ORDER BY o.line_id IS NOT NULL LIMIT 1`
+  return db.row<ListedOptOut>(sql, { handle, lineId })
 }
 
 /** Inserts an opt-out; returns false if the handle already has one of that scope, which stays. */
@@ -50,10 +49,9 @@ const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS
   SELECT 1 FROM conversations c
   WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))`
 
-const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
-
 export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
-  return db.rows<ListedOptOut>(ofHandle, { handle })
+  const sql = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
+  return db.rows<ListedOptOut>(sql, { handle })
 }
 
 /** Opt-outs, latest first; with a limit, those of people with whom one of the lines has written. */
@@ -62,17 +60,16 @@ export function listOptOuts(
   filter: { readonly handle: string | null; readonly lines: LineLimit },
   page: ListPage,
 ): Found<ListedOptOut> {
+  const sql = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
   const { handle, lines } = filter
   const by = handle === null ? 'NOT INDEXED WHERE TRUE' : OF_HANDLE
   const values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
   const range = { from: `opt_outs o ${by}`, fits: IS_OF_LINES, values }
   const { seqs, upTo } = scanRanges(db, [range], page)
-  return { rows: seqs.flatMap((seq) => db.rows<ListedOptOut>(bySeq, { seq })), upTo }
+  return { rows: seqs.flatMap((seq) => db.rows<ListedOptOut>(sql, { seq })), upTo }
 }
 
 const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
-const bySeq = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
-
 /**
  * Adds the opt-outs of the database at `path`, so that after a restore nobody gets messages who opted out since
  * the backup. Adds none if that database can't be read or has no such table.

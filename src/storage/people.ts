@@ -43,9 +43,9 @@ export const PERSON = `${selected(people, columnsOf(people), 'p.')},
 export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversations c
   WHERE c.handle = p.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')}))`
 
-const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
 export function findPerson(db: Db, handle: string, lines: LineLimit = null): Person | null {
-  const row = db.row<PersonRow>(byHandle, { handle, lineIds: limitValue(lines) })
+  const sql = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
+  const row = db.row<PersonRow>(sql, { handle, lineIds: limitValue(lines) })
   return row === null ? null : toPerson(row)
 }
 
@@ -122,8 +122,7 @@ export function latestPeople(
   return { rows: peopleWithSeqs(db, seqs), upTo }
 }
 
-const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
-
 export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly Person[] {
-  return seqs.flatMap((seq) => db.rows<PersonRow>(bySeq, { seq }).map(toPerson))
+  const sql = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
+  return seqs.flatMap((seq) => db.rows<PersonRow>(sql, { seq }).map(toPerson))
 }

@@ -183,12 +183,10 @@ type Exchange = {
   readonly directory: DataDirectory
   readonly staged: string
   readonly aside: string
-  readonly files: readonly ExchangedFile[]
+  /** Files beside the database; `content` is null if the new state has no such file. */
+  readonly files: readonly { readonly name: string; readonly content: Uint8Array | null }[]
   readonly onStep?: RestoreOrder['onStep']
 }
-
-/** A file beside the database; `content` is null if the new state has no such file. */
-type ExchangedFile = { readonly name: string; readonly content: Uint8Array | null }
 
 /** An exchange under way, stored so that the next start finds it if this process dies. */
 type Journal = {

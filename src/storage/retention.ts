@@ -164,6 +164,10 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
  * takes milliseconds, so each step continues with the webhook at which the last one ended.
  */
 export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
+  const sql = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
+   SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
+   ORDER BY seq LIMIT $limit)`
   let before: number | null = null
   return (tx, age, limit) => {
     const held = listWebhooks(tx, WEBHOOKS_MAX, before).filter(
@@ -175,7 +179,7 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
       if (exhausted >= limit) break
       before = seq + 1
       tx.changes?.push({ what: 'webhook', id })
-      exhausted += tx.execute(heldExhaustion, {
+      exhausted += tx.execute(sql, {
         id,
         now: age.now(),
         kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
@@ -186,11 +190,6 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
     return exhausted
   }
 }
-
-const heldExhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
-   SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
-   ORDER BY seq LIMIT $limit)`
 
 /** The seq of the newest pending delivery beyond the limit; 0 if there is none. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {

@@ -76,10 +76,6 @@ function prefixes({ text, digits }: Query) {
   return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }
 }
 
-const peopleByWords = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
-   FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
-   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
-
 const BEGINS_SO = `(p.name_key >= $name AND p.name_key < $nameEnd
      OR p.handle >= $number AND p.handle < $numberEnd) AND ${HAS_TAG}`
 
@@ -91,6 +87,9 @@ export function searchPeople(
   query: Query,
   page: ListPage & { readonly tag: string | null; readonly lines: LineLimit },
 ): Found<Person> {
+  const sql = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
+   FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
+   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
   const { limit, before, tag, lines } = page
   if (query.text === '') return allFound([])
   const match = query.names
@@ -99,7 +98,7 @@ export function searchPeople(
   }
   const list = function* () {
     const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
-    const found = db.each<PersonRow & { readonly hasWritten: 0 | 1 }>(peopleByWords, values)
+    const found = db.each<PersonRow & { readonly hasWritten: 0 | 1 }>(sql, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
       const { handle, tags } = person
@@ -165,10 +164,6 @@ type ConversationRow = {
 const CONVERSATION = `c.seq, c.handle, g.name, c.last_seq AS lastSeq,
   (c.last_seq > 0 AND ${isOfLines('c.line_id')}) AS fits`
 
-const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
-     LEFT JOIN groups g ON g.seq = c.seq
-   WHERE conversation_search MATCH $match ORDER BY s.rowid DESC`
-
 /** Conversations that the index doesn't have yet. */
 const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations')
@@ -176,9 +171,6 @@ const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JO
 
 const conversationsByNumber = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.handle >= $number AND c.handle < $numberEnd`
-
-const namedGroups = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   ORDER BY g.seq DESC`
 
 const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.handle = $handle`
@@ -213,16 +205,21 @@ export function searchConversations(
 type Rows = (sql: string, values?: Values) => readonly ConversationRow[]
 
 function byWords(rows: Rows, query: Query, match: string): readonly ConversationRow[] {
-  const found = [...rows(latestConversations), ...rows(conversationsByWords, { match })]
+  const sql = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
+     LEFT JOIN groups g ON g.seq = c.seq
+   WHERE conversation_search MATCH $match ORDER BY s.rowid DESC`
+  const found = [...rows(latestConversations), ...rows(sql, { match })]
   return found.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
 }
 
 function byPrefix(rows: Rows, query: Query): readonly ConversationRow[] {
+  const sql = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   ORDER BY g.seq DESC`
   const { number, numberEnd } = prefixes(query)
   const isNamed = ({ name }: ConversationRow) => folded(name ?? '').startsWith(query.text)
   return [
     ...(query.digits === null ? [] : rows(conversationsByNumber, { number, numberEnd })),
-    ...rows(namedGroups).filter(isNamed),
+    ...rows(sql).filter(isNamed),
   ]
 }
 

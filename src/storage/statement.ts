@@ -12,6 +12,14 @@ import type { LineLimit } from '../domain/routing.ts'
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
+/** The values that aren't undefined. */
+export function given(values: Readonly<Record<string, Values[string] | undefined>>): Values {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- As Bun's `query` has it. */
 /** Raw queries. A statement is kept by its text, so the text must be the same in every call: pass values by name. */
 export type Queries = {
