@@ -1,7 +1,7 @@
 import type { BoxId } from './ids.ts'
 import type { OfflineReason } from './line.ts'
 
-/** Whether a name is easy to type, and can't be mistaken for an id or for the relay's own machine. */
+/** True if a name is easy to type, and can't be mistaken for an id or for the relay's own machine. */
 export function isBoxName(name: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,39}$/i.test(name) && name !== 'here' && !name.startsWith('box_')
 }
@@ -18,9 +18,9 @@ export type WatchedBox = {
   readonly silentMs: number
   readonly version: string | null
   readonly freeBytes: number | null
-  /** Whether two machines run as this box. */
+  /** True if two machines run as this box. */
   readonly isTwice: boolean
-  /** Whether messages in its name are refused because they aren't signed with its key. */
+  /** True if messages in its name are refused because they aren't signed with its key. */
   readonly isUnsigned: boolean
   /** The number of its devices that became no line because it reached its limit of lines. */
   readonly refusedDevices: number

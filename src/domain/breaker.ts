@@ -13,7 +13,7 @@ export type Breaker = {
   readonly failingSince: Timestamp | null
   /** Until then, as the receiver asked, nothing is sent except what the owner requests. */
   readonly restUntil: Timestamp | null
-  /** When the next probe is due; null if none is needed, or an open breaker hasn't had one yet. */
+  /** The time when the next probe is due; null if none is needed, or an open breaker hasn't had one yet. */
   readonly probeAt: Timestamp | null
   /** Time of the first 410 answer. */
   readonly goneAt: Timestamp | null
@@ -26,7 +26,7 @@ export type Failure = {
   /** Milliseconds for which the receiver asked not to be called. */
   readonly askedMs: number | null
   readonly isProbe: boolean
-  /** Whether the receiver refuses this event itself: it failed before, and another event succeeded since. */
+  /** True if the receiver refuses this event itself: it failed before, and another event succeeded since. */
   readonly isOfEvent: boolean
   /** Age in milliseconds, counting only confirmed time. */
   readonly ageOf: (at: Timestamp) => number
@@ -54,7 +54,7 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
-/** Whether a webhook is shown as failing. */
+/** True if a webhook is shown as failing. */
 export function isFailing(
   { isActive, breaker }: { readonly isActive: boolean; readonly breaker: Breaker },
   isUnreachable: boolean,
@@ -62,7 +62,7 @@ export function isFailing(
   return isActive && (isUnreachable || isOpen(breaker))
 }
 
-/** Whether it is time to check if the receiver is back. */
+/** True if it is time to check the receiver again. */
 export function isProbeDue(breaker: Breaker, now: number): boolean {
   const { probeAt } = breaker
   return probeAt === null ? isOpen(breaker) : probeAt <= now
@@ -75,7 +75,7 @@ export function afterSuccess(breaker: Breaker, isProbe: boolean): Breaker {
   return { ...CLOSED, restUntil: isProbe ? null : breaker.restUntil }
 }
 
-/** Whether nothing has succeeded for so long that the receiver was down, rather than refusing one event. */
+/** True if nothing has succeeded for so long that the receiver was down, rather than refusing one event. */
 export function wasAway({ failingSince }: Breaker, now: number): boolean {
   return failingSince !== null && now - failingSince >= PROBE_MS_MIN
 }
@@ -95,7 +95,7 @@ export function afterFailure(
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
     failingSince: isNews ? failingSince : breaker.failingSince,
     restUntil: later(breaker.restUntil, asked),
-    // After one failure, the first retry comes soon enough to tell an outage from a single refusal.
+    // After one failure, the first retry comes soon enough to distinguish an outage from a single refusal.
     probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }

@@ -1,7 +1,7 @@
 // The fields of a contact. The API's schemas, storage, search, CSV and vCard files, the dashboard's form and the
 // command line's options are derived from them: a new field needs a row here and a column with its migration.
 
-/** What the owner stores about a person. */
+/** The data that the owner stores about a person. */
 export type ContactFields = {
   readonly name: string
   readonly note: string | null
@@ -18,7 +18,7 @@ export type FieldRow = {
   /** Most characters of a text, or of each text of a list. */
   readonly lengthMax: number
   readonly example?: string
-  /** Whether it is searched; must match the triggers of `people_search`. */
+  /** True if it is searched; must match the triggers of `people_search`. */
   readonly isSearched: boolean
   /** Names of its column in a CSV file, in lower case. */
   readonly csv: RegExp

@@ -71,7 +71,7 @@ export function placeOf(contact: DailyContact): 'none' | 'reserved' | Day {
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }
 
-/** How much of a line's daily limit is used: `near` from 80 % on. */
+/** The used part of a line's daily limit: `near` from 80 % on. */
 export type LimitLevel = 'room' | 'near' | 'reached'
 
 const NEAR_FROM = 0.8

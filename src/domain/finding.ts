@@ -7,7 +7,7 @@ export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
 
 export type Severity = (typeof FINDING_SEVERITIES)[number]
 
-/** What is wrong, why, and what the owner can do about it, as a module or a driver reports it. */
+/** A problem, its cause, and what the owner can do about it, as a module or a driver reports it. */
 export type Finding = {
   readonly code: FindingCode
   readonly severity: Severity
@@ -61,7 +61,7 @@ export const SNOOZE_DAYS_MAX: Readonly<Record<Severity, number>> = {
   error: 30,
 }
 
-/** Whether `severity` is no worse than what was snoozed. */
+/** True if `severity` is no worse than what was snoozed. */
 export function isCovered(severity: Severity, snoozed: Severity): boolean {
   return FINDING_SEVERITIES.indexOf(severity) <= FINDING_SEVERITIES.indexOf(snoozed)
 }

@@ -60,7 +60,7 @@ export function deviceHandle(text: string): Handle {
   return (cut.includes('@') ? cut.toLowerCase() : cut) as Handle // The brand means "normalized".
 }
 
-/** Whether a text is a number, in any form, that is too long for a short code. */
+/** True if a text is a number, in any form, that is too long for a short code. */
 export function isNumber(text: string): boolean {
   return NUMBER.test(text) && text.replaceAll(/\D/g, '').length >= NATIONAL_LENGTH_MIN
 }
@@ -83,7 +83,7 @@ export function personOf(spelling: string, home: Home | null): Handle {
   return deviceHandle(number === undefined || others.length > 0 ? text : number)
 }
 
-/** Whether two spellings are of the same person, by the rules of the line's country. */
+/** True if two spellings are of the same person, by the rules of the line's country. */
 export function isSamePerson(one: string, other: string, home: Home | null): boolean {
   return one === other || personOf(one, home) === personOf(other, home)
 }
@@ -205,7 +205,7 @@ function callingCodeOf(home: Home): string {
     : home.defaultCallingCode
 }
 
-/** Whether the number is valid. North American fictional numbers, such as those in our guides, count too. */
+/** True if the number is valid. North American fictional numbers, such as those in our guides, count too. */
 function isCredible(number: PhoneNumber): boolean {
   const isNorthAmerican = number.countryCallingCode === '1'
   return isNorthAmerican ? number.nationalNumber.length === NORTH_AMERICA_LENGTH : number.isValid()

@@ -2,7 +2,7 @@ import type { BoxId, LineId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /**
- * What a line can do and report, so that no client waits for an event that the line can't give. Optional ones
+ * The abilities and reports of a line, so that no client waits for an event that the line can't give. Optional ones
  * are left out if the line doesn't have them.
  */
 export type Capabilities = {
@@ -11,9 +11,9 @@ export type Capabilities = {
   readonly delivered: boolean
   readonly read: boolean
   readonly guid: boolean
-  /** Whether it can send files. */
+  /** True if it can send files. */
   readonly attachments: boolean
-  /** Whether it receives the bytes of files. */
+  /** True if it receives the bytes of files. */
   readonly receives_attachments?: true
   readonly groups?: (typeof GROUP_ABILITIES)[number]
   readonly reactions?: Exchange
@@ -24,7 +24,7 @@ export type Capabilities = {
 
 export const GROUP_ABILITIES = ['receive', 'reply'] as const
 export const EXCHANGES = ['receive', 'send'] as const
-/** Whether a line only receives something, or also sends it. */
+/** A line's support for something: it only receives it, or also sends it. */
 export type Exchange = (typeof EXCHANGES)[number]
 
 export const NO_CAPABILITIES: Capabilities = {
@@ -50,7 +50,7 @@ export type Line = {
   readonly key: string
   /** The box of its device; null for this machine. */
   readonly box: BoxId | null
-  /** Where its number is moving to; null if it isn't moving. */
+  /** The place that its number is moving to; null if it isn't moving. */
   readonly movesTo: Place | null
   readonly number: string
   readonly label: string | null
@@ -59,7 +59,7 @@ export type Line = {
   /** In the time zone of the shop; null for none. */
   readonly quietHours: QuietHours | null
   readonly relaySms: boolean
-  /** Whether groups of the line are stored and announced. */
+  /** True if groups of the line are stored and announced. */
   readonly relayGroups: boolean
   readonly checkpoint: string | null
   readonly createdAt: Timestamp
@@ -70,7 +70,7 @@ export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): str
   return label ?? number
 }
 
-/** Why a line is offline: a code, and one sentence that the owner can act on. */
+/** The reason why a line is offline: a code, and one sentence that the owner can act on. */
 export type OfflineReason = {
   readonly code: string
   readonly hint: string
@@ -136,7 +136,7 @@ export const OFFLINE_REASONS = {
   stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },
 } as const satisfies Record<string, OfflineReason & { readonly title: string }>
 
-/** Whether a message that names no line could be sent by this line now. */
+/** True if a message that names no line could be sent by this line now. */
 export function isReady(line: {
   readonly status: string
   readonly is_enabled: boolean

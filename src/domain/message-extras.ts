@@ -52,7 +52,7 @@ export type Approval = {
   /** Null if nobody decided: it was canceled or expired. */
   readonly resolvedBy: KeyId | 'cli' | 'dashboard' | null
   readonly resolvedAt: Timestamp | null
-  /** Why it was denied. */
+  /** The reason why it was denied. */
   readonly reason: string | null
   /** The text of the request, if it was approved with another text. */
   readonly originalText: string | null
@@ -69,7 +69,7 @@ export type MessageExtras = {
   readonly lineIds?: readonly LineId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
-  /** When `auto` fell back to SMS. */
+  /** The time when `auto` fell back to SMS. */
   readonly downgradedAt?: Timestamp | undefined
   /** The device's spelling of the person, if it differs from the handle. */
   readonly spelling?: Handle | undefined
@@ -83,9 +83,9 @@ export type MessageExtras = {
   readonly unsentAt?: Timestamp | undefined
   /** The time for which it was scheduled. */
   readonly sendAt?: Timestamp | undefined
-  /** Whether it is sent even in the quiet hours of its line. */
+  /** True if it is sent even in the quiet hours of its line. */
   readonly isUrgent?: true | undefined
-  /** Whether a person sends it although the recipient has opted out. */
+  /** True if a person sends it although the recipient has opted out. */
   readonly isConfirmed?: true | undefined
   /** Quiet hours of the key that sent it. */
   readonly quietHours?: QuietHours | undefined
@@ -98,7 +98,7 @@ export type MessageExtras = {
 export type ChangeRow = {
   readonly guid: string
   readonly at: Timestamp
-  /** Whether the change is from before the relay was set up: it is recorded but never announced. */
+  /** True if the change is from before the relay was set up: it is recorded but never announced. */
   readonly isHistory: boolean
 }
 
@@ -138,7 +138,7 @@ export function reactionsAfter(
   return [...others, { type, emoji, handle, isFromMe, part, createdAt }]
 }
 
-/** Whether a change is known already: iCloud writes the same row several times, with the same date. */
+/** True if a change is known already: iCloud writes the same row several times, with the same date. */
 export function isRepeated(known: readonly Reaction[], change: ReactionChange): boolean {
   const own = known.filter(isReactionOf(change))
   if (change.action === 'removed') return own.length === 0

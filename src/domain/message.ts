@@ -35,11 +35,11 @@ export type Direction = (typeof DIRECTIONS)[number]
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Why a message is deferred. */
+/** The reason why a message is deferred. */
 export const DEFERRAL_REASONS = ['approval', 'scheduled', 'quiet_hours'] as const
 export type DeferralReason = (typeof DEFERRAL_REASONS)[number]
 
-/** Why a queued message hasn't been sent. The last three follow from its line, the others are stored with it. */
+/** The reason why a queued message hasn't been sent. The last three follow from its line, the others are stored with it. */
 export const QUEUED_REASONS = [
   ...DEFERRAL_REASONS,
   'earlier_message',
@@ -64,11 +64,11 @@ export type MessageError = { readonly code: string; readonly message: string }
 export const TEXT_LENGTH_MAX = 20_000
 /** A message that is queued for longer expires. */
 export const QUEUED_MS_MAX = 24 * 3_600_000
-/** How far ahead a message can be scheduled. */
+/** The longest time ahead that a message can be scheduled. */
 export const SCHEDULED_MS_MAX = 90 * 24 * 3_600_000
-/** How long a device may hold a message without a report before it becomes uncertain. */
+/** The time for which a device may hold a message without a report before it becomes uncertain. */
 export const HELD_MS_MAX = 24 * 3_600_000
-/** How long a message stays `uncertain` before `message.failed` is published. */
+/** The time for which a message stays `uncertain` before `message.failed` is published. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
 /** Makes lone surrogates and NUL visible as U+FFFD: SQLite would do so with the former, and end the text at the latter. */
@@ -79,7 +79,7 @@ export function mendedText(text: string): string {
   return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
 }
 
-/** How far the clock of a device may be ahead. */
+/** The most by which the clock of a device may be ahead. */
 const AHEAD_MS_MAX = 60_000
 
 /** The date that a device gives, unless it is in the future: then `now`. */
@@ -101,7 +101,7 @@ export type Message = {
   readonly text: string
   readonly guid: string
   readonly platformGuid: string | null
-  /** Whether it is in a group: `handle` is then the sender, or the group for the owner's own messages. */
+  /** True if it is in a group: `handle` is then the sender, or the group for the owner's own messages. */
   readonly isGroup: boolean
   /** Null for a direct text message. */
   readonly extras: MessageExtras | null
@@ -160,7 +160,7 @@ export type Receipt = Carried & {
   readonly guid: string
   readonly kind: ReceiptKind
   readonly at: Timestamp
-  /** Why it failed, for `failed`; null otherwise. */
+  /** The reason why it failed, for `failed`; null otherwise. */
   readonly reason: string | null
 }
 
@@ -175,7 +175,7 @@ export type Progress = {
   readonly events: readonly EventName[]
 }
 
-/** Whether the message may still be sent. */
+/** True if the message may still be sent. */
 export function isOnTheWay({ status }: Pick<Message, 'status'>): boolean {
   return status === 'queued' || status === 'sending' || status === 'deferred'
 }
@@ -277,13 +277,13 @@ export function hasAttachments({ extras }: Pick<Message, 'extras'>): boolean {
 export type Outbound = Message & {
   /** The API key that sent it, if any. */
   readonly keyId: KeyId | null
-  /** Whether the caller named the line. */
+  /** True if the caller named the line. */
   readonly isPinned: boolean
   /** Earliest send time; the 24-hour expiry starts here. The time of its acceptance, `send_at` or approval. */
   readonly waitsFrom: Timestamp
   /** The next try of a queued message, the next decision on a deferred one, or the event of an uncertain one. */
   readonly dueAt: Timestamp | null
-  /** How often all lines have refused it, and the lines that refused it in this round. */
+  /** The number of times that all lines have refused it, and the lines that refused it in this round. */
   readonly round: number
   readonly refusedBy: readonly LineId[]
   readonly contactHold: ContactHold

@@ -43,13 +43,13 @@ export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'r
 
 type Relaying = { readonly relaySms: boolean; readonly relayGroups: boolean }
 
-/** Whether the line relays the kind now, so that counted messages are from before. */
+/** True if the line relays the kind now, so that counted messages are from before. */
 export function isRelayedNow(line: Relaying, kind: NotRelayedKind): boolean {
   if (kind === 'group') return line.relayGroups
   return line.relaySms && (kind === 'sms' || kind === 'rcs')
 }
 
-/** How to get what wasn't relayed, in one sentence. `hasGroups`: whether this kind of line can relay groups. */
+/** A way to get what wasn't relayed, in one sentence. `hasGroups`: whether this kind of line can relay groups. */
 export function hintFor(line: Relaying, kind: NotRelayedKind, hasGroups: boolean): string {
   if (!isRelayedNow(line, kind)) {
     return kind === 'group' && !hasGroups ? NO_GROUPS : NOT_RELAYED_WORDS[kind].hint

@@ -3,7 +3,7 @@
 /** Values of the setting `opt_out`. */
 export const OPT_OUT_MODES = ['off', 'record', 'enforce'] as const
 
-/** The error code of a send to somebody who opted out. */
+/** The error code of a send to a recipient who opted out. */
 export const OPTED_OUT = 'recipient_opted_out'
 
 export const OPT_OUT_SOURCES = ['keyword', 'api', 'cli', 'dashboard'] as const

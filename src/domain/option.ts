@@ -10,10 +10,10 @@ export type Option<T> = {
   /** Null if there is none, or if it depends on the system. */
   readonly default: T | null
   readonly sentence: string
-  /** Whether it is hidden: no flag sets it, because every user sees the flags of a process. */
+  /** True if it is hidden: no flag sets it, because every user sees the flags of a process. */
   readonly isSecret: boolean
   /**
-   * Whether it names a program, a host, a port, a file or a password, and so gives its author influence over this
+   * True if it names a program, a host, a port, a file or a password, and so gives its author influence over this
    * machine: a restore takes it over only on request.
    */
   readonly needsTrust: boolean

@@ -143,7 +143,7 @@ export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | 
   return rules.approval === 'new_contacts' ? 'rules.approval' : null
 }
 
-/** Whether a key's sends have rules. If so, it may act only on its own messages, because others' may break them. */
+/** True if a key's sends have rules. If so, it may act only on its own messages, because others' may break them. */
 export function hasRules({ rules }: Pick<Permissions, 'rules'>): boolean {
   return JSON.stringify({ ...NO_RULES, ...rules }) !== JSON.stringify(NO_RULES)
 }
@@ -231,7 +231,7 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 }
 
-/** What the lines of a key know about a recipient. */
+/** The facts that the lines of a key know about a recipient. */
 export type RecipientFacts = {
   /** Each member of a group. */
   readonly handles: readonly string[]

@@ -18,7 +18,7 @@ export type RoutingLine = {
   readonly isOnline: boolean
   /** Only meaningful for an online line. */
   readonly imessageActive: boolean
-  /** Whether this start's options include the line; always true for a real one. */
+  /** True if this start's options include the line; always true for a real one. */
   readonly isConfigured: boolean
 }
 
@@ -30,15 +30,15 @@ export type Route =
   | { readonly route: 'full'; readonly lineId: LineId }
   | { readonly route: 'none' }
 
-/** What each line knows about the recipient. */
+/** The facts that each line knows about the recipient. */
 export type RecipientView = {
-  /** Whether the line has written to them, or they to it. */
+  /** True if the line has written to them, or they to it. */
   readonly knowsContact: (id: LineId) => boolean
-  /** Whether the line may write to them today. */
+  /** True if the line may write to them today. */
   readonly hasBudget: (id: LineId) => boolean
   /** The number of new contacts that the line has had today. */
   readonly newContacts: (id: LineId) => number
-  /** Whether the line has every ability that the message needs. */
+  /** True if the line has every ability that the message needs. */
   readonly isAble: (id: LineId) => boolean
 }
 

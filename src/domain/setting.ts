@@ -17,7 +17,7 @@ type Setting<T> = {
   readonly kind: ValueKind<T>
   readonly default: T
   readonly sentence: string
-  /** Whether a value may contain a key, as the URL of a monitor does. */
+  /** True if a value may contain a key, as the URL of a monitor does. */
   readonly isSecret: boolean
 }
 

@@ -5,7 +5,7 @@ export type Slots = {
   readonly count: number
   /** Milliseconds that the receiver takes for a single request; null until it answers. */
   readonly usualMs: number | null
-  /** When slots were last lost (monotonic): an attempt begun earlier doesn't lose any again. */
+  /** The time when slots were last lost (monotonic): an attempt begun earlier doesn't lose any again. */
   readonly lostAt: number
 }
 
@@ -14,9 +14,9 @@ export type Trial = {
   readonly startedAt: number
   readonly endedAt: number
   readonly isSuccess: boolean
-  /** Whether nothing else was in flight to the receiver when it began and when it ended. */
+  /** True if nothing else was in flight to the receiver when it began and when it ended. */
   readonly wasAlone: boolean
-  /** Whether all slots were taken when it ended: only then is one more of use. */
+  /** True if all slots were taken when it ended: only then is one more of use. */
   readonly wasFull: boolean
 }
 
@@ -66,8 +66,8 @@ export function afterAttempt(slots: Slots, trial: Trial): Slots {
 }
 
 /**
- * Whether a webhook with `inFlight` attempts may begin another one; `wait` if others hold the slots that it could
- * take. No webhook gets more than twice what is left, so something always is left.
+ * Decides if a webhook with `inFlight` attempts may begin another one; `wait` if others hold the slots that it
+ * could take. No webhook gets more than twice the slots that are left, so some always are.
  */
 export function mayBegin(
   inFlight: number,

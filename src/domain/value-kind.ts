@@ -116,7 +116,7 @@ export const PASSWORD_KIND = textKind(
   (text) => (hasLength(text, PASSWORD_OPTION_MIN) ? text : undefined),
 )
 
-/** Whether a new password may have this length. */
+/** True if a new password may have this length. */
 export function isPasswordLength(password: string): boolean {
   return hasLength(password, PASSWORD_LENGTH.min)
 }

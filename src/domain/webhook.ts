@@ -42,7 +42,7 @@ const IN_GROUPS: Partial<Record<EventName, EventName | null>> = {
   'message.read': null,
 }
 
-/** Why the relay itself, not the user, stops delivering to a webhook. */
+/** The reason why the relay itself, not the user, stops delivering to a webhook. */
 export const DISABLED_REASONS = ['gone', 'failing', 'secret_unreadable'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 

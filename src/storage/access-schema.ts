@@ -66,7 +66,7 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
     .references(() => dashboardMembers.id),
 })
 
-/** Networks from which somebody signed in within the last 30 days, at most 100. */
+/** Networks of sign-ins within the last 30 days, at most 100. */
 export const dashboardNetworks = sqliteTable('dashboard_networks', {
   /** An IPv4 address, or the first 64 bits of an IPv6 one. */
   network: text('network').primaryKey(),

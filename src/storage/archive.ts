@@ -14,7 +14,7 @@ import { isoTime } from '../system/iso-time.ts'
 import { attachmentPath, filesBeside, neededFiles } from './attachment-files.ts'
 import { wholeBackup, type BackupWorker } from './backup.ts'
 
-/** Whether the file begins like an archive of a relay. */
+/** True if the file begins like an archive of a relay. */
 export async function isArchive(path: string): Promise<boolean> {
   return (await Bun.file(path).slice(0, MANIFEST.length).text()) === MANIFEST
 }

@@ -94,7 +94,7 @@ export function bringFilesBack({ sqlite }: Db, store: string, backup: string): n
 const SHA256 = /^[0-9a-f]{64}$/
 
 /**
- * Whether the store has the file, after copying it if needed. Refuses a copy whose bytes changed, and a text
+ * True if the store has the file, after copying it if needed. Refuses a copy whose bytes changed, and a text
  * from a foreign backup that isn't a hash but a path elsewhere.
  */
 function isInPlace(sha256: string, store: string, backup: string): boolean {

@@ -34,7 +34,7 @@ export const attachments = sqliteTable(
     messageId: text('message_id').$type<MessageId>(),
     /** The device's identifier, unique in its message; null for an upload. */
     deviceGuid: text('device_guid'),
-    /** Who uploaded it; empty for other files, and for uploads from before callers were stored. */
+    /** The caller who uploaded it; empty for other files, and for uploads from before callers were stored. */
     caller: text('caller').$type<CallerId | ''>().notNull().default(''),
     uploadKey: text('upload_key'),
     createdAt: at('created_at').notNull(),
@@ -66,7 +66,7 @@ export const messageAttachments = sqliteTable(
     attachmentSeq: integer('attachment_seq')
       .notNull()
       .references(() => attachments.seq),
-    /** Whether the device's row proves that it was sent; null while that isn't known. */
+    /** True if the device's row proves that it was sent; null while that isn't known. */
     isSent: flag('is_sent'),
   },
   (t) => [

@@ -119,8 +119,8 @@ export function keepTrail(
 }
 
 /**
- * Shortens a URL that may contain a key to its origin and a fingerprint, by which two URLs can be told apart
- * and a known one recognized.
+ * Shortens a URL that may contain a key to its origin and a fingerprint, which distinguishes URLs and identifies
+ * a known one.
  */
 export function auditedUrl(url: string): string {
   if (!URL.canParse(url)) return url

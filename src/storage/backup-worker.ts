@@ -18,7 +18,7 @@ export type BackupReply =
       readonly id: number
       readonly problem: string
       readonly code: string | null
-      /** Whether the database to copy or check is damaged. */
+      /** True if the database to copy or check is damaged. */
       readonly isSourceDamaged: boolean
     }
 

@@ -53,7 +53,7 @@ export function raiseEpochOf(tx: Tx, id: BoxId, above: number): number {
   return raised(tx, `${EPOCH} ${id}`, above)
 }
 
-/** Whether everything from a box must be signed by this key. */
+/** True if everything from a box must be signed by this key. */
 export function mustSign(db: Db, id: BoxId, key: string): boolean {
   return readAbout(db, `${SIGNS} ${id}`) === key
 }

@@ -197,9 +197,9 @@ export type ConversationFilter = {
   readonly lineIds: LineLimit
   readonly handle?: string | undefined
   readonly type: ConversationType
-  /** Whether only conversations with unread messages are listed. */
+  /** True if only conversations with unread messages are listed. */
   readonly isUnread?: boolean | undefined
-  /** Whether only conversations whose last message was received are listed. */
+  /** True if only conversations whose last message was received are listed. */
   readonly isUnanswered?: boolean | undefined
 }
 
@@ -294,7 +294,7 @@ export function conversationsOf(db: Db, handle: string): readonly ConversationId
   return db.rows<{ id: ConversationId }>(IDS_WITH, { handle }).map((row) => row.id)
 }
 
-/** Whether the line (null: any line) has a conversation with the handle. Used for email addresses. */
+/** True if the line (null: any line) has a conversation with the handle. Used for email addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL
     AND ($lineId IS NULL OR line_id = $lineId) LIMIT 1`

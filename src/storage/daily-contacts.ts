@@ -22,16 +22,16 @@ type Who = { readonly lineId: LineId; readonly handle: Handle }
 /** Taken places of a day. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-/** Whether the device has history with a handle; null if it couldn't be asked. */
+/** True if the device has history with a handle; null if it couldn't be asked. */
 export type History = boolean | null
 
-/** Whether the daily limit allows a message to `handle` today. */
+/** True if the daily limit allows a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
   const contact = readContact(db, line.id, handle)
   return isCovered(onDay(contact, day)) || contact.queued > 0 || slotsLeft(db, line, day) > 0
 }
 
-/** Whether the stored data say that the line has written to `handle` or has history with it. */
+/** True if the stored data say that the line has written to `handle` or has history with it. */
 export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
   return isCovered(readContact(db, lineId, handle))
 }
@@ -115,7 +115,7 @@ export function reserveAgain(tx: Tx, message: Outbound, day: Day): ContactHold {
   return 'reserved'
 }
 
-/** Whether the limit has room. A contact with a reserved place is counted already; a new one comes on top. */
+/** True if the limit has room. A contact with a reserved place is counted already; a new one comes on top. */
 function isWithinLimit(tx: Tx, line: Line, contact: DailyContact, day: Day): boolean {
   const { reserved, spent } = contactUsage(tx, line.id, day)
   const taken = contact.queued > 0 ? spent : spent + reserved

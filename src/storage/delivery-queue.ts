@@ -76,7 +76,7 @@ export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Time
   return db.row<{ at: Timestamp }>(sql, { webhookId, now })?.at ?? null
 }
 
-/** When the pending delivery that is due longest was or will be due; null if none is pending. */
+/** The time when the pending delivery that is due longest was or will be due; null if none is pending. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return nextDueDelivery(db, webhookId, -1)
 }
@@ -107,7 +107,7 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
   return statusCode >= 400 ? 'http_4xx' : 'http_other'
 }
 
-/** Whether a delivery is pending: it may be given up while an attempt is under way. */
+/** True if a delivery is pending: it may be given up while an attempt is under way. */
 export function isPending(tx: Tx, seq: number): boolean {
   const sql = "SELECT 1 FROM deliveries WHERE seq = $seq AND status = 'pending'"
   return tx.row(sql, { seq }) !== null

@@ -74,7 +74,7 @@ export type EventFilter = {
 export type EventStep = {
   readonly events: readonly StoredEvent[]
   readonly upTo: number
-  /** Whether no later event exists. */
+  /** True if no later event exists. */
   readonly isEnd: boolean
 }
 

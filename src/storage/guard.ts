@@ -164,7 +164,7 @@ function identityOf(path: string): Identity | null {
   }
 }
 
-/** Whether the log begins with a valid header (https://sqlite.org/fileformat2.html#walformat). */
+/** True if the log begins with a valid header (https://sqlite.org/fileformat2.html#walformat). */
 function hasLogHeader(path: string): boolean {
   const header = Buffer.alloc(HEADER_BYTES)
   const file = openSync(path, 'r')

@@ -31,7 +31,7 @@ const SEEN: Readonly<Record<string, string>> = {
 /** The caller's lines, and the caller itself, for uploads that no message has yet. */
 export type Viewer = { readonly lineIds: LineLimit; readonly caller: CallerId }
 
-/** Whether a thing belongs to the caller's lines, or to no line. */
+/** True if a thing belongs to the caller's lines, or to no line. */
 export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
   if (limit === null) return true
   const kind = id.slice(0, Math.max(0, id.indexOf('_')))
@@ -53,7 +53,7 @@ function isWebhookOn(db: Db, limit: LineLimit, id: WebhookId | null): boolean {
 const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle
    AND (c.known_at IS NOT NULL OR c.spent_day IS NOT NULL) AND ${isOfLines('c.line_id')} LIMIT 1`
 
-/** Whether one of the lines has written with the handle. */
+/** True if one of the lines has written with the handle. */
 export function isKnownOn(db: Db, limit: LineLimit, handle: Handle): boolean {
   return db.row(known, { handle, lineIds: limitValue(limit) }) !== null
 }
@@ -67,7 +67,7 @@ const repliedByHandle = `SELECT 1 FROM conversations c
 const repliedInGroup = `SELECT 1 FROM messages m INDEXED BY messages_by_conversation
    WHERE m.conversation_seq = ${CONVERSATION_SEQ} AND ${NEW_INBOUND}`
 
-/** Whether the handle wrote to one of the lines after `since`. */
+/** True if the handle wrote to one of the lines after `since`. */
 export function hasWrittenSince(
   db: Db,
   { limit, handle }: { readonly limit: LineLimit; readonly handle: Handle },
@@ -77,7 +77,7 @@ export function hasWrittenSince(
   return db.row(repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
 }
 
-/** Whether any member of a group wrote to it after `since`. */
+/** True if any member of a group wrote to it after `since`. */
 export function hasGroupWrittenSince(
   db: Db,
   conversationId: ConversationId,

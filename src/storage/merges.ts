@@ -20,7 +20,7 @@ const FACTS = [
   'updatedAt',
 ] as const
 
-/** What a conversation knows about its messages and its reader. */
+/** The facts of a conversation about its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
 /** A conversation of a line with one person. */
@@ -44,14 +44,14 @@ export function findTalk(db: Db, lineId: LineId, handle: string): Talk | null {
   return db.row<Talk>(ofHandle, { lineId, handle })
 }
 
-/** Whether a message of one of the conversations is sending; it has to settle first. */
+/** True if a message of one of the conversations is sending; it has to settle first. */
 export function isSendingIn(db: Db, seqs: readonly number[]): boolean {
   const sql = `SELECT 1 FROM messages INDEXED BY messages_by_status WHERE status = 'sending'
     AND conversation_seq IN (SELECT value FROM json_each($seqs)) LIMIT 1`
   return db.row(sql, { seqs: JSON.stringify(seqs) }) !== null
 }
 
-/** Whether another line has a conversation under the same spelling that isn't decided yet. */
+/** True if another line has a conversation under the same spelling that isn't decided yet. */
 export function isSpelledElsewhere(db: Db, { seq, handle }: Talk): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND seq <> $seq
     AND moved_to IS NULL LIMIT 1`
@@ -201,7 +201,7 @@ export function markSeparated(tx: Tx, { seq }: Merge, now: Timestamp): void {
   tx.execute('UPDATE merges SET separated_at = $now WHERE seq = $seq', { seq, now })
 }
 
-/** Whether the owner has said that this spelling isn't the person that it seems to be. */
+/** True if the owner has said that this spelling isn't the person that it seems to be. */
 export function isKeptApart(db: Db, lineId: LineId, spelling: string): boolean {
   const sql = `SELECT 1 FROM merges
     WHERE spelling = $spelling AND line_id = $lineId AND separated_at IS NOT NULL`

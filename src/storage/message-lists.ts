@@ -216,7 +216,7 @@ function valuesOf(filter: MessageFilter): Values {
 // Queries of the health findings. Each uses an index and has a limit, so it costs the same with a million
 // messages.
 
-/** How many of a line's newest messages are searched for its last sends. */
+/** The number of a line's newest messages that are searched for its last sends. */
 const NEWEST_MAX = 200
 /** Most waiting or uncertain messages counted. */
 export const COUNTED_MAX = 1_000

@@ -65,14 +65,14 @@ const firstOf = messagesWhere(
 const sameTextUncertain = `SELECT max(due_at) AS at FROM messages
      ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`
 
-/** When the last uncertain message of the conversation with this text is announced; null if there is none. */
+/** The time when the last uncertain message of the conversation with this text is announced; null if there is none. */
 function sameTextUncertainUntil(
   db: Db,
   message: Pick<Outbound, 'conversationId' | 'text'>,
   now: Timestamp,
 ): Timestamp | null {
   const { conversationId, text } = message
-  // Devices tell files apart. Only equal texts can be confused.
+  // Devices distinguish files. Only equal texts can be confused.
   if (text === '') return null
   const values = { conversationId, text, now }
   return db.row<{ at: Timestamp | null }>(sameTextUncertain, values)?.at ?? null
@@ -83,7 +83,7 @@ const queuedWithTurn = messagesWhere(
   unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY waits_from, seq"),
 )
 
-/** When a queued message may be sent, and why not earlier. */
+/** The time when a queued message may be sent, and why not earlier. */
 export type Position = Pick<Outbound, 'dueAt' | 'queuedReason'>
 
 /** The position of a new message at the end of its conversation's queue. */
@@ -272,7 +272,7 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   tx.execute(quiet, { lineId, now })
 }
 
-/** When a message that becomes uncertain now is announced. */
+/** The time when a message that becomes uncertain now is announced. */
 export function announcementAt(now: Timestamp): Timestamp {
   return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
 }
@@ -297,7 +297,7 @@ const UNSETTLED_MS_MAX = 7 * 86_400_000
 const UNSETTLED_MAX = 1_000
 const OPEN_MS_MAX = 30 * 86_400_000
 const OPEN_MAX = 10_000
-/** How long devices look for a file that hasn't arrived. */
+/** The time for which devices look for a file that hasn't arrived. */
 const AWAITED_MS_MAX = 86_400_000
 
 // One status at a time, from a seq on, so that the index gives both order and bound.

@@ -29,7 +29,7 @@ export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError'
 }
 
-/** Whether the database is unusable or damaged, so that no retry helps. */
+/** True if the database is unusable or damaged, so that no retry helps. */
 export function isUnusableDatabase(error: unknown): boolean {
   return error instanceof UnusableDatabaseError || isCorrupt(error)
 }
@@ -149,7 +149,7 @@ function noteUnchecked(sqlite: Database, from: number): void {
     .run({ name: UNCHECKED_FROM, from: String(from) })
 }
 
-/** Whether the disk is full or fails, or another process interferes: a later start may succeed. */
+/** True if the disk is full or fails, or another process interferes: a later start may succeed. */
 function isPassing(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM)/.test(codeOf(error) ?? '')
 }

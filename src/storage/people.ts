@@ -30,7 +30,7 @@ export type PersonFields = ContactFields & { readonly handle: Handle }
 
 export type Person = PersonFields &
   Pick<typeof people.$inferSelect, 'seq' | 'createdAt' | 'updatedAt'> & {
-    /** Whether the person has opted out of messages from one line or from all. */
+    /** True if the person has opted out of messages from one line or from all. */
     readonly isOptedOut: boolean
   }
 

@@ -7,7 +7,7 @@ import { IS_HISTORY } from './conversations.ts'
 import type { Db } from './database.ts'
 import { isOfLines, limitValue } from './statement.ts'
 
-/** How many of each line's newest messages with the recipient are examined; history doesn't count. */
+/** The number of each line's newest messages with the recipient that are examined; history doesn't count. */
 const NEWEST_MAX = 200
 
 export type Evidence = {

@@ -31,7 +31,7 @@ export type RestoreOrder = {
   readonly now: Timestamp
   /** The options of this version; other names in the backup's `hookline.env` aren't restored. */
   readonly options?: OptionTable | undefined
-  /** Whether programs, hosts, ports, files and passwords of its `hookline.env` are restored too. */
+  /** True if programs, hosts, ports, files and passwords of its `hookline.env` are restored too. */
   readonly takesEnvironment?: boolean | undefined
   /** The author of the restore and the name of the backup, for the audit trail. */
   readonly origin?: Origin | undefined
@@ -51,7 +51,7 @@ export type Restored = {
   /** The folder with the replaced files; null if there were none. */
   readonly aside: string | null
   readonly uncertainCount: number
-  /** What may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
+  /** Everything that may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
   readonly cameBack: readonly CameBack[]
   /** The number of attachments whose file neither the store nor the backup has. */
   readonly missingCount: number

@@ -156,9 +156,9 @@ export const conversations = sqliteTable(
     readSeq: integer('read_seq').notNull().default(0),
     /** Received messages after `readSeq`. */
     unreadCount: integer('unread_count').notNull().default(0),
-    /** Whether the last message was received. */
+    /** True if the last message was received. */
     isUnanswered: flag('is_unanswered').notNull().default(false),
-    /** Whether a person answers here, so that programs should not. */
+    /** True if a person answers here, so that programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
     /** The conversation to which its last message moved; null if it still has messages. */
     movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
@@ -212,7 +212,7 @@ export const messages = sqliteTable(
     source: text('source').$type<MessageSource>().notNull(),
     /** The API key that sent it. */
     keyId: text('key_id').$type<KeyId>(),
-    /** Whether the caller named the line. */
+    /** True if the caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
     /** Earliest send time, start of the 24-hour expiry, and order within the conversation. */
@@ -223,7 +223,7 @@ export const messages = sqliteTable(
      * one that waits for its files (null once published).
      */
     dueAt: at('due_at'),
-    /** How often all lines have refused it, and the lines that refused it in this round. */
+    /** The number of times that all lines have refused it, and the lines that refused it in this round. */
     round: integer('round').notNull().default(0),
     refusedBy: text('refused_by', { mode: 'json' }).$type<readonly LineId[]>(),
     contactHold: text('contact_hold').$type<ContactHold>().notNull().default('none'),
@@ -276,7 +276,7 @@ export const messages = sqliteTable(
   ],
 )
 
-/** What a group chat has in addition to its row in `conversations`. */
+/** Everything that a group chat has in addition to its row in `conversations`. */
 export const groups = sqliteTable(
   'groups',
   {

@@ -62,7 +62,7 @@ function trigramsOf(words: readonly string[]): string | null {
   return few.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ')
 }
 
-/** Whether `shown` contains every word of the query, or `handle` its digits. */
+/** True if `shown` contains every word of the query, or `handle` its digits. */
 function fits({ words, digits }: Query, shown: string, handle: string): boolean {
   const text = folded(shown)
   const isNumber = digits !== null && handle.replaceAll(/\D/g, '').includes(digits)
@@ -356,12 +356,12 @@ export function indexNext(tx: Tx, limit: number): void {
   }
 }
 
-/** Whether rows indexed by an earlier version aren't in usual letters yet. */
+/** True if rows indexed by an earlier version aren't in usual letters yet. */
 function hasOldWords(db: Db): boolean {
   return FOLLOWED.some(({ isOld }) => db.row(isOld) !== null)
 }
 
-/** Whether the index doesn't have every row yet. */
+/** True if the index doesn't have every row yet. */
 export function isIndexBehind(db: Db): boolean {
   return hasOldWords(db) || FOLLOWED.some(({ waits }) => db.row(waits, { limit: 1 }) !== null)
 }

@@ -12,7 +12,7 @@ export type SnapshotOrder = {
   readonly to: string
   /** Files stored in the copy: see `takeFiles`. */
   readonly files: readonly CarriedFile[]
-  /** Whether to make the folder again if it was deleted: only for the relay's own folder. */
+  /** Set only for the relay's own folder, which is made again if it was deleted. */
   readonly makesFolder?: true
 }
 

@@ -7,17 +7,17 @@ export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError'
 }
 
-/** Whether the disk is full, or the file's size limit or quota is reached. */
+/** True if the disk is full, or the file's size limit or quota is reached. */
 export function isDiskFull(error: unknown): boolean {
   return codesOf(error).some((code) => ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code))
 }
 
-/** Whether the file itself is damaged. */
+/** True if the file itself is damaged. */
 export function isCorrupt(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(CORRUPT|NOTADB)/.test(code))
 }
 
-/** Whether the file or the disk is damaged. */
+/** True if the file or the disk is damaged. */
 export function isDamage(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
 }
@@ -55,7 +55,7 @@ export function storageFull(
 
 export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
 
-/** The error for damage or a failing disk, which tells the owner which file and what to do. */
+/** The error for damage or a failing disk; it names the file and what to do. */
 export function damageFound(place: DatabasePlace, cause: unknown): Error {
   const { database } = place
   const message = isCorrupt(cause)
@@ -64,7 +64,7 @@ export function damageFound(place: DatabasePlace, cause: unknown): Error {
   return new Error(message, { cause })
 }
 
-/** How to get a database back; the end of a sentence. */
+/** A way to get a database back; the end of a sentence. */
 export function wayBack({ backups }: Pick<DatabasePlace, 'backups'>): string {
   const where = backups === undefined ? '' : ` (backups: ${backups})`
   return `restore a backup with "hookline restore FILE"${where}`

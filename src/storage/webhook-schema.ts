@@ -30,14 +30,14 @@ export const webhooks = sqliteTable(
     events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
     isActive: flag('is_active').notNull(),
     description: text('description'),
-    /** Whether payloads contain links to files that need no key. */
+    /** True if payloads contain links to files that need no key. */
     attachmentLinks: flag('attachment_links').notNull().default(false),
     /** The lines whose events it gets; null for all. */
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
-    /** Whether its URL was set by a key without the scope for private addresses. */
+    /** True if its URL was set by a key without the scope for private addresses. */
     isPublicOnly: flag('is_public_only').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
-    /** When its user paused it; null if not paused, or paused by an earlier version. */
+    /** The time when its user paused it; null if not paused, or paused by an earlier version. */
     pausedAt: at('paused_at'),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
@@ -111,9 +111,9 @@ export const deliveries = sqliteTable(
     attemptCount: integer('attempt_count').notNull().default(0),
     scheduledCount: integer('scheduled_count').notNull().default(0),
     nextAttemptAt: at('next_attempt_at'),
-    /** When a caller asked for an extra attempt; null once that was made. */
+    /** The time when a caller asked for an extra attempt; null once that was made. */
     requestedAt: at('requested_at'),
-    /** When a replay or a retry queued it; equals `created_at` if the replay made it. */
+    /** The time when a replay or a retry queued it; equals `created_at` if the replay made it. */
     replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
@@ -154,7 +154,7 @@ export const attempts = sqliteTable(
     statusCode: integer('status_code'),
     error: text('error'),
     responseExcerpt: text('response_excerpt'),
-    /** Whether it went to a private address: keys don't see the answer. */
+    /** True if it went to a private address: keys don't see the answer. */
     isPrivateTarget: flag('is_private_target').notNull(),
   },
   (t) => [

@@ -37,7 +37,7 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
-  /** Why nothing is written anymore. */
+  /** The reason why nothing is written anymore. */
   #refusal: Error | null = null
 
   /**

@@ -35,7 +35,7 @@ const GATHER_MS = 100
 const GATHERED_MAX = 1_000
 const RUSH_GATHER_MS = 1_000
 const KEPT_MAX = 10_000
-/** How long changes are recorded after the last watcher left, because it may come back. */
+/** The time for which changes are recorded after the last watcher left, because it may come back. */
 const LINGER_MS = 60_000
 const EPOCH_BYTES = 6
 
@@ -62,7 +62,7 @@ export class ChangeFeed {
     this.#random = tools.random
   }
 
-  /** Whether changes are recorded; hot paths skip their work if not. */
+  /** True if changes are recorded; hot paths skip their work if not. */
   get isWatched(): boolean {
     return this.#isWatched
   }

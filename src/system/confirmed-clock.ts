@@ -33,7 +33,7 @@ type Span = { readonly from: number; readonly to: number }
 export type ClockMemory = {
   /** The newest time of the relay. */
   readonly at: number
-  /** How far the wall clock is ahead by a jump that is still in doubt. */
+  /** The lead of the wall clock by a jump that is still in doubt. */
   readonly aheadMs: number
   /** Confirmed jumps, oldest first. */
   readonly jumps: readonly Span[]
@@ -46,9 +46,9 @@ export type ClockDoubt = {
   readonly doubt: 'jumped' | 'was_off' | 'is_behind'
   /** The time in doubt. */
   readonly ms: number
-  /** When the wall clock was set or the relay started, in elapsed milliseconds. */
+  /** The time when the wall clock was set or the relay started, in elapsed milliseconds. */
   readonly since: number
-  /** When the doubt ends, in the relay's time, if the clock isn't set again. */
+  /** The time when the doubt ends, in the relay's time, if the clock isn't set again. */
   readonly until: number
 }
 
@@ -75,7 +75,7 @@ export class ConfirmedClock implements Clock {
   #held: ClockDoubt['doubt'] | null = null
   /** The relay's offset before the wall clock was set back, if less than an hour ago. */
   #setBackFrom: number | null = null
-  /** When the wall clock was last set, in elapsed milliseconds. */
+  /** The time when the wall clock was last set, in elapsed milliseconds. */
   #steadySince: number
   #jumps: readonly Span[]
   #off: ClockMemory['off']
@@ -132,7 +132,7 @@ export class ConfirmedClock implements Clock {
   }
 
   /**
-   * Whether a message that waits since `waitsFrom` would be older than `ms` if doubtful time off counted. Messages
+   * True if a message that waits since `waitsFrom` would be older than `ms` if doubtful time off counted. Messages
    * accepted since this start don't age by it, because it was before.
    */
   mayBeOlder({ createdAt, waitsFrom }: Waiting, ms: number): boolean {
@@ -148,12 +148,12 @@ export class ConfirmedClock implements Clock {
     return Math.min(this.now(), this.wall()) - offMs
   }
 
-  /** Whether the wall clock has run like the monotonic one for an hour. */
+  /** True if the wall clock has run like the monotonic one for an hour. */
   isSteady(): boolean {
     return this.#elapsed() - this.lastSetAt() >= STEADY_MS
   }
 
-  /** When the wall clock was last set or the relay started, in elapsed milliseconds. */
+  /** The time when the wall clock was last set or the relay started, in elapsed milliseconds. */
   lastSetAt(): number {
     this.#look()
     return this.#steadySince
@@ -251,7 +251,7 @@ export class ConfirmedClock implements Clock {
     this.#offset = this.#wallOffset
   }
 
-  /** Whether the machine slept since the last look; counts that time as elapsed. */
+  /** True if the machine slept since the last look; counts that time as elapsed. */
   #hasSlept(): boolean {
     const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#awake
     if (sleptMs - this.#sleptMs < SLEPT_MS_MIN) return false

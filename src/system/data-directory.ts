@@ -59,7 +59,7 @@ export function dataDirectoryAt(path: string) {
     outgoing: join(path, 'outgoing'),
     /** An uploaded backup, until it is restored. */
     incoming: join(path, 'incoming'),
-    /** What a box knows about its head. A data directory is a relay's or a box's, never both. */
+    /** The facts that a box knows about its head. A data directory is a relay's or a box's, never both. */
     boxFile: join(path, 'box.json'),
     /** The journal of a box. */
     boxDatabase: join(path, 'box.db'),
@@ -71,7 +71,7 @@ export function dataDirectoryAt(path: string) {
   }
 }
 
-/** Whether the data directory is a box's. */
+/** True if the data directory is a box's. */
 export function isOfBox({ boxFile }: Pick<DataDirectory, 'boxFile'>): boolean {
   return existsSync(boxFile)
 }

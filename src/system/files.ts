@@ -24,7 +24,7 @@ export function restrictNewFiles(): void {
   process.umask(0o077)
 }
 
-/** Whether every user of this machine can read a file, by its mode and those of all folders above it. */
+/** True if every user of this machine can read a file, by its mode and those of all folders above it. */
 export function isReadableByAll(path: string): boolean {
   const lets = (one: string, bit: number): boolean =>
     (statSync(one).mode & bit) !== 0 && (one === dirname(one) || lets(dirname(one), 0o001))

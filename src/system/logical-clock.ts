@@ -11,7 +11,7 @@ import type { Random } from './random.ts'
 
 const COUNTER_MAX = 0xfff
 
-/** How fast timestamps go on while the wall clock is behind: it catches up, and delays still end. */
+/** The speed at which timestamps go on while the wall clock is behind: it catches up, and delays still end. */
 const SPEED_WHEN_AHEAD = 0.5
 
 /**
@@ -23,7 +23,7 @@ export class LogicalClock {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
-  /** When (monotonic) a timestamp was last ahead of the wall clock; null once that has caught up. */
+  /** The time when (monotonic) a timestamp was last ahead of the wall clock; null once that has caught up. */
   #aheadAt: number | null = null
   #idAt = 0
   #counter = 0

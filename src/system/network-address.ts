@@ -42,7 +42,7 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
-/** How long to wait for a silent address before the next one is called. */
+/** The time to wait for a silent address before the next one is called. */
 const HEAD_START_MS = 250
 
 /**
@@ -81,7 +81,7 @@ async function connected(host: string, port: number, signal: AbortSignal): Promi
   await answer.promise.finally(() => socket.destroy())
 }
 
-/** Whether it is a loopback IP address; false for a name. */
+/** True if it is a loopback IP address; false for a name. */
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
 }
@@ -96,14 +96,14 @@ export function ownAddresses(): readonly OwnAddress[] {
   )
 }
 
-/** Whether it is an IP address of this machine: loopback, or of one of its interfaces. */
+/** True if it is an IP address of this machine: loopback, or of one of its interfaces. */
 export function isOwnAddress(address: string): boolean {
   if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.some((own) => own.address === address)
 }
 
-/** Whether a connection to the host of a URL stays on this machine. */
+/** True if a connection to the host of a URL stays on this machine. */
 async function isThisMachine(host: string, lookup: Lookup): Promise<boolean> {
   const address = host.replace(/^\[|\]$/g, '')
   if (/(?:^|\.)localhost\.?$/.test(host) || /^(?:0\.0\.0\.0|::)$/.test(address)) return true

@@ -9,7 +9,7 @@ export type Surroundings = {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The base of relative paths. */
   readonly folder: string
-  /** Whether standard output and error are a terminal. */
+  /** True if standard output and error are a terminal. */
   readonly isTerminal: boolean
   /** The width of the terminal on standard output; null if that isn't a terminal. */
   readonly columns: number | null

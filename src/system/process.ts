@@ -12,15 +12,15 @@ export type ProcessOrder = {
   readonly args: readonly string[]
   /** Standard input; empty by default. */
   readonly input?: string | undefined
-  /** When SIGTERM is sent. */
+  /** The time when SIGTERM is sent. */
   readonly timeoutMs: number
-  /** When SIGKILL is sent. */
+  /** The time when SIGKILL is sent. */
   readonly killAfterMs: number
   /** Most bytes kept of each output, from its beginning; 65,536 by default. */
   readonly outputBytesMax?: number | undefined
 }
 
-/** How a child process ended, with its output until then (UTF-8). */
+/** The end of a child process, with its output until then (UTF-8). */
 export type ProcessEnd =
   | {
       readonly end: 'exited'
