@@ -33,7 +33,7 @@ type Span = { readonly from: number; readonly to: number }
 export type ClockMemory = {
   /** The newest time of the relay. */
   readonly at: number
-  /** The lead of the wall clock by a jump that is still in doubt. */
+  /** Milliseconds by which the wall clock is ahead after a jump that is still in doubt. */
   readonly aheadMs: number
   /** Confirmed jumps, oldest first. */
   readonly jumps: readonly Span[]
