@@ -1,23 +1,23 @@
-// Files that travel with messages. The bytes lie in the data directory under their SHA-256; a row says
-// what is known of one file, and whether its bytes are here.
+// Files sent with messages. The bytes are in the data directory under their SHA-256; a row says what is known
+// about a file, and whether its bytes are here.
 
 export const ATTACHMENT_STATES = [
-  /** The device has announced the file and not got it yet. */
+  /** The device has announced the file but doesn't have it yet. */
   'pending',
   'available',
-  /** The device could not get it. */
+  /** The device couldn't get it. */
   'failed',
-  /** The device or a restored backup does not have it any more. */
+  /** The device or a restored backup no longer has it. */
   'missing',
-  /** The quota was full: its name and size are all that is known. */
+  /** The quota was full: only its name and size are kept. */
   'not_kept',
   /** Deleted by retention or by a caller; the metadata stays. */
   'deleted',
 ] as const
 export type AttachmentState = (typeof ATTACHMENT_STATES)[number]
 
-/** Attachments of one message. */
+/** Most attachments of one message. */
 export const ATTACHMENTS_MAX = 10
-/** An upload that no message uses is deleted after this. */
+/** After this time an upload that no message uses is deleted. */
 export const UNUSED_UPLOAD_MS_MAX = 24 * 3_600_000
 export const FILENAME_BYTES_MAX = 255

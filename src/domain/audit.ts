@@ -2,13 +2,13 @@
 
 import type { KeyId } from './ids.ts'
 
-/** `dashboard` is the owner there; `relay` is the relay itself, for what it finds at a start. */
+/** `dashboard` is the owner in the dashboard; `relay` is the relay itself, for what it finds at a start. */
 export const ACTOR_KINDS = ['key', 'cli', 'dashboard', 'member', 'relay'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 export type Actor = {
   readonly kind: ActorKind
-  /** The key, the member, or the short id of the dashboard session; null where the kind says it all. */
+  /** The key, the member, or the short id of the dashboard session; null if the kind says it all. */
   readonly id: string | null
 }
 
@@ -16,11 +16,11 @@ export type Origin = {
   readonly actor: Actor
   /** The client's IP address; null on the control socket and on the command line. */
   readonly address: string | null
-  /** The request's id; null where no request asked. */
+  /** The request's id; null if it wasn't a request. */
   readonly requestId: string | null
 }
 
-/** A command that works on the file itself, while no relay runs. */
+/** A command that works on the database itself, while no relay runs. */
 export const COMMAND_LINE: Origin = {
   actor: { kind: 'cli', id: null },
   address: null,
@@ -110,7 +110,7 @@ export const THING_KINDS = [
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 
-/** The thing that an entry speaks of; there is one relay and one dashboard, which need no id. */
+/** The thing that an entry is about; the relay and the dashboard need no id. */
 export type Thing = { readonly kind: ThingKind; readonly id: string | null }
 
 /** Fields by their names in the API; never a secret. */
@@ -122,7 +122,7 @@ export type AuditFields = Readonly<
 export type AuditedChange = {
   readonly action: AuditAction
   readonly about: Thing
-  /** Null where there was nothing before, or nothing is known of it. */
+  /** Null if there was nothing before, or it isn't known. */
   readonly before?: AuditFields | null | undefined
   readonly after?: AuditFields | null | undefined
 }
@@ -135,8 +135,8 @@ export function makerOf({ actor }: Origin): KeyId | 'cli' | 'dashboard' {
 }
 
 /**
- * The fields that differ, as they were and as they are; null where none does. A side that is null
- * leaves the other one whole.
+ * The fields that differ, before and after; null if none does. If one side is null, the other is returned
+ * whole.
  */
 export function changedFields({
   before = null,

@@ -1,21 +1,21 @@
-// The relay's opinion of a receiver. Once it has failed twice in a row, a probe goes out now and then whatever the
-// schedules of its deliveries say, so that a receiver that is back is noticed soon. After five failures
-// in a row the breaker is open: nothing but probes goes out, one at a time, until the first success
-// closes it. Pure: the delivery loop keeps the state and says what happened.
+// The circuit breaker of a webhook's receiver. After two failures in a row, a probe is sent now and then, whatever
+// the schedules of its deliveries say, so that a recovered receiver is noticed soon. After five failures in a
+// row the breaker is open: only probes are sent, one at a time, until the first success closes it. Pure: the
+// delivery loop keeps the state and reports what happened.
 
 import { timestamp, type Timestamp } from './ids.ts'
 import type { DisabledReason } from './webhook.ts'
 
 export type Breaker = {
-  /** Failures since the last success: of probes while it is open, of all others while it is closed. */
+  /** Failures since the last success; while open, only probes count, and while closed, everything else. */
   readonly failuresInRow: number
-  /** Time of the first of them. */
+  /** Time of the first of these failures. */
   readonly failingSince: Timestamp | null
-  /** Until then nothing goes out but what the owner asks for: the receiver's own wish. */
+  /** Until then, as the receiver asked, nothing is sent except what the owner requests. */
   readonly restUntil: Timestamp | null
-  /** Time at which the next probe is due; null where none is needed, or an open breaker has had none. */
+  /** The time when the next probe is due; null if none is needed, or an open breaker hasn't had one yet. */
   readonly probeAt: Timestamp | null
-  /** Time of its first 410. */
+  /** Time of the first 410 answer. */
   readonly goneAt: Timestamp | null
 }
 
@@ -23,12 +23,12 @@ export type Failure = {
   readonly startedAt: Timestamp
   readonly at: Timestamp
   readonly statusCode: number | null
-  /** Milliseconds for which the receiver asked to be left alone. */
+  /** Milliseconds for which the receiver asked not to be called. */
   readonly askedMs: number | null
   readonly isProbe: boolean
-  /** True where the event itself is refused: it failed before, and another event succeeded since. */
+  /** True if the receiver refuses this event itself: it failed before, and another event succeeded since. */
   readonly isOfEvent: boolean
-  /** Age of something, counting confirmed time only. */
+  /** Age in milliseconds, counting only confirmed time. */
   readonly ageOf: (at: Timestamp) => number
 }
 
@@ -41,7 +41,7 @@ export const CLOSED: Breaker = {
 }
 
 const OPENS_AT_FAILURES = 5
-/** A receiver that was away for ten minutes is noticed within one. */
+/** A receiver that was down for ten minutes is noticed within one. */
 const PROBE_SHARE = 1 / 10
 const PROBE_MS_MIN = 2_000
 const PROBE_MS_MAX = 5 * 60_000
@@ -54,7 +54,7 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
-/** What "failing" means wherever the state of a webhook is shown. */
+/** True if a webhook is shown as failing. */
 export function isFailing(
   { isActive, breaker }: { readonly isActive: boolean; readonly breaker: Breaker },
   isUnreachable: boolean,
@@ -62,25 +62,25 @@ export function isFailing(
   return isActive && (isUnreachable || isOpen(breaker))
 }
 
-/** True when it is time to check whether the receiver is back. */
+/** True if it is time to check the receiver again. */
 export function isProbeDue(breaker: Breaker, now: number): boolean {
   const { probeAt } = breaker
   return probeAt === null ? isOpen(breaker) : probeAt <= now
 }
 
-/** A success forgives everything; a rest that the receiver asked for ends by a probe only. */
+/** The breaker after a success: closed. Only a probe ends a rest that the receiver asked for. */
 export function afterSuccess(breaker: Breaker, isProbe: boolean): Breaker {
   const isUntouched = breaker.failuresInRow === 0 && breaker.goneAt === null
   if (isUntouched) return breaker
   return { ...CLOSED, restUntil: isProbe ? null : breaker.restUntil }
 }
 
-/** True when nothing has succeeded for so long that the receiver was down, rather than refused one event. */
+/** True if nothing has succeeded for so long that the receiver was down, rather than refusing one event. */
 export function wasAway({ failingSince }: Breaker, now: number): boolean {
   return failingSince !== null && now - failingSince >= PROBE_MS_MIN
 }
 
-/** The breaker after a failure, and why the webhook must be deactivated, or null. */
+/** The breaker after a failure, and why the webhook must be deactivated, if it must. */
 export function afterFailure(
   breaker: Breaker,
   failure: Failure,
@@ -95,19 +95,19 @@ export function afterFailure(
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
     failingSince: isNews ? failingSince : breaker.failingSince,
     restUntil: later(breaker.restUntil, asked),
-    // The first retry of a delivery is soon enough to distinguish an outage from a single refusal.
+    // After one failure, the first retry comes soon enough to distinguish an outage from a single refusal.
     probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }
   return { breaker: next, disable: reasonToDisable(next, failure) }
 }
 
-/** A new address deserves a probe at once, and its own time to fail. */
+/** The breaker for a new URL: it gets a probe at once, and counts its own time of failing. */
 export function forNewUrl(breaker: Breaker): Breaker {
   return { ...CLOSED, failuresInRow: Math.min(breaker.failuresInRow, OPENS_AT_FAILURES) }
 }
 
-/** The breaker after the wall clock stepped back by `ms`. */
+/** The breaker after the wall clock was set back by `ms`. */
 export function movedBack(breaker: Breaker, ms: number): Breaker {
   const moved = (at: Timestamp | null) => (at === null ? null : plus(at, -ms))
   return {
@@ -119,7 +119,7 @@ export function movedBack(breaker: Breaker, ms: number): Breaker {
   }
 }
 
-/** No rest and no probe further away than it can be, by a clock that may have stepped meanwhile. */
+/** Limits the rest and the next probe to their maximum, in case the clock was set back. */
 export function clamped(breaker: Breaker, now: number): Breaker {
   return {
     ...breaker,
@@ -128,13 +128,13 @@ export function clamped(breaker: Breaker, now: number): Breaker {
   }
 }
 
-/** A tenth of the time for which the receiver has been away, from when the last attempt began. */
+/** The time of the next probe: a tenth of the outage so far after the last attempt began. */
 function probeAfter({ startedAt, at }: Failure, failingSince: Timestamp): Timestamp {
   const delayMs = (at - failingSince) * PROBE_SHARE
   return plus(startedAt, Math.min(Math.max(delayMs, PROBE_MS_MIN), PROBE_MS_MAX))
 }
 
-/** Any other answer takes a 410 back; no answer at all says nothing about it. */
+/** Any other answer cancels a 410; a missing answer doesn't. */
 function goneAfter(breaker: Breaker, { statusCode, at }: Failure): Timestamp | null {
   if (statusCode === null) return breaker.goneAt
   return statusCode === 410 ? (breaker.goneAt ?? at) : null
@@ -147,7 +147,7 @@ function reasonToDisable(breaker: Breaker, { statusCode, ageOf }: Failure): Disa
   return ageOf(failingSince) >= FAILING_MS_MIN ? 'failing' : null
 }
 
-/** Null where neither is known. */
+/** The later time; null if both are null. */
 export function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
   if (a === null || b === null) return a ?? b
   return a > b ? a : b

@@ -1,7 +1,7 @@
-// The fields of a contact, each once. The API's schemas, storage, search, CSV and vCard files, the form of the page
-// and the options of the command line are derived from them: a new field is a row here and a column with its migration.
+// The fields of a contact. The API's schemas, storage, search, CSV and vCard files, the dashboard's form and the
+// command line's options are derived from them: a new field needs a row here and a column with its migration.
 
-/** What the owner keeps about a person, under a number or an email address. */
+/** The data that the owner stores about a person. */
 export type ContactFields = {
   readonly name: string
   readonly note: string | null
@@ -15,12 +15,12 @@ export type FieldRow = {
   readonly kind: 'line' | 'text' | 'list'
   readonly isRequired?: true
   readonly label: string
-  /** Characters of a text, or of each text of a list. */
+  /** Most characters of a text, or of each text of a list. */
   readonly lengthMax: number
   readonly example?: string
-  /** Whether searches look into it: the triggers of `people_search` have to agree. */
+  /** True if it is searched; must match the triggers of `people_search`. */
   readonly isSearched: boolean
-  /** The names of its column in a CSV file, in lower case. */
+  /** Names of its column in a CSV file, in lower case. */
   readonly csv: RegExp
   /** Its property in a vCard. */
   readonly vcard: string
@@ -56,16 +56,16 @@ export const CONTACT_FIELDS: Readonly<Record<ContactField, FieldRow>> = {
   },
 }
 
-/** A list has at most so many texts. */
+/** Most texts in a list. */
 export const LIST_LENGTH_MAX = 20
 
 // The keys of the table are its names.
 export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as readonly ContactField[]
 
-/** The fields beside the name. */
+/** All fields except the name. */
 export const OTHER_FIELDS = CONTACT_FIELD_NAMES.filter((field) => field !== 'name')
 
-/** A contact with the texts that `textsOf` gives for each field; blank ones count as none. */
+/** A contact from the texts that `textsOf` returns for each field; blank texts are ignored. */
 export function contactFields(
   textsOf: (row: FieldRow, name: ContactField) => readonly string[],
 ): ContactFields {
@@ -75,22 +75,19 @@ export function contactFields(
     const filled = texts.filter((text) => text.trim() !== '')
     if (row.kind === 'list') return [name, filled]
     const text = row.kind === 'line' ? filled[0] : texts.join('\n')
-    return [name, filled.length === 0 ? emptyText(row) : text]
+    const empty = row.isRequired === true ? '' : null
+    return [name, filled.length === 0 ? empty : text]
   })
-  return Object.fromEntries(entries) as ContactFields // Each row's kind is that of its type.
+  return Object.fromEntries(entries) as ContactFields // Each row's kind matches its type.
 }
 
-function emptyText({ isRequired }: FieldRow): '' | null {
-  return isRequired === true ? '' : null
-}
-
-/** The texts of a field's value: none if it is empty. */
+/** The texts in a field's value; none if it is empty. */
 export function textsIn(value: string | readonly string[] | null | undefined): readonly string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   return value ?? []
 }
 
-/** The texts of a field as a person types them, with commas between those of a list. */
+/** The texts in a field as a person types it; a list is separated by commas. */
 export function typedTexts({ kind }: FieldRow, typed: string): readonly string[] {
   return kind === 'list' ? typed.split(',').map((text) => text.trim()) : [typed]
 }

@@ -1,28 +1,27 @@
-// New contacts of a line, and what counts against its daily limit. A contact is new
-// when the line has no history with it. One new contact takes one place of the day, however many
-// messages go to it: `reserved` while its messages wait, `spent` on the day on which one of them
-// passed its point of no return. A reserved place counts on every day until it is spent or given
-// back, so an accepted message keeps its place over midnight.
+// The daily limit of new contacts. A contact is new if the line has no history with it. One new contact takes one
+// place of the day, however many messages it gets: `reserved` while its messages wait, `spent` on the day when one
+// of them passed its point of no return. A reserved place counts on every day until it is spent or given back, so
+// an accepted message keeps its place over midnight.
 
 import type { Day } from './days.ts'
 
 /** A line's history with one handle. */
 export type DailyContact = {
-  /** Since when there is history, or null. */
+  /** Since when the line has history with it, or null. */
   readonly knownAt: number | null
-  /** Messages to it that hold a place and wait. */
+  /** The number of waiting messages to it that hold a place. */
   readonly queued: number
-  /** Messages to it that hold a place, passed their point of no return, and are not proven unsent. */
+  /** The number of messages to it that hold a place, passed their point of no return, and aren't proven unsent. */
   readonly passed: number
-  /** The day on which the first of `passed` passed. */
+  /** The day when the first of the `passed` messages passed. */
   readonly spentDay: Day | null
 }
 
 export const NO_CONTACT: DailyContact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
 
 /**
- * A message's share of its line's budget: nothing (`none`) where the contact is known, and `undecided`
- * where the line was offline when the message was accepted.
+ * A message's place in its line's daily limit: `none` if the contact is known, and `undecided` if the line was
+ * offline when the message was accepted.
  */
 export const CONTACT_HOLDS = ['none', 'undecided', 'reserved', 'spent'] as const
 export type ContactHold = (typeof CONTACT_HOLDS)[number]
@@ -52,7 +51,7 @@ export function stepContact(contact: DailyContact, step: ContactStep, today: Day
   }
 }
 
-/** The contact of a person for whom a line has had two, one for each spelling. */
+/** Joins a person's two contacts of a line, one for each spelling. */
 export function joinedContact(one: DailyContact, other: DailyContact): DailyContact {
   return {
     knownAt: earlier(one.knownAt, other.knownAt),
@@ -72,16 +71,16 @@ export function placeOf(contact: DailyContact): 'none' | 'reserved' | Day {
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }
 
-/** Used part of a line's daily limit: `near` from four fifths on. */
+/** The used part of a line's daily limit: `near` from 80 % on. */
 export type LimitLevel = 'room' | 'near' | 'reached'
 
 const NEAR_FROM = 0.8
 const NEAR_UNTIL = 0.7
 
 /**
- * The level of a line that had the level `before` at the same limit. A message that fails gives its place
- * back and the next one takes it again, so a level ends only some way below where it begins: `reached`
- * when two places are free, `near` when less than 70 % is used. A limit of 0 is a decision, not a shortage.
+ * The level of a line whose level was `before` at the same limit. A failed message gives its place back and the
+ * next one takes it again, so a level ends only well below where it begins: `reached` when two places are free,
+ * `near` when less than 70 % is used. A limit of 0 is the owner's decision, not a shortage.
  */
 export function limitLevel(
   { used, limit }: { readonly used: number; readonly limit: number },

@@ -1,4 +1,4 @@
-/** Conversations with one person, with several, or both. */
+/** Conversations with one person, groups, or both. */
 export const CONVERSATION_TYPES = ['direct', 'group', 'all'] as const
 export type ConversationType = (typeof CONVERSATION_TYPES)[number]
 

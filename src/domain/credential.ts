@@ -1,6 +1,6 @@
 import type { BridgeId, KeyId } from './ids.ts'
 
-/** `key`: an API key. `bridge`: the token by which the shortcuts of an iPhone reach the relay. */
+/** `key`: an API key. `bridge`: the token with which an iPhone's shortcuts call the relay. */
 export type CredentialKind = 'key' | 'bridge'
 
 export type CredentialIds = { readonly key: KeyId; readonly bridge: BridgeId }
@@ -9,5 +9,5 @@ export type CredentialId = CredentialIds[CredentialKind]
 export const KEY_PREFIX = 'hl_live_'
 export const SECRET_PREFIX = 'hl_secret_'
 export const BRIDGE_TOKEN_PREFIX = 'hlb_'
-/** Code points of a key's name, and of a bridge's label. */
+/** Most code points in a key's name or a bridge's label. */
 export const CREDENTIAL_NAME_LENGTH_MAX = 100

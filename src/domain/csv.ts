@@ -1,11 +1,10 @@
-/** What a formula of a spreadsheet begins with, in full width too, and the spaces that one skips before it. */
+/** Characters that begin a spreadsheet formula, also in full width, or that spreadsheets skip before one. */
 const FORMULA = '[=+\\-@\\t\\r\\n＝＋－＠]'
 const BEGINS_FORMULA = new RegExp(`^${FORMULA}`)
 const GUARDED = new RegExp(`^'(?=${FORMULA})`)
 
 /**
- * A record of a table in CSV, as RFC 4180 has it. A cell that a spreadsheet would run as a formula begins
- * with an apostrophe.
+ * A CSV record (RFC 4180). A cell that a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function csvRecord(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
@@ -16,10 +15,10 @@ function csvCell(value: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A cell without the apostrophe of `csvRecord`. */
+/** Removes the apostrophe that `csvRecord` added. */
 export function withoutGuard(cell: string): string {
   return cell.replace(GUARDED, '')
 }
 
-/** Begins a table, so that spreadsheets read it as UTF-8. */
+/** Begins a CSV file, so that spreadsheets read it as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF'

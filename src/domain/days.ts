@@ -1,4 +1,4 @@
-// Days on the calendar of a time zone, with its summer time.
+// Calendar days of a time zone, with daylight saving time.
 
 import { DAY_MS } from './time.ts'
 
@@ -14,19 +14,19 @@ export function dayOf(ms: number, zone: string): Day {
   return EPOCH.until({ year, month, day }).days
 }
 
-/** Milliseconds since 1970; where summer time skips midnight, a day begins at the next moment. */
+/** Milliseconds since 1970; if daylight saving time skips midnight, the day begins at the next moment. */
 export function startOfDay(day: Day, zone: string): number {
   return dateOf(day).toZonedDateTime(zone).epochMilliseconds
 }
 
-/** As `2026-11-21`. */
+/** The day as `2026-11-21`. */
 export function dayName(day: Day): string {
   return dateOf(day).toString()
 }
 
-/** The name of a time zone as its data have it, or null where they have none such. */
+/** The canonical name of a time zone, or null if there is no such zone. */
 export function timeZoneNamed(text: string): string | null {
-  // Offsets are time zones to Temporal, and no names.
+  // Temporal also accepts offsets, which aren't names.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,59}$/.test(text)) return null
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId
@@ -35,12 +35,12 @@ export function timeZoneNamed(text: string): string | null {
   }
 }
 
-/** The days of a time zone that may change. */
+/** Days of a time zone that may change. */
 export type Days = {
   of(ms: number): Day
   /** Milliseconds since 1970 at which the day of `ms` ends. */
   endOf(ms: number): number
-  /** As "midnight UTC". */
+  /** For sentences: "midnight UTC". */
   midnight(): string
   zone(): string
 }

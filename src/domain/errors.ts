@@ -1,4 +1,4 @@
-// Errors for the caller. `http/errors.ts` alone knows which HTTP status a code has.
+// Errors for the caller. Only `http/errors.ts` knows the HTTP status of a code.
 
 export type ErrorCode =
   | 'invalid_request'
@@ -50,11 +50,11 @@ export type ErrorCode =
 
 export type Issue = { readonly path: string; readonly message: string }
 
-/** An answer to the caller: the message says what was wrong and what would be right. */
+/** An error for the caller: the message says what was wrong and what would be right. */
 export class RelayError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** Seconds after which the same request may do better; becomes `Retry-After`. */
+  /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -73,7 +73,7 @@ export class RelayError extends Error {
   }
 }
 
-/** A body, query or path that does not fit, with one issue for each place. */
+/** The error for an invalid body, query or path, with one issue for each place. */
 export function invalidRequest(...issues: readonly Issue[]): RelayError {
   const first = issues[0]
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `
@@ -81,7 +81,7 @@ export function invalidRequest(...issues: readonly Issue[]): RelayError {
   return new RelayError('invalid_request', message, { details: { issues } })
 }
 
-/** States what must hold; a failure is a fault of ours, never of the caller. */
+/** Throws unless `condition` holds; a failure is our bug, never the caller's fault. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`Assertion failed: ${message}`)
 }

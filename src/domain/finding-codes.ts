@@ -1,9 +1,9 @@
-// Every finding by its code. A new finding has a row here, the check that reports it, and its words in the guide.
+// Every finding by its code. A new finding needs a row here, the check that reports it, and its text in the guide.
 
 type FindingRow = {
-  /** Name of the guide that explains it, with the id of a heading; null if its own words say all. */
+  /** The guide and heading that explain it; null if its own text says everything. */
   readonly guide: string | null
-  /** Page of the dashboard where its owner acts. Without one, the page of the thing that it is about. */
+  /** The dashboard page where the owner can act; by default the page of the thing that it is about. */
   readonly page?: 'settings' | 'conversations' | 'uncertain_messages' | 'failed_messages'
 }
 
@@ -140,15 +140,13 @@ const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS
 
-const NO_ROW: FindingRow = { guide: null }
-
-/** The row of a code. A box of another version may report a code that has none here. */
+/** The row of a code; an empty one for an unknown code, which a box of another version may report. */
 export function findingRow(code: string): FindingRow {
   const rows: Readonly<Record<string, FindingRow>> = FINDINGS
-  return rows[code] ?? NO_ROW
+  return rows[code] ?? { guide: null }
 }
 
-/** Every place of a guide to which findings lead. */
+/** Every guide heading that findings link to. */
 export const FINDING_GUIDES: ReadonlySet<string> = new Set(
   Object.values<FindingRow>(FINDINGS).flatMap(({ guide }) => guide ?? []),
 )

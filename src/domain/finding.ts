@@ -2,27 +2,27 @@ import type { FindingCode } from './finding-codes.ts'
 import type { BoxId } from './ids.ts'
 import { countWords } from './number-words.ts'
 
-/** From good to know to what keeps something from working. */
+/** From "good to know" to "something doesn't work". */
 export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
 
 export type Severity = (typeof FINDING_SEVERITIES)[number]
 
-/** Something that is wrong, why, and what its owner can do about it, as a module or a driver reports it. */
+/** A problem, its cause, and what the owner can do about it, as a module or a driver reports it. */
 export type Finding = {
   readonly code: FindingCode
   readonly severity: Severity
   readonly title: string
   readonly why: string
   readonly fix: string
-  /** The device that it is about, or the id of a webhook; null for the whole driver, or the relay. */
+  /** The device or the id of the webhook that it is about; null for the whole driver or the relay. */
   readonly key: string | null
-  /** The box that it was found on; left out for this machine. */
+  /** The box where it was found; undefined for this machine. */
   readonly box?: BoxId | undefined
   /** The code of a finding that explains this one. */
   readonly depends_on: string | null
 }
 
-/** Kinds of things that a finding can be about; `device` is one without a line yet. */
+/** Kinds of things that a finding can be about; a `device` has no line yet. */
 export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook', 'box'] as const
 
 /** The thing that a finding is about. The relay itself needs no id. */
@@ -35,7 +35,7 @@ export type FindingSubject = {
 export type FindingScope = {
   readonly about: FindingSubject
   readonly lineId: string | null
-  /** The boxes that it was found on; left out for this machine. */
+  /** The boxes where it was found; undefined for this machine. */
   readonly boxes?: readonly BoxId[] | undefined
 }
 
@@ -46,7 +46,7 @@ export function lineScope(lineId: string, box: BoxId | null = null): FindingScop
   return { about: { kind: 'line', id: lineId }, lineId, ...(box !== null && { boxes: [box] }) }
 }
 
-/** Gives a finding its scope in place of its key. */
+/** Replaces a finding's key by its scope. */
 export function scoped(
   { key: _key, box, ...finding }: Finding,
   scope: FindingScope,
@@ -54,19 +54,19 @@ export function scoped(
   return { ...finding, scope: box === undefined ? scope : { ...scope, boxes: [box] } }
 }
 
-/** Days for which a finding can be snoozed at most: an error may hide lost messages. */
+/** Most days for which a finding can be snoozed; fewer for an error, which may hide lost messages. */
 export const SNOOZE_DAYS_MAX: Readonly<Record<Severity, number>> = {
   info: 365,
   warning: 365,
   error: 30,
 }
 
-/** True where `severity` is no worse than what was snoozed. */
+/** True if `severity` is no worse than what was snoozed. */
 export function isCovered(severity: Severity, snoozed: Severity): boolean {
   return FINDING_SEVERITIES.indexOf(severity) <= FINDING_SEVERITIES.indexOf(snoozed)
 }
 
-/** "1 problem, 6 warnings"; null where there is neither. Snoozed findings do not count. */
+/** "1 problem, 6 warnings", without snoozed findings; null if there are none. */
 export function findingWords(
   findings: readonly { readonly severity?: unknown; readonly snoozed_until?: unknown }[],
 ): string | null {

@@ -1,5 +1,5 @@
-// Who the other side of a conversation is. This file alone reads numbers and addresses, as people write them and as
-// devices spell them, and alone says whether two of them are the same person.
+// Who the other side of a conversation is. Only this file parses numbers and addresses, as people write them and as
+// devices spell them, and decides whether two of them are the same person.
 
 import {
   getCountries,
@@ -12,8 +12,8 @@ import {
 import type { Branded } from './ids.ts'
 
 /**
- * The other side of a conversation: a number in E.164, an email address in lower case, or, from a device, any string
- * of up to 255 characters, such as a short code or the name of a sender.
+ * The other side of a conversation: a number in E.164, an email address in lower case, or, from a device, any
+ * text of up to 255 characters, such as a short code or a sender's name.
  */
 export type Handle = Branded<string, 'Handle'>
 
@@ -32,16 +32,16 @@ const EMAIL =
 const NUMBER = /^\+?[\d\s().\-\u2010-\u2015/]+$/
 const HANDLE_LENGTH_MAX = 255
 const NUMBER_LENGTH_MAX = 64
-/** A shorter number without its area code is one of many, and short codes of companies are shorter. */
+/** Shorter numbers lack their area code, or are short codes of companies. */
 const NATIONAL_LENGTH_MIN = 7
-/** Length of a number in North America without its `1`. */
+/** Digits of a North American number without its `1`. */
 const NORTH_AMERICA_LENGTH = 10
-/** Marks of direction and other characters that nobody sees: Apple's Contacts copies them with a number. */
+/** Direction marks and other invisible characters: Apple's Contacts copies them with a number. */
 const INVISIBLE = /\p{Cf}/gu
-/** A number that a country writes in another way than abroad: a zero after the country code, or Mexico's former `1`. */
+/** Numbers that may be written with a digit not dialed from abroad: a zero after the country code, or Mexico's former `1`. */
 const MAY_HAVE_TRUNK_DIGIT = /^\+(?:[2-9]\d{0,2}0|521\d{10}$)/
 
-/** The sender that a test event names; a real line refuses to send to it. */
+/** The sender in test events; a real line refuses to send to it. */
 export const TEST_HANDLE = deviceHandle('+12025550100')
 
 /** A client's `to`: E.164 or an email address; null for anything else. */
@@ -54,10 +54,10 @@ export function parseRecipient(text: string): Recipient | null {
   return null
 }
 
-/** A handle exactly as a device spells it: cut to 255 characters, email addresses in lower case. */
+/** The handle for a device's spelling: cut to 255 characters, email addresses in lower case. */
 export function deviceHandle(text: string): Handle {
   const cut = text.slice(0, HANDLE_LENGTH_MAX).toWellFormed().replaceAll('\0', '\uFFFD')
-  return (cut.includes('@') ? cut.toLowerCase() : cut) as Handle // Normalised: the brand's meaning.
+  return (cut.includes('@') ? cut.toLowerCase() : cut) as Handle // The brand means "normalized".
 }
 
 /** True if a text is a number, in any form, that is too long for a short code. */
@@ -66,8 +66,8 @@ export function isNumber(text: string): boolean {
 }
 
 /**
- * The person behind a handle that a device spells in its own way: E.164 if the number can be only one, by the rules of
- * `home`, the country of the line. Short codes, names of senders and ambiguous numbers stay as the device spells them.
+ * The person behind a device's spelling: in E.164 if the number is unambiguous by the rules of `home`, the country
+ * of the line. Short codes, sender names and ambiguous numbers stay as the device spells them.
  */
 export function personOf(spelling: string, home: Home | null): Handle {
   const text = withoutWrapping(spelling)
@@ -96,7 +96,7 @@ export function homeOfNumber(number: string): Home | null {
   return { defaultCallingCode: parsed.countryCallingCode }
 }
 
-/** The country that all these numbers share; null if they are of several. */
+/** The country that all these numbers share; null if there is none. */
 export function commonHome(numbers: readonly string[]): Home | null {
   const homes = numbers.flatMap((number) => homeOfNumber(number) ?? [])
   const [first = null] = homes
@@ -108,7 +108,7 @@ export function homeOfCountry(code: string): Home | null {
   return country === undefined ? null : { defaultCountry: country }
 }
 
-/** The handle for a number or an email address that a person typed or pasted, or the reason why there is none. */
+/** The handle for a number or email address that a person typed or pasted, or why there is none. */
 export function understandRecipient(written: string, home: Home | null): Understood {
   const text = withoutWrapping(written)
   if (text.length > NUMBER_LENGTH_MAX && !text.includes('@')) return { why: 'is no phone number' }
@@ -123,20 +123,20 @@ export function understandRecipient(written: string, home: Home | null): Underst
   return number === null ? { why: 'is no valid international number' } : recipientOf(number)
 }
 
-/** The number in groups, as its country writes them; any other handle as it is. */
+/** The number grouped as its country writes it; any other handle unchanged. */
 export function groupedNumber(handle: string): string {
   if (!handle.startsWith('+') || handle.length > NUMBER_LENGTH_MAX) return handle
   const grouped = parsePhoneNumberFromString(handle)?.formatInternational() ?? handle
-  // Zeros that a country does not write are digits of the handle all the same.
+  // Grouping must not drop digits, such as zeros that a country doesn't write.
   return grouped.replaceAll(' ', '').replaceAll('-', '') === handle ? grouped : handle
 }
 
-/** A handle for logs: its last four characters at most, never the whole. */
+/** A handle for logs: at most its last four characters, never the whole. */
 export function maskHandle(handle: string): string {
   return handle.length <= 4 ? '…' : `…${handle.slice(-4)}`
 }
 
-/** The text without characters that nobody sees, with usual digits and signs, and without the scheme of a link. */
+/** The text with ordinary digits and signs, and without invisible characters and the scheme of a link. */
 function withoutWrapping(written: string): string {
   const text = written.normalize('NFKC').replaceAll(INVISIBLE, '').trim()
   return text.replace(/^(?:tel|sms|mailto):/i, '')
@@ -146,13 +146,13 @@ function isInternational(text: string): boolean {
   return /^\s*\(?(?:\+|00)/.test(text)
 }
 
-/** The number of a text that begins with `+` or `00`; null for one that can't exist. */
+/** The number in a text that begins with `+` or `00`; null if no such number can exist. */
 function international(text: string): string | null {
   const number = withoutTrunkDigit(`+${text.replaceAll(/\D/g, '').replace(/^00/, '')}`)
   return parsePhoneNumberFromString(number)?.isPossible() === true ? number : null
 }
 
-/** `+49 (0)170…` is written with a zero that nobody abroad dials. */
+/** Removes a zero that is written but not dialed from abroad, as in `+49 (0)170…`. */
 function withoutTrunkDigit(number: string): string {
   if (!MAY_HAVE_TRUNK_DIGIT.test(number)) return number
   if (number.startsWith('+521')) return `+52${number.slice('+521'.length)}`
@@ -181,17 +181,17 @@ function national(text: string, home: Home): PhoneNumber | undefined {
   return parsePhoneNumberFromString(text, { ...home, extract: false })
 }
 
-/** The number if its digits are exactly what people dial at home, or a prefix for calls abroad and the whole number. */
+/** The number if its digits are exactly what people dial within the country, or an international prefix and the whole number. */
 function nationalReading(text: string, digits: string, home: Home | null): string | null {
   const parsed = home === null ? undefined : national(text, home)
   if (parsed === undefined || parsed.ext !== undefined || !isCredible(parsed)) return null
   const usual = parsed.formatNational()
-  // A number that its country doesn't group is in no known range of it.
+  // If its country's format doesn't group a number, it isn't in a known range.
   const isUsual = /\D/.test(usual) && usual.replaceAll(/\D/g, '') === digits
   return isUsual || digits.endsWith(parsed.number.slice(1)) ? parsed.number : null
 }
 
-/** The number if its digits begin with the country code of home, and only the `+` is missing. */
+/** The number if its digits begin with the country code of `home`, so that only the `+` is missing. */
 function readingWithCode(digits: string, home: Home | null): string | null {
   const parsed = home === null ? undefined : parsePhoneNumberFromString(`+${digits}`)
   if (parsed === undefined || home === null) return null
@@ -205,7 +205,7 @@ function callingCodeOf(home: Home): string {
     : home.defaultCallingCode
 }
 
-/** Fictional numbers of North America, such as those of this manual, count as well. */
+/** True if the number is valid. North American fictional numbers, such as those in our guides, count too. */
 function isCredible(number: PhoneNumber): boolean {
   const isNorthAmerican = number.countryCallingCode === '1'
   return isNorthAmerican ? number.nationalNumber.length === NORTH_AMERICA_LENGTH : number.isValid()

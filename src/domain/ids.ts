@@ -1,5 +1,5 @@
-// Branded identifiers and times. An id is a prefix and a time-ordered UUIDv7 (RFC 9562) in lower-case
-// Crockford base32: 26 characters, so that ids sort by time as text. They are made here only.
+// Branded ids and times, made only here. An id is a prefix and a UUIDv7 (RFC 9562) in lower-case Crockford
+// base32, which has 26 characters and sorts by time as text.
 
 declare const brand: unique symbol
 export type Branded<T, Name extends string> = T & { readonly [brand]: Name }
@@ -36,38 +36,38 @@ export type BoxId = Id<'box'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26
-/** Two zero bits and the 48 bits of the time. */
+/** Characters for two zero bits and the 48 bits of the time. */
 const TIME_LENGTH = 10
 const TIME_BYTES = 6
-/** Two characters for each ten bits: half the steps of one by one, and every message has many ids. */
+/** Two characters for each ten bits: twice as fast as one by one, and every message has many ids. */
 const PAIRS = Array.from(ALPHABET, (first) =>
   Array.from(ALPHABET, (second) => first + second),
 ).flat()
 const LAST_TIMESTAMP = 2 ** 48 - 1
 
 export function timestamp(ms: number): Timestamp {
-  return Math.trunc(ms) as Timestamp // The brand says "whole milliseconds", which trunc makes true.
+  return Math.trunc(ms) as Timestamp // The brand means "whole milliseconds".
 }
 
-/** The 16 bytes of a UUIDv7: `at` in milliseconds, and 10 bytes of which 74 bits are used. */
+/** The 16 bytes of a UUIDv7 from `at` in milliseconds and 10 random bytes, of which 74 bits are used. */
 export function uuidV7(at: Timestamp, random: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16)
   const ms = Math.min(Math.max(at, 0), LAST_TIMESTAMP)
   for (let i = 0; i < TIME_BYTES; i += 1) bytes[i] = Math.floor(ms / 2 ** (8 * (5 - i))) & 0xff
-  // A view of those 10 bytes would cost more than all the rest.
+  // Copied one by one, because a view of the bytes would cost more than everything else here.
   for (let i = 0; i < 10; i += 1) bytes[i + 6] = random[i] ?? 0
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
   return bytes
 }
 
-/** `msg_` and 26 characters of base32 for 16 bytes. */
+/** The prefix, `_`, and 26 characters of base32 for 16 bytes. */
 export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): Id<P> {
-  // 128 bits are 25 characters of 5 bits and a first one of 3: two zero bits are put in front.
-  return withBase32(`${prefix}_`, bytes, { from: 0, zeroBits: 2 }) as Id<P> // The form of an id.
+  // 26 characters have 130 bits, so two zero bits come first.
+  return withBase32(`${prefix}_`, bytes, { from: 0, zeroBits: 2 }) as Id<P> // An id by its form.
 }
 
-/** Adds the bytes from `from` on to `text`, behind so many zero bits: ten bits each time. */
+/** Appends the bytes from `from` on to `text` in base32, after `zeroBits` zero bits; ten bits at a time. */
 function withBase32(
   text: string,
   bytes: Uint8Array,
@@ -87,31 +87,31 @@ function withBase32(
 }
 
 /**
- * An id that the same fact always gives again: a UUIDv7 of its time whose random bits are a hash of
- * what it is. `hash` has at least 10 bytes.
+ * An id that is always the same for the same fact: a UUIDv7 with a hash in place of the random bits. `hash` has
+ * at least 10 bytes.
  */
 export function derivedId<P extends IdPrefix>(prefix: P, at: Timestamp, hash: Uint8Array): Id<P> {
   return idFromBytes(prefix, uuidV7(at, hash))
 }
 
-/** `derivedId` for the moment inside another id, whose time is taken as written there. */
+/** Like `derivedId`, with the time of another id. */
 export function siblingId<P extends IdPrefix>(
   prefix: P,
   sibling: Id<IdPrefix>,
   hash: Uint8Array,
 ): Id<P> {
   const bytes = uuidV7(timestamp(0), hash)
-  const behindTime = { from: TIME_BYTES, zeroBits: 0 }
-  return withBase32(`${prefix}_${timeOf(sibling)}`, bytes, behindTime) as Id<P> // The form of an id.
+  const afterTime = { from: TIME_BYTES, zeroBits: 0 }
+  return withBase32(`${prefix}_${timeOf(sibling)}`, bytes, afterTime) as Id<P> // An id by its form.
 }
 
-/** The characters of an id that stand for its time. */
+/** The characters of an id that encode its time. */
 export function timeOf(id: Id<IdPrefix>): string {
   const start = id.indexOf('_') + 1
   return id.slice(start, start + TIME_LENGTH)
 }
 
-/** The id in `text`, or null where it cannot be one of ours. */
+/** The id in `text`, or null if it doesn't have the form of one. */
 export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | null {
   if (text.length !== prefix.length + 1 + ID_LENGTH || !text.startsWith(`${prefix}_`)) return null
   for (const character of text.slice(prefix.length + 1)) {
@@ -120,7 +120,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | nu
   return text as Id<P> // Shape checked above.
 }
 
-/** An upper-case UUID in its usual form from 16 bytes, as Messages writes guids. */
+/** An upper-case UUID from 16 bytes, as Messages writes guids. */
 export function guidFromBytes(bytes: Uint8Array): string {
   const hex = bytes.toHex().toUpperCase()
   const [a, b, c] = [hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]

@@ -2,8 +2,8 @@ import type { BoxId, LineId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /**
- * Abilities and reports of a line, so that no client waits for an event that it cannot give. The later
- * ones are left out where it has them not.
+ * The abilities and reports of a line, so that no client waits for an event that the line can't give. Optional ones
+ * are left out if the line doesn't have them.
  */
 export type Capabilities = {
   readonly new_contacts: boolean
@@ -11,9 +11,9 @@ export type Capabilities = {
   readonly delivered: boolean
   readonly read: boolean
   readonly guid: boolean
-  /** Can send files. */
+  /** True if it can send files. */
   readonly attachments: boolean
-  /** Receives the bytes of files. */
+  /** True if it receives the bytes of files. */
   readonly receives_attachments?: true
   readonly groups?: (typeof GROUP_ABILITIES)[number]
   readonly reactions?: Exchange
@@ -24,7 +24,7 @@ export type Capabilities = {
 
 export const GROUP_ABILITIES = ['receive', 'reply'] as const
 export const EXCHANGES = ['receive', 'send'] as const
-/** Part that a line takes: by receiving, or by sending too. */
+/** A line's support for something: it only receives it, or also sends it. */
 export type Exchange = (typeof EXCHANGES)[number]
 
 export const NO_CAPABILITIES: Capabilities = {
@@ -38,19 +38,19 @@ export const NO_CAPABILITIES: Capabilities = {
 
 export const DEFAULT_DAILY_CONTACT_LIMIT = 50
 
-/** A machine that devices are at: a box, or the head itself. */
+/** The machine of a device: a box, or the head itself. */
 export type Place = BoxId | 'here'
 
-/** A phone line as it is stored. Whether it is online is known to the supervisor only. */
+/** A phone line as it is stored. Only the supervisor knows whether it is online. */
 export type Line = {
   readonly id: LineId
-  /** Name of its kind, as `mac`. */
+  /** The name of its kind, such as `mac`. */
   readonly driver: string
-  /** Identity of the device: a platform UUID and user id, a UDID, an ordinal. */
+  /** The device: a platform UUID and user id, a UDID, or an ordinal. */
   readonly key: string
-  /** The box that its device is at; null for this machine. */
+  /** The box of its device; null for this machine. */
   readonly box: BoxId | null
-  /** The place that its number is moving to; null while it stays. */
+  /** The place that its number is moving to; null if it isn't moving. */
   readonly movesTo: Place | null
   readonly number: string
   readonly label: string | null
@@ -59,26 +59,25 @@ export type Line = {
   /** In the time zone of the shop; null for none. */
   readonly quietHours: QuietHours | null
   readonly relaySms: boolean
-  /** Groups of the line are stored and announced. */
+  /** True if groups of the line are stored and announced. */
   readonly relayGroups: boolean
   readonly checkpoint: string | null
   readonly createdAt: Timestamp
 }
 
-/** Name of the line for its owner. */
+/** The name of the line for people. */
 export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): string {
   return label ?? number
 }
 
-/** Reason why a line is offline: a code, and one sentence that the owner can act on. */
+/** The reason why a line is offline: a code, and one sentence that the owner can act on. */
 export type OfflineReason = {
   readonly code: string
   readonly hint: string
-  /** Heading of the check that it denies. */
+  /** The title of its finding. */
   readonly title?: string | undefined
 }
 
-/** Current state of a line. */
 export type LineState =
   | {
       readonly status: 'online'
@@ -87,7 +86,7 @@ export type LineState =
     }
   | { readonly status: 'offline'; readonly reason: OfflineReason }
 
-/** Reasons that every kind of line shares; a kind has more of its own. */
+/** Offline reasons of all kinds of line; each kind has more. */
 export const OFFLINE_REASONS = {
   starting: {
     code: 'starting',
@@ -137,7 +136,7 @@ export const OFFLINE_REASONS = {
   stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },
 } as const satisfies Record<string, OfflineReason & { readonly title: string }>
 
-/** True if a message that names no line could go via this one now. */
+/** True if a message that names no line could be sent by this line now. */
 export function isReady(line: {
   readonly status: string
   readonly is_enabled: boolean

@@ -1,11 +1,10 @@
-// Additions to a text between two: each is left out where there is none, so that
-// a direct text message looks as it always did.
+// What a message may have beyond a direct text. Each field is left out if the message doesn't have it.
 
 import type { Handle } from './handle.ts'
 import type { KeyId, LineId, MemberId, MessageId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
-/** The types of reactions, as the API spells them. */
+/** Reaction types, as the API spells them. */
 export const REACTION_TYPES = [
   'love',
   'like',
@@ -24,69 +23,69 @@ export type Reaction = {
   readonly emoji: string | null
   readonly handle: Handle
   readonly isFromMe: boolean
-  /** Place of the part that it is about, from 0. */
+  /** The message part that it is about, from 0. */
   readonly part: number
   readonly createdAt: Timestamp
 }
 
 export type ReplyTarget = {
-  /** Null where the relay does not have the message. */
+  /** Null if the relay doesn't have the message. */
   readonly messageId: MessageId | null
   /** The device's guid of the message that is replied to. */
   readonly guid: string
   readonly part: number
 }
 
-/** A text that a message had, and the time from which it had it. */
+/** A text that a message had, and since when. */
 export type Edit = { readonly text: string; readonly at: Timestamp }
 
-/** Services that a caller may ask for. `auto` goes by evidence, and takes one try as SMS. */
+/** Services that a caller may ask for. `auto` goes by evidence, and may try once as SMS. */
 export const WANTED_SERVICES = ['iMessage', 'SMS', 'auto'] as const
 export type WantedService = (typeof WANTED_SERVICES)[number]
 
 export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'canceled', 'expired'] as const
 
-/** The decision of a person on a message of a key that may not send by itself. */
+/** A person's decision on a message of a key that needs approval. */
 export type Approval = {
   readonly state: (typeof APPROVAL_STATES)[number]
   readonly requestedBy: KeyId
-  /** Null where nobody decided: it was canceled, or has expired. */
+  /** Null if nobody decided: it was canceled or expired. */
   readonly resolvedBy: KeyId | 'cli' | 'dashboard' | null
   readonly resolvedAt: Timestamp | null
-  /** Reason of a denial. */
+  /** The reason why it was denied. */
   readonly reason: string | null
-  /** Text of the request, where it was approved with another one. */
+  /** The text of the request, if it was approved with another text. */
   readonly originalText: string | null
-  /** Of the key that wrote the other text. */
+  /** Quiet hours of the key that wrote the other text. */
   readonly quietHours?: QuietHours | undefined
 }
 
 export type MessageExtras = {
-  /** It was listed and announced to nobody: nobody has to read it, and it is the last only by its date. */
+  /** History: not announced, never unread, and the conversation's last message only by its date. */
   readonly isHistory?: true | undefined
-  /** Number of attachments; their rows say the rest. */
+  /** The number of attachments. */
   readonly attachmentCount?: number | undefined
-  /** The only lines that may send it: those of the key that named none. */
+  /** Lines allowed by the API key, if the request named none. */
   readonly lineIds?: readonly LineId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
-  /** The time at which `auto` turned to SMS. */
+  /** The time when `auto` fell back to SMS. */
   readonly downgradedAt?: Timestamp | undefined
-  /** The device's spelling of the person, if it is not the relay's. */
+  /** The device's spelling of the person, if it differs from the handle. */
   readonly spelling?: Handle | undefined
-  /** The sender of a group's message; left out for the owner's own. */
+  /** The sender of a group message; not set for the owner's own. */
   readonly sender?: Handle | undefined
   readonly replyTo?: ReplyTarget | undefined
-  /** The current ones, in the order in which they came. */
+  /** The current reactions, in the order in which they came. */
   readonly reactions?: readonly Reaction[] | undefined
   /** Earlier texts, oldest first. */
   readonly edits?: readonly Edit[] | undefined
   readonly unsentAt?: Timestamp | undefined
   /** The time for which it was scheduled. */
   readonly sendAt?: Timestamp | undefined
-  /** It goes in the quiet hours of its line, too. */
+  /** True if it is sent even in the quiet hours of its line. */
   readonly isUrgent?: true | undefined
-  /** A person sends it although the recipient has opted out. */
+  /** True if a person sends it although the recipient has opted out. */
   readonly isConfirmed?: true | undefined
   /** Quiet hours of the key that sent it. */
   readonly quietHours?: QuietHours | undefined
@@ -95,15 +94,15 @@ export type MessageExtras = {
   readonly memberId?: MemberId | undefined
 }
 
-/** `guid` is that of the device's own row, so that a change counts once. */
+/** `guid` is of the device's row for the change, so that each change counts once. */
 export type ChangeRow = {
   readonly guid: string
   readonly at: Timestamp
-  /** A change from before the relay was: it is recorded and never announced. */
+  /** True if the change is from before the relay was set up: it is recorded but never announced. */
   readonly isHistory: boolean
 }
 
-/** A change of one message, found by the device's guid of it. */
+/** A change of one message, which is found by the device's guid. */
 export type MessageChange = ChangeRow & { readonly targetGuid: string } & (
     | {
         readonly kind: 'reaction'
@@ -114,7 +113,7 @@ export type MessageChange = ChangeRow & { readonly targetGuid: string } & (
         readonly handle: Handle
         readonly isFromMe: boolean
       }
-    /** `guid` is made of the message's and the time of the edit. */
+    /** `guid` is made from the message's guid and the time of the edit. */
     | { readonly kind: 'edited'; readonly text: string; readonly edits: readonly Edit[] }
     | { readonly kind: 'unsent' }
   )
@@ -122,8 +121,8 @@ export type MessageChange = ChangeRow & { readonly targetGuid: string } & (
 type ReactionChange = Extract<MessageChange, { readonly kind: 'reaction' }>
 
 /**
- * The current reactions after one more change. Each person has one for each part: a new one takes the
- * place of the last, and only the very one that is there can be taken back.
+ * The reactions after one more change. Each person has at most one for each part: a new one replaces it, and a
+ * removal must match it exactly.
  */
 export function reactionsAfter(
   known: readonly Reaction[],
@@ -139,7 +138,7 @@ export function reactionsAfter(
   return [...others, { type, emoji, handle, isFromMe, part, createdAt }]
 }
 
-/** True for a row that says again what is known: iCloud writes one several times, with the same date. */
+/** True if a change is known already: iCloud writes the same row several times, with the same date. */
 export function isRepeated(known: readonly Reaction[], change: ReactionChange): boolean {
   const own = known.filter(isReactionOf(change))
   if (change.action === 'removed') return own.length === 0

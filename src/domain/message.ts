@@ -25,7 +25,7 @@ export const MESSAGE_STATUSES = [
 ] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
-/** `deferred` is a queued message that is not in its conversation's order yet; callers see `queued`. */
+/** `deferred` is a queued message that isn't in its conversation's order yet; the API shows it as `queued`. */
 export const STORED_STATUSES = [...MESSAGE_STATUSES, 'deferred'] as const
 export type StoredStatus = (typeof STORED_STATUSES)[number]
 
@@ -35,11 +35,11 @@ export type Direction = (typeof DIRECTIONS)[number]
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Reasons for which a message is deferred. */
+/** The reason why a message is deferred. */
 export const DEFERRAL_REASONS = ['approval', 'scheduled', 'quiet_hours'] as const
 export type DeferralReason = (typeof DEFERRAL_REASONS)[number]
 
-/** Reasons why a queued message has not left. The last three follow from its line, the others are kept with it. */
+/** The reason why a queued message hasn't been sent. The last three follow from its line, the others are stored with it. */
 export const QUEUED_REASONS = [
   ...DEFERRAL_REASONS,
   'earlier_message',
@@ -54,7 +54,7 @@ export const QUEUED_REASONS = [
 ] as const
 export type QueuedReason = (typeof QUEUED_REASONS)[number]
 
-/** Answer to a send: sent in time, still going on, or permanently refused by the line. */
+/** Answers to a send: sent in time, still going on, or permanently refused by the line. */
 export const ANSWER_KINDS = ['sent', 'accepted', 'send_failed'] as const
 export type AnswerKind = (typeof ANSWER_KINDS)[number]
 
@@ -64,14 +64,14 @@ export type MessageError = { readonly code: string; readonly message: string }
 export const TEXT_LENGTH_MAX = 20_000
 /** A message that is queued for longer expires. */
 export const QUEUED_MS_MAX = 24 * 3_600_000
-/** A message can be scheduled for so long ahead. */
+/** The longest time ahead that a message can be scheduled. */
 export const SCHEDULED_MS_MAX = 90 * 24 * 3_600_000
-/** For how long a device may hold a message without a word before it counts as uncertain. */
+/** The time for which a device may hold a message without a report before it becomes uncertain. */
 export const HELD_MS_MAX = 24 * 3_600_000
-/** Time that a message stays `uncertain` before `message.failed` is published. */
+/** The time for which a message stays `uncertain` before `message.failed` is published. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
-/** SQLite stores a lone surrogate as U+FFFD and ends text at NUL: both are made visible before. */
+/** Makes lone surrogates and NUL visible as U+FFFD: SQLite would do so with the former, and end the text at the latter. */
 export function mendedText(text: string): string {
   const wellFormed = text.toWellFormed().replaceAll('\0', '\uFFFD')
   if (wellFormed.length <= TEXT_LENGTH_MAX) return wellFormed
@@ -79,15 +79,15 @@ export function mendedText(text: string): string {
   return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
 }
 
-/** The clock of a device may be ahead by so much. */
+/** The most by which the clock of a device may be ahead. */
 const AHEAD_MS_MAX = 60_000
 
-/** The date that a device gives, as far as it can be one: what has happened is not from the future. */
+/** The date that a device gives, unless it is in the future: then `now`. */
 export function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
   return timestamp(at <= now + AHEAD_MS_MAX ? Math.max(0, at) : now)
 }
 
-/** A message, in either direction. `seq` is the order in which the relay recorded messages. */
+/** A message in either direction. `seq` is the order in which the relay recorded messages. */
 export type Message = {
   readonly seq: number
   readonly id: MessageId
@@ -101,7 +101,7 @@ export type Message = {
   readonly text: string
   readonly guid: string
   readonly platformGuid: string | null
-  /** True in a group: `handle` is then the sender's, or the group's for the owner's own messages. */
+  /** True if it is in a group: `handle` is then the sender, or the group for the owner's own messages. */
   readonly isGroup: boolean
   /** Null for a direct text message. */
   readonly extras: MessageExtras | null
@@ -120,17 +120,17 @@ export type OutgoingMessage = {
   readonly to: Handle
   readonly text: string
   readonly createdAt: Timestamp
-  /** The guid that the device gave it, where it has one already. */
+  /** The guid that the device gave it, if it has one already. */
   readonly platformGuid: string | null
-  /** Files, which go before the text, in this order; left out where there are none. */
+  /** Files, sent before the text in this order; undefined if there are none. */
   readonly attachments?: readonly OutgoingAttachment[] | undefined
-  /** The service to use and no other; left out where the device chooses, as it always did. */
+  /** The only service to use; undefined if the device chooses. */
   readonly service?: 'iMessage' | 'SMS' | undefined
-  /** The device's guid of the group to send to, exactly; left out for one person. */
+  /** The device's guid of the group to send to, exactly; undefined for one person. */
   readonly chatGuid?: string | undefined
 }
 
-/** A file that goes out: `path` is readable until the message is settled, and must not be changed. */
+/** A file to send. `path` is readable until the message is settled; the driver must not change the file. */
 export type OutgoingAttachment = {
   readonly id: AttachmentId
   readonly path: string
@@ -148,23 +148,23 @@ export type ReceiptKind = (typeof RECEIPT_KINDS)[number]
 
 /** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
 export type Carried = {
-  /** Left out where the device does not report it: then it stays what it was, `iMessage` at first. */
+  /** If the device doesn't report it, the message keeps its service, at first `iMessage`. */
   readonly service?: string | undefined
 }
 
 /**
- * A service other than before may come with any receipt, also with one of a step that was announced: Messages
- * may fall back to SMS seconds after it has called a message sent.
+ * A report of a device about a sent message. Any receipt, even of a step that was announced already, may come
+ * with another service: Messages may fall back to SMS seconds after it has called a message sent.
  */
 export type Receipt = Carried & {
   readonly guid: string
   readonly kind: ReceiptKind
   readonly at: Timestamp
-  /** Reason of the failure, for `failed`; null otherwise. */
+  /** The reason why it failed, for `failed`; null otherwise. */
   readonly reason: string | null
 }
 
-/** Progress of a message, by the reports of its device. */
+/** A message after a report of its device. */
 export type Progress = {
   readonly status: MessageStatus
   readonly sentAt: Timestamp | null
@@ -175,7 +175,7 @@ export type Progress = {
   readonly events: readonly EventName[]
 }
 
-/** True while the message may still leave. */
+/** True if the message may still be sent. */
 export function isOnTheWay({ status }: Pick<Message, 'status'>): boolean {
   return status === 'queued' || status === 'sending' || status === 'deferred'
 }
@@ -186,9 +186,10 @@ const STEPS = ['sent', 'delivered', 'read'] as const
 const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, read: 3 }
 
 /**
- * An outbound message after a receipt, or null where it changes nothing. A status only
- * rises; skipped steps are filled in with the same time and their events come first. No step is dated
- * before the one below it: some devices report the minute only. `failed` and `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
+ * An outbound message after a receipt, or null if nothing changes. A status only rises. Skipped steps get the
+ * same time, and their events come first. No step is dated before the previous one, because some devices
+ * report only the minute. `failed` and `uncertain` give way to proof; `failed` never follows `delivered`;
+ * nothing follows `expired`.
  */
 export function progressBy(
   message: Stamped,
@@ -208,7 +209,7 @@ export function progressBy(
     steps.includes(step) ? at : known
   return {
     status: receipt.kind,
-    // One that was sent, and then failed, was sent when it was.
+    // A message that was sent and then failed keeps its time.
     sentAt: message.sentAt ?? receipt.at,
     deliveredAt: stampOf('delivered', message.deliveredAt),
     readAt: stampOf('read', message.readAt),
@@ -217,7 +218,7 @@ export function progressBy(
   }
 }
 
-/** The end of a message that did not leave, or that the device gave up. */
+/** A message after it failed, or null if nothing changes. */
 export function failBy(
   message: Stamped,
   reason: string | null,
@@ -235,7 +236,7 @@ export function failBy(
   }
 }
 
-/** Failures that are of no kind of line. */
+/** Failures that don't depend on the kind of line. */
 export const FAILURES = {
   send_failed: 'The device could not send the message.',
   line_refused: 'Every line that could take the message kept refusing it.',
@@ -258,10 +259,10 @@ export const FAILURES = {
   attachment_missing: 'A file of the message is not in the data directory any more.',
 } as const
 
-/** A sentence for a machine's reason, for `error.message`. */
+/** Returns the sentence for an error code, for `error.message`. */
 export type SentenceOf = (code: string) => string
 
-/** The sentences of the relay itself and of its kinds of line. */
+/** The sentences of the relay itself and of all kinds of line. */
 export function sentencesOf(ofKinds: readonly Readonly<Record<string, string>>[]): SentenceOf {
   const sentences = new Map([FAILURES, ...ofKinds].flatMap((each) => Object.entries(each)))
   return (code) =>
@@ -272,21 +273,21 @@ export function hasAttachments({ extras }: Pick<Message, 'extras'>): boolean {
   return (extras?.attachmentCount ?? 0) > 0
 }
 
-/** Fields that only the way out needs. */
+/** An outbound message, with the fields that sending needs. */
 export type Outbound = Message & {
-  /** The API key that sent it, or null. */
+  /** The API key that sent it, if any. */
   readonly keyId: KeyId | null
   /** True if the caller named the line. */
   readonly isPinned: boolean
-  /** From then on it may go, and its 24 hours count: its acceptance, its `send_at` or its approval. */
+  /** Earliest send time; the 24-hour expiry starts here. The time of its acceptance, `send_at` or approval. */
   readonly waitsFrom: Timestamp
-  /** The next try of a queued message, the next decision on a deferred one, or the announcement of an uncertain one. */
+  /** The next try of a queued message, the next decision on a deferred one, or the event of an uncertain one. */
   readonly dueAt: Timestamp | null
-  /** Number of rounds in which lines refused it, and the lines that did so in this round. */
+  /** The number of times that all lines have refused it, and the lines that refused it in this round. */
   readonly round: number
   readonly refusedBy: readonly LineId[]
   readonly contactHold: ContactHold
-  /** The driver's opaque note of the point of no return, and when that was. */
+  /** The driver's opaque note at the point of no return, and the time of that point. */
   readonly note: string | null
   readonly passedAt: Timestamp | null
 }

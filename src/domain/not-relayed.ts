@@ -1,27 +1,27 @@
-// Messages that a line receives and announces to nobody. None of it is dropped without a count.
+// Messages that a line receives but doesn't announce. Each of them is counted.
 
 export const NOT_RELAYED_KINDS = [
   'sms',
   'rcs',
   'group',
   'spam',
-  /** The device does not say which conversation it belongs to. */
+  /** The device doesn't say which conversation it belongs to. */
   'unplaced',
   'not_understood',
-  /** From an address of the line itself: an echo of the owner's own words, or a note to themselves. */
+  /** From the line's own address: an echo of the owner's message, or a note to themselves. */
   'own',
-  /** A second one of the same content within seconds, made by a device that did its work twice. */
+  /** The same content again within seconds, because a device ran its automation twice. */
   'repeated',
-  /** The message that a device without edits makes of one, beside the edit itself. */
+  /** The message that a device without support for edits makes of an edit, in addition to the edit. */
   'edit_copy',
 ] as const
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 
-/** Reasons by which the device itself keeps a message from being announced: it is listed as history. */
+/** Kinds that the device itself withholds: the message is listed as history. */
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
-/** Rows that never become a message: they are counted and nothing else. */
+/** Kinds that never become a message and are only counted. */
 export const LEFT_OUT_KINDS = [
   'group',
   'unplaced',
@@ -33,8 +33,8 @@ export const LEFT_OUT_KINDS = [
 export type LeftOut = (typeof LEFT_OUT_KINDS)[number]
 
 /**
- * The kind of a message that `relay_sms` decides about; null for iMessage and its family: iMessage by
- * satellite (`iMessageLite`), and services that nobody has named yet.
+ * The kind of a message that `relay_sms` controls; null for iMessage, iMessage by satellite (`iMessageLite`) and
+ * services that aren't known yet.
  */
 export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'rcs'> | null {
   if (service === 'SMS') return 'sms'
@@ -43,13 +43,13 @@ export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'r
 
 type Relaying = { readonly relaySms: boolean; readonly relayGroups: boolean }
 
-/** True if the line relays the kind now: the counted messages came before. */
+/** True if the line relays the kind now, so that counted messages are from before. */
 export function isRelayedNow(line: Relaying, kind: NotRelayedKind): boolean {
   if (kind === 'group') return line.relayGroups
   return line.relaySms && (kind === 'sms' || kind === 'rcs')
 }
 
-/** The way to get what was not relayed, in one sentence; `hasGroups` where the kind of line can relay them. */
+/** A way to get what wasn't relayed, in one sentence. `hasGroups`: whether this kind of line can relay groups. */
 export function hintFor(line: Relaying, kind: NotRelayedKind, hasGroups: boolean): string {
   if (!isRelayedNow(line, kind)) {
     return kind === 'group' && !hasGroups ? NO_GROUPS : NOT_RELAYED_WORDS[kind].hint
@@ -60,18 +60,14 @@ export function hintFor(line: Relaying, kind: NotRelayedKind, hasGroups: boolean
 
 const NO_GROUPS = 'Read them in Messages; a line of this kind relays messages between two.'
 
-type Words = {
-  readonly title: string
-  readonly why: string
-  readonly hint: string
-}
-
 const LISTED = 'They are listed as history.'
 const SWITCH_ON =
   'Switch relay_sms on (hookline lines set ID --relay-sms true, or on the page of the line) and ' +
   'new ones are announced; those that came before stay history.'
 
-export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
+export const NOT_RELAYED_WORDS: Readonly<
+  Record<NotRelayedKind, { readonly title: string; readonly why: string; readonly hint: string }>
+> = {
   sms: { title: 'SMS are not announced', why: LISTED, hint: SWITCH_ON },
   rcs: { title: 'RCS messages are not announced', why: LISTED, hint: SWITCH_ON },
   group: {

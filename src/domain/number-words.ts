@@ -1,9 +1,9 @@
-/** "7,180": how texts of the relay write a number. They are all in English. */
+/** "7,180": a number in the relay's texts, which are all in English. */
 export function grouped(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** "1 event", "30,020 events", "2 deliveries"; `write` is how the number is written. */
+/** "1 event", "30,020 events", "2 deliveries"; `write` formats the number. */
 export function countWords(count: number, noun: string, write = grouped): string {
   return `${write(count)} ${count === 1 ? noun : pluralOf(noun)}`
 }

@@ -1,14 +1,14 @@
-// People who want no more messages: the words by which they say so, in English, German, Spanish and French.
+// The keywords by which people opt out of messages, in English, German, Spanish and French.
 
 /** Values of the setting `opt_out`. */
 export const OPT_OUT_MODES = ['off', 'record', 'enforce'] as const
 
-/** The code of a send that the recipient does not want. */
+/** The error code of a send to a recipient who opted out. */
 export const OPTED_OUT = 'recipient_opted_out'
 
 export const OPT_OUT_SOURCES = ['keyword', 'api', 'cli', 'dashboard'] as const
 
-/** Without accents, in English, German, Spanish and French. */
+/** Keywords without accents. */
 export const KEYWORDS = {
   out: listed(
     'stop, stopall, stop all, unsubscribe, cancel, end, quit, revoke, opt out, optout',
@@ -35,7 +35,7 @@ function listed(...lists: readonly string[]): readonly string[] {
   return lists.flatMap((list) => list.split(', '))
 }
 
-/** Longer texts are sentences, whatever words they have. */
+/** A longer text is a sentence, whatever words it has. */
 const TEXT_LENGTH_MAX = 100
 
 const POLITE = `(?:${COURTESY.join('|')})`
@@ -45,8 +45,8 @@ const MEANINGS = (['out', 'in'] as const).map((meaning) => ({
 }))
 
 /**
- * The keyword, in capitals, and its meaning, where it is the whole message but for case, accents, punctuation
- * and courtesy; null for any other text.
+ * The keyword, in capitals, and its meaning, if it is the whole message apart from case, accents, punctuation and
+ * courtesy; null for any other text.
  */
 export function keywordIn(
   text: string,
@@ -60,7 +60,7 @@ export function keywordIn(
   return null
 }
 
-/** Letters and digits in lower case and without accents, with one space for all that stands between them. */
+/** Letters and digits in lower case without accents, and one space for anything between them. */
 function plain(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,23 +1,23 @@
-// The form of a start's options: what each is called, takes, and is for. The core's are in config.ts, those of
-// a kind of line in its folder. Settings that can be changed while the relay runs are in setting.ts.
+// How options of a start are described. The core's options are in config.ts, a kind of line's in its folder.
+// Settings, which can be changed while the relay runs, are in setting.ts.
 
 import type { ValueKind } from './value-kind.ts'
 
 export type Option<T> = {
-  /** As it stands in the flag `--send-wait` and in the variable `HOOKLINE_SEND_WAIT`. */
+  /** As in the flag `--send-wait` and the variable `HOOKLINE_SEND_WAIT`. */
   readonly name: string
   readonly kind: ValueKind<T>
-  /** Null where there is none, or where it depends on the system. */
+  /** Null if there is none, or if it depends on the system. */
   readonly default: T | null
   readonly sentence: string
-  /** Hidden from everyone: no flag takes it, for every user sees the flags of a process. */
+  /** True if it is hidden: no flag sets it, because every user sees the flags of a process. */
   readonly isSecret: boolean
   /**
-   * Names a program, a host, a port, a file elsewhere or a password, so that its author has a say over
-   * this machine: a restore takes it over only on request.
+   * True if it names a program, a host, a port, a file or a password, and so gives its author influence over this
+   * machine: a restore takes it over only on request.
    */
   readonly needsTrust: boolean
-  /** The environment variable, where other programs have given it a name. */
+  /** The environment variable, if other programs have named it already. */
   readonly variable: string | null
 }
 

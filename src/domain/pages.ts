@@ -1,9 +1,9 @@
-// A page of a list with filters may have fewer entries than its limit, or none, and the list goes on all the
-// same: the relay goes through a bounded number of rows for each page. A reader of one page asks on.
+// Fills pages of lists with filters. Such a page may have fewer entries than its limit although the list goes on,
+// because the relay examines a limited number of rows for each page.
 
 type CutPage = { readonly data: readonly unknown[]; readonly next_cursor: string }
 
-/** The page with as many entries as it may have; `next` gives the page behind a cursor, or null to leave it there. */
+/** The page filled up to its limit; `next` returns the page after a cursor, or null to stop. */
 export async function filledPage<T>(
   first: T,
   limit: number,

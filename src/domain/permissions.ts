@@ -1,5 +1,5 @@
-// What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key passes on
-// more than it has.
+// What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key can give another
+// key more than it has.
 
 import { RelayError } from './errors.ts'
 import type { KeyId, LineId, MemberId, Timestamp } from './ids.ts'
@@ -30,7 +30,7 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Shorthands of requests; answers list the scopes themselves. */
+/** Shorthands in requests; answers list the scopes themselves. */
 export const SCOPE_GROUPS = {
   read: [
     'messages:read',
@@ -44,7 +44,7 @@ export const SCOPE_GROUPS = {
 } as const satisfies Readonly<Record<string, readonly Scope[]>>
 export type ScopeGroup = keyof typeof SCOPE_GROUPS
 
-/** Scopes over the relay as a whole: a key of certain lines never has them. */
+/** Scopes over the relay as a whole: a key limited to lines never has them. */
 const OF_WHOLE_RELAY: readonly Scope[] = [
   'contacts:write',
   'bridges:read',
@@ -52,7 +52,7 @@ const OF_WHOLE_RELAY: readonly Scope[] = [
   'audit:read',
 ]
 
-/** Scopes by which a received message could be made up, and answered. */
+/** Scopes by which a key could forge a received message, and so make a recipient known. */
 const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
 
 /** From the widest to the narrowest. */
@@ -61,7 +61,7 @@ export const APPROVAL_RULES = ['never', 'new_contacts', 'always'] as const
 
 export type KeyRules = {
   readonly recipients: (typeof RECIPIENT_RULES)[number]
-  /** Handles beside those that `recipients` allows. */
+  /** Handles allowed in addition to `recipients`. */
   readonly allow: readonly string[]
   readonly sendsPerHour: number | null
   readonly sendsPerDay: number | null
@@ -70,7 +70,7 @@ export type KeyRules = {
 }
 
 export type Permissions = {
-  /** Null for all. */
+  /** Null means all. */
   readonly scopes: readonly Scope[] | null
   readonly lineIds: LineLimit
   readonly expiresAt: Timestamp | null
@@ -104,8 +104,8 @@ type Limits = Pick<Permissions, 'lineIds' | 'rules'>
 export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
 
 /**
- * Who asked, as it is kept: an API key, a member of the dashboard, or the owner, on the page and on the command line
- * alike.
+ * The caller as it is stored: an API key, a member of the dashboard, or the owner (in the dashboard or on the
+ * command line).
  */
 export type CallerId = KeyId | MemberId | 'owner'
 
@@ -132,8 +132,8 @@ export function requirePermission(permissions: Permissions, scope: Scope): void 
 }
 
 /**
- * Returns the limit of a key that a scope would empty, or null if there is none: limits hold for a key because it
- * has no scope that gets around them.
+ * The rule of a key that a scope would let it get around, or null. A key never has such a scope, so its rules
+ * hold.
  */
 export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | null {
   if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return 'phone_line_ids'
@@ -143,7 +143,7 @@ export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | 
   return rules.approval === 'new_contacts' ? 'rules.approval' : null
 }
 
-/** True for a key whose sends have rules: it decides on messages of its own only, since others' may break them. */
+/** True if a key's sends have rules. If so, it may act only on its own messages, because others' may break them. */
 export function hasRules({ rules }: Pick<Permissions, 'rules'>): boolean {
   return JSON.stringify({ ...NO_RULES, ...rules }) !== JSON.stringify(NO_RULES)
 }
@@ -152,14 +152,14 @@ export function scopesOf(permissions: Permissions): readonly Scope[] {
   return SCOPES.filter((scope) => hasScope(permissions, scope))
 }
 
-/** Scopes of a request, its shorthands resolved, in the order of the table. */
+/** The scopes of a request, with shorthands expanded, in the order of `SCOPES`. */
 export function expandScopes(asked: readonly (Scope | ScopeGroup)[]): readonly Scope[] {
   const groups: Readonly<Record<string, readonly Scope[]>> = SCOPE_GROUPS
   const named = new Set(asked.flatMap((one): readonly string[] => groups[one] ?? [one]))
   return SCOPES.filter((scope) => named.has(scope))
 }
 
-/** The same the other way round, for people: shorthands in the place of their scopes. */
+/** Replaces scopes by shorthands, for people. */
 export function collapsedScopes(scopes: readonly Scope[]): readonly string[] {
   const groups = Object.entries(SCOPE_GROUPS).filter(([, all]) =>
     all.every((scope) => scopes.includes(scope)),
@@ -168,16 +168,16 @@ export function collapsedScopes(scopes: readonly Scope[]): readonly string[] {
   return [...groups.map(([name]) => name), ...scopes.filter((scope) => !named.has(scope))]
 }
 
-/** The limit of a list that may be asked for one line. */
+/** Narrows a limit to the line that a list is asked for, if any. */
 export function narrowed(limit: LineLimit, asked: string | undefined): LineLimit {
   if (asked === undefined) return limit
   return includesLine(limit, asked) ? [asked as LineId] : [] // Only compared with ids.
 }
 
-/** A part of permissions, by its name in the API. */
+/** A part of permissions, named as in the API. */
 export type PermissionPart = 'scopes' | 'phone_line_ids' | 'expires_at' | 'rules'
 
-/** The parts in which `asked` is above `own`; empty where it is within. */
+/** The parts in which `asked` exceeds `own`. */
 export function partsAbove(asked: Permissions, own: Permissions): readonly PermissionPart[] {
   const within: Readonly<Record<PermissionPart, boolean>> = {
     scopes: scopesOf(asked).every((scope) => hasScope(own, scope)),
@@ -231,7 +231,7 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 }
 
-/** A recipient as the lines of a key see them. */
+/** The facts that the lines of a key know about a recipient. */
 export type RecipientFacts = {
   /** Each member of a group. */
   readonly handles: readonly string[]

@@ -1,9 +1,9 @@
-/** Hours of each day in which nothing is sent, from and to a time of day such as `21:00`. */
+/** Hours of each day in which nothing is sent, between times such as `21:00`. */
 export type QuietHours = { readonly from: string; readonly to: string }
 
 /**
- * Returns the end of the quiet hours that `ms` is in, in milliseconds since 1970 and always after `ms`, or null
- * if `ms` is in none.
+ * The end of the quiet hours that `ms` is in, in milliseconds since 1970 and always after `ms`; null if `ms` isn't
+ * in quiet hours.
  */
 export function quietUntil({ from, to }: QuietHours, ms: number, zone: string): number | null {
   const now = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)

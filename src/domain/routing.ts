@@ -2,52 +2,52 @@ import type { LineId } from './ids.ts'
 import type { Capabilities } from './line.ts'
 import type { MessageExtras } from './message-extras.ts'
 
-/** Lines that something is limited to; null without a limit. */
+/** The lines that something is limited to; null if there is no limit. */
 export type LineLimit = readonly LineId[] | null
 
 export function includesLine(limit: LineLimit, id: string): boolean {
   return limit === null || limit.some((one) => one === id)
 }
 
-/** A line as routing sees it, in order of creation. */
+/** A line as routing sees it. */
 export type RoutingLine = {
   readonly id: LineId
-  /** Practice lines are not real: they take a message only where no real line could. */
+  /** False for a practice line, which takes a message only if there is no enabled real line. */
   readonly isReal: boolean
   readonly isEnabled: boolean
   readonly isOnline: boolean
-  /** Asked only of an online line. */
+  /** Only meaningful for an online line. */
   readonly imessageActive: boolean
-  /** True if this start asked for the line; always true of real ones. */
+  /** True if this start's options include the line; always true for a real one. */
   readonly isConfigured: boolean
 }
 
 export type Route =
   | { readonly route: 'take'; readonly lineId: LineId }
-  /** No line is online: it is queued on this one. */
+  /** No line is online; the message is queued on this one. */
   | { readonly route: 'queue'; readonly lineId: LineId }
-  /** Every line that is available otherwise has spent its contacts of the day. */
+  /** Every line that is otherwise available has reached its daily limit of new contacts. */
   | { readonly route: 'full'; readonly lineId: LineId }
   | { readonly route: 'none' }
 
-/** The recipient as each line sees them. */
+/** The facts that each line knows about the recipient. */
 export type RecipientView = {
   /** True if the line has written to them, or they to it. */
   readonly knowsContact: (id: LineId) => boolean
   /** True if the line may write to them today. */
   readonly hasBudget: (id: LineId) => boolean
-  /** Number of new contacts that the line has had today. */
+  /** The number of new contacts that the line has had today. */
   readonly newContacts: (id: LineId) => number
-  /** False where the message needs an ability that the line does not have. */
+  /** True if the line has every ability that the message needs. */
   readonly isAble: (id: LineId) => boolean
 }
 
 /**
- * The line for a message that names none. Online lines come before offline ones. Among them a contact
- * stays with the first line that knows it; a stranger goes by the line with the fewest new contacts
- * today, so that no line alone writes to all of them. Available = enabled, iMessage active, with budget,
- * configured, able to send such a message, and real where an enabled real line exists. `lines` are in
- * order of creation, which decides between equals.
+ * The line for a message that names none. Online lines come before offline ones. Among them, a contact stays with
+ * the first line that knows it; a new contact goes to the line with the fewest new contacts today, so that no
+ * line gets all of them. A line must be enabled, configured, within its daily limit, able to send such a message,
+ * have iMessage active, and be real if an enabled real line exists. `lines` are in order of creation, which
+ * decides ties.
  */
 export function chooseLine(lines: readonly RoutingLine[], recipient: RecipientView): Route {
   const usable = usableLines(lines).filter((line) => recipient.isAble(line.id))
@@ -77,23 +77,24 @@ function bestOf(lines: readonly RoutingLine[], recipient: RecipientView): LineId
   return lines[counts.indexOf(Math.min(...counts))]?.id ?? null
 }
 
-/** The lines that a message without a line may take at all, whatever their state now. */
+/** The lines that a message without a line may take at all, whatever their present state. */
 export function usableLines(lines: readonly RoutingLine[]): readonly RoutingLine[] {
   const enabled = lines.filter((line) => line.isEnabled && line.isConfigured)
   const real = enabled.filter((line) => line.isReal)
   return real.length > 0 ? real : enabled
 }
 
-/** An ability that a message asks of its line, named like the capability that decides. */
+/** An ability that a message needs of its line, named like the capability. */
 export type Need = 'attachments' | 'choose_service' | 'groups' | 'replies'
 
-type Needy = { readonly extras: MessageExtras | null; readonly isGroup?: boolean | undefined }
-
-const NO_NEEDS: readonly Need[] = []
-
-/** A text to a person needs nothing. */
-export function needsOf({ extras, isGroup = false }: Needy): readonly Need[] {
-  if (extras === null && !isGroup) return NO_NEEDS
+/** The abilities that a message needs; none for a text to one person. */
+export function needsOf({
+  extras,
+  isGroup = false,
+}: {
+  readonly extras: MessageExtras | null
+  readonly isGroup?: boolean | undefined
+}): readonly Need[] {
   const needs: Need[] = []
   if ((extras?.attachmentCount ?? 0) > 0) needs.push('attachments')
   if (extras?.wantedService !== undefined) needs.push('choose_service')
@@ -101,7 +102,7 @@ export function needsOf({ extras, isGroup = false }: Needy): readonly Need[] {
   return needs
 }
 
-/** The first need beyond these abilities; null where the line can do all. */
+/** The first need that these abilities don't meet, if any. */
 export function unmetNeed(abilities: Capabilities, needs: readonly Need[]): Need | null {
   return needs.find((need) => !isMet(abilities, need)) ?? null
 }

@@ -1,15 +1,15 @@
-// Text as searches compare it: without case and accents and in usual letters, so that "muller" finds "Müller", and
-// "soren" "Søren".
+// Text as searches compare it: without case and accents and in usual letters, so that "muller" finds "Müller" and
+// "soren" finds "Søren".
 
-/** A shorter word has no trigram: only names and numbers that begin with it are found. */
+/** A shorter word has no trigram, so it finds only names and numbers that begin with it. */
 export const WORD_LENGTH_MIN = 3
 
 const ASCII = /^[\0-\u007F]*$/
 const MARKS = /\p{M}+/gu
 
 /**
- * Letters and signs of a usual keyboard, by the letter without a separate accent, the apostrophe or the dash that they
- * stand for. The index's triggers replace them too, so a new one needs a migration such as 0004.
+ * Unusual letters (without a separable accent), apostrophes and dashes, and what replaces them. The index's
+ * triggers replace them too, so a new one needs a migration such as 0004.
  */
 export const USUAL: ReadonlyMap<string, string> = new Map([
   ...written('øØǿǾ', 'o'),
@@ -44,24 +44,24 @@ export function wordsOf(query: string): readonly string[] {
   return [...new Set(folded(query).split(/[\s\0]+/))].filter((word) => word !== '')
 }
 
-/** The digits of a query that is a number or a part of it, as people write numbers; null for others. */
+/** The digits of a query that looks like a phone number or a part of one; null for other queries. */
 export function digitsIn(query: string): string | null {
   if (!/^\+?[\d\s()./-]+$/.test(query)) return null
   const digits = query.replaceAll(/\D/g, '')
-  // "0170…" and "0049…" are how one country writes what others write without the zeros.
+  // "0170…" and "0049…" are stored without the leading zeros.
   return digits === '' ? null : digits.replace(/^0+(?=.)/, '')
 }
 
-/** A found part of a text: both count code points. */
+/** A match in a text, in code points. */
 export type Range = { readonly offset: number; readonly length: number }
 
 export type Excerpt = { readonly text: string; readonly ranges: readonly Range[] }
 
 const EXCERPT_LENGTH = 160
-/** Shown in front of the first word that was found. */
+/** Characters shown before the first match. */
 const LEAD_LENGTH = 40
 
-/** The part of a text around the first of `words`, with all of them that are in that part. */
+/** The part of a text around the first match of `words`, with all matches in that part. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt {
   const points = Array.from(text)
   const all = rangesIn(points, words)
@@ -79,7 +79,7 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt {
   return { text: points.slice(from, to).join(''), ranges }
 }
 
-/** Every place of `words` in order; those that overlap are one. */
+/** All matches of `words` in order; overlapping ones are joined. */
 function rangesIn(points: readonly string[], words: readonly string[]): readonly Range[] {
   const { text, places } = foldedPoints(points)
   const found = words
@@ -95,7 +95,7 @@ function rangesIn(points: readonly string[], words: readonly string[]): readonly
   return joined.map(({ from, to }) => ({ offset: from, length: to - from }))
 }
 
-/** The folded text, and the point from which each of its units comes. */
+/** The folded text, and the index of the code point from which each of its units comes. */
 function foldedPoints(points: readonly string[]): {
   readonly text: string
   readonly places: readonly number[]

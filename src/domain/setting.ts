@@ -1,5 +1,5 @@
-// Settings are rows in the database, in effect at once; options, which are frozen at start, are in
-// config.ts. A set environment variable wins and locks the setting.
+// Settings are rows in the database and take effect at once. Options, which are fixed at the start, are in
+// config.ts. An environment variable overrides and locks its setting.
 
 import { UTC, timeZoneNamed } from './days.ts'
 import { OPT_OUT_MODES } from './opt-out.ts'
@@ -9,6 +9,7 @@ import {
   choiceKind,
   integerKind,
   optionalKind,
+  textKind,
   type ValueKind,
 } from './value-kind.ts'
 
@@ -16,7 +17,7 @@ type Setting<T> = {
   readonly kind: ValueKind<T>
   readonly default: T
   readonly sentence: string
-  /** True if a value may hold a key, as the URL of a monitor does. */
+  /** True if a value may contain a key, as the URL of a monitor does. */
   readonly isSecret: boolean
 }
 
@@ -24,36 +25,33 @@ const DAYS_MAX = 36_500
 const URL_LENGTH_MAX = 1_000
 
 /** An absolute http(s) URL without user or fragment; monitors take their key in path or query. */
-const CALLED_URL_KIND: ValueKind<string> = {
-  placeholder: 'URL',
-  wanted: `an http or https URL without user and fragment, of ${URL_LENGTH_MAX} characters at most`,
-  parse: (text) => {
+const CALLED_URL_KIND = textKind(
+  'URL',
+  `an http or https URL without user and fragment, of ${URL_LENGTH_MAX} characters at most`,
+  (text) => {
     if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
     const { href, username, password, hash } = new URL(text)
     const isPlain = username + password + hash === ''
     return isPlain && href.length <= URL_LENGTH_MAX ? href : undefined
   },
-  print: (value) => value,
-}
+)
 
 /** An absolute path, or an https URL without user, query and fragment. */
-const RELEASE_SOURCE_KIND: ValueKind<string> = {
-  placeholder: 'SOURCE',
-  wanted: 'the absolute path of a folder or an https URL',
-  parse: (text) => {
+const RELEASE_SOURCE_KIND = textKind(
+  'SOURCE',
+  'the absolute path of a folder or an https URL',
+  (text) => {
     if (text.length > URL_LENGTH_MAX || text.includes('\0')) return undefined
     if (text.startsWith('/')) return text
     return /^https:/i.test(text) ? BASE_URL_KIND.parse(text) : undefined
   },
-  print: (value) => value,
-}
+)
 
-export const TIME_ZONE_KIND: ValueKind<string> = {
-  placeholder: 'ZONE',
-  wanted: 'the IANA name of a time zone, such as Europe/Berlin or UTC',
-  parse: (text) => timeZoneNamed(text) ?? undefined,
-  print: (value) => value,
-}
+export const TIME_ZONE_KIND = textKind(
+  'ZONE',
+  'the IANA name of a time zone, such as Europe/Berlin or UTC',
+  (text) => timeZoneNamed(text) ?? undefined,
+)
 
 /** Every setting, by its name. */
 export const SETTINGS = {
@@ -130,7 +128,7 @@ export type SettingValues = {
   readonly [Name in SettingName]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
 }
 
-/** The settings that the environment decides. */
+/** The settings set by environment variables. */
 export type LockedSettings = Partial<SettingValues>
 
 // The keys of the table are its names.
@@ -140,7 +138,7 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
 }
 
-/** Value of `text` for the setting; undefined where it is invalid. */
+/** The value of `text` for the setting; undefined if it is invalid. */
 export function parseSetting<N extends SettingName>(
   name: N,
   text: string,
@@ -152,7 +150,7 @@ export function printSetting<N extends SettingName>(name: N, value: SettingValue
   return kindOf(name).print(value)
 }
 
-/** A value as printed where others may look on: of a secret URL only its host. */
+/** A value for output that others may see: only the origin of a secret URL. */
 export function shownSetting(name: string, value: string): string {
   const isSecret = isSettingName(name) && SETTINGS[name].isSecret
   if (!isSecret || !URL.canParse(value)) return value
@@ -161,7 +159,7 @@ export function shownSetting(name: string, value: string): string {
 }
 
 export function defaultSetting<N extends SettingName>(name: N): SettingValues[N] {
-  return SETTINGS[name].default as SettingValues[N] // The type of that very row.
+  return SETTINGS[name].default as SettingValues[N] // This row's type.
 }
 
 /** `HOOKLINE_WEBHOOK_TARGETS` locks `webhook_targets`. */
@@ -170,7 +168,7 @@ export function environmentOfSetting(name: SettingName): string {
 }
 
 function kindOf<N extends SettingName>(name: N): ValueKind<SettingValues[N]> {
-  return SETTINGS[name].kind as unknown as ValueKind<SettingValues[N]> // The kind of that very row.
+  return SETTINGS[name].kind as unknown as ValueKind<SettingValues[N]> // This row's kind.
 }
 
 function setting<T>(

@@ -1,30 +1,29 @@
-// Slots that a webhook earns: attempts to it that may be in flight at once. Memory and sockets are
-// bounded, so a receiver that answers earns more of them, and one that hangs holds few. Pure: the
-// delivery loop keeps the state.
+// Slots of a webhook: how many attempts may be in flight at once. Memory and sockets are limited, so a receiver
+// that answers earns more slots, and one that hangs holds few. Pure: the delivery loop keeps the state.
 
 export type Slots = {
   readonly count: number
-  /** Milliseconds that the receiver takes when it is asked one thing at a time; null until it answers. */
+  /** Milliseconds that the receiver takes for a single request; null until it answers. */
   readonly usualMs: number | null
-  /** The last loss, by the monotonic clock: an attempt begun before it is no news. */
+  /** The time when slots were last lost (monotonic): an attempt begun earlier doesn't lose any again. */
   readonly lostAt: number
 }
 
-/** An attempt that has ended, by the monotonic clock. */
+/** A finished attempt; times are monotonic. */
 export type Trial = {
   readonly startedAt: number
   readonly endedAt: number
   readonly isSuccess: boolean
-  /** Nothing else was in flight to the receiver when it began, nor when it ended. */
+  /** True if nothing else was in flight to the receiver when it began and when it ended. */
   readonly wasAlone: boolean
-  /** All slots were taken when it ended: only then is one more of any use. */
+  /** True if all slots were taken when it ended: only then is one more of use. */
   readonly wasFull: boolean
 }
 
-/** `untried`: it has not answered yet since the start, and has not failed either. */
+/** `untried`: it has neither answered nor failed since the start. */
 export type Standing = 'proven' | 'untried' | 'failing'
 
-/** Attempts in flight: all, and those to receivers that are not proven. */
+/** The number of attempts in flight, and of those to receivers that aren't proven. */
 export type Taken = { readonly all: number; readonly unproven: number }
 
 export const FIRST_SLOTS: Slots = {
@@ -33,26 +32,26 @@ export const FIRST_SLOTS: Slots = {
   lostAt: Number.NEGATIVE_INFINITY,
 }
 
-/** Bun sends 256 requests at once; the rest is for everything else that calls out. */
+/** Bun sends 256 requests at once; the rest is for all other outgoing requests. */
 export const IN_FLIGHT_MAX = 192
-/** Receivers that hang hold a slot for ten seconds, so some are kept for those that answer. */
+/** A receiver that hangs holds a slot for ten seconds, so some slots are kept for those that answer. */
 const UNPROVEN_MAX: Readonly<Record<Standing, number>> = {
   proven: IN_FLIGHT_MAX,
   untried: 128,
   failing: 96,
 }
-/** Kept for webhooks that have nothing in flight. */
+/** Slots kept for webhooks that have nothing in flight. */
 const FOR_FIRST_MAX = 8
 const SLOTS_MAX = 64
 const SLOTS_AFTER_FIRST_ANSWER = 4
-/** A receiver that answers sooner needs no more than those: the more are in flight, the more each costs. */
+/** A receiver that answers faster needs no more slots: the more are in flight, the more each costs. */
 const FAST_MS = 20
 const SLOWER_FACTOR = 2
-/** Slower by less than this is no sign of overload. */
+/** A smaller slowdown isn't a sign of overload. */
 const SLOWER_MS_MIN = 50
 const USUAL_WEIGHT = 1 / 4
 
-/** One slot more for an answer in good time, half of them after a failure or a slow answer. */
+/** Adds a slot after a fast answer, and halves them after a failure or a slow answer. */
 export function afterAttempt(slots: Slots, trial: Trial): Slots {
   if (!trial.isSuccess) return lost(slots, trial)
   const tookMs = trial.endedAt - trial.startedAt
@@ -67,8 +66,8 @@ export function afterAttempt(slots: Slots, trial: Trial): Slots {
 }
 
 /**
- * The permission of a webhook with `inFlight` attempts to begin another one: `wait` where others hold the
- * slots that it might take. No webhook holds more than twice what is left over, so that something always is.
+ * Decides if a webhook with `inFlight` attempts may begin another one; `wait` if others hold the slots that it
+ * could take. No webhook gets more than twice the slots that are left, so some always are.
  */
 export function mayBegin(
   inFlight: number,
@@ -83,13 +82,13 @@ export function mayBegin(
   return isHeldBack ? 'wait' : 'yes'
 }
 
-/** Once for all that was in flight together. */
+/** Halves the slots once for all attempts in flight together. */
 function lost(slots: Slots, { startedAt, endedAt }: Trial): Slots {
   if (startedAt < slots.lostAt) return slots
   return { ...slots, count: Math.max(1, Math.floor(slots.count / 2)), lostAt: endedAt }
 }
 
-/** Beside others a receiver may be slower than it is, never faster. */
+/** Averages the time. Other attempts may slow a receiver down, so then only a shorter time counts. */
 function usualAfter(usualMs: number, tookMs: number, wasAlone: boolean): number {
   if (tookMs > usualMs && !wasAlone) return usualMs
   return usualMs + USUAL_WEIGHT * (tookMs - usualMs)

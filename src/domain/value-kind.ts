@@ -1,29 +1,26 @@
-// The written form of options and settings: one grammar for flags, environment,
-// files and `config set`.
+// How values of options and settings are written, the same in flags, the environment, files and `config set`.
 
-/** A kind of value: `parse` gives undefined where the text does not fit. */
+/** A kind of value. `parse` returns undefined if the text is invalid. */
 export type ValueKind<T> = {
-  /** Name in the help, as `PORT`. */
+  /** The value's name in the help, such as `PORT`. */
   readonly placeholder: string
-  /** The right form: follows "must be". */
+  /** The right form; completes "must be …". */
   readonly wanted: string
   parse(text: string): T | undefined
   print(value: T): string
 }
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const DURATION = /^([0-9]{1,9})(ms|s|m|h|d)$/
-const ADDRESS_RANGE =
-  /^(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)(?:\/[0-9]{1,3})?$/i
 const LIST_LENGTH_MAX = 50
 
-export function textKind(placeholder: string, wanted: string): ValueKind<string> {
-  return {
-    placeholder,
-    wanted,
-    parse: (text) => (text === '' || text.includes('\0') ? undefined : text),
-    print: (value) => value,
-  }
+/** A text; by default any that isn't empty. */
+export function textKind(
+  placeholder: string,
+  wanted: string,
+  parse = (text: string): string | undefined =>
+    text === '' || text.includes('\0') ? undefined : text,
+): ValueKind<string> {
+  return { placeholder, wanted, parse, print: (value) => value }
 }
 
 export const PATH_KIND = textKind('PATH', 'a path')
@@ -72,7 +69,7 @@ export function durationKind(minMs: number, maxMs: number): ValueKind<number> {
   }
 }
 
-/** One or more values of `kind`, with commas between. */
+/** One or more values of `kind`, separated by commas. */
 export function listKind<T>(kind: ValueKind<T>): ValueKind<readonly T[]> {
   return {
     placeholder: `${kind.placeholder},…`,
@@ -86,7 +83,7 @@ export function listKind<T>(kind: ValueKind<T>): ValueKind<readonly T[]> {
   }
 }
 
-/** A value that can be absent; in words, `none` is what absence is called. */
+/** A value that can be absent, which is written as `none`. */
 export function optionalKind<T>(kind: ValueKind<T>, none: string): ValueKind<T | null> {
   return {
     placeholder: kind.placeholder,
@@ -97,31 +94,29 @@ export function optionalKind<T>(kind: ValueKind<T>, none: string): ValueKind<T |
 }
 
 /** An absolute http(s) URL without user, query or fragment; a slash at its end is dropped. */
-export const BASE_URL_KIND: ValueKind<string> = {
-  placeholder: 'URL',
-  wanted: 'an http or https URL such as https://relay.example.org',
-  parse: (text) => {
+export const BASE_URL_KIND = textKind(
+  'URL',
+  'an http or https URL such as https://relay.example.org',
+  (text) => {
     if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
     const url = new URL(text)
     const hasMore = url.username !== '' || url.password !== '' || url.search + url.hash !== ''
     return hasMore ? undefined : url.href.replace(/\/+$/, '')
   },
-  print: (value) => value,
-}
+)
 
-/** Number of characters of a new password. */
+/** Characters of a new password. */
 const PASSWORD_LENGTH = { min: 12, max: 200 } as const
-/** An option that was good in an earlier version must not keep the relay from starting. */
+/** A shorter option that an earlier version accepted must not keep the relay from starting. */
 const PASSWORD_OPTION_MIN = 8
 
-export const PASSWORD_KIND: ValueKind<string> = {
-  placeholder: 'PASSWORD',
-  wanted: `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,
-  parse: (text) => (hasLength(text, PASSWORD_OPTION_MIN) ? text : undefined),
-  print: (value) => value,
-}
+export const PASSWORD_KIND = textKind(
+  'PASSWORD',
+  `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,
+  (text) => (hasLength(text, PASSWORD_OPTION_MIN) ? text : undefined),
+)
 
-/** True if the owner may choose this password now. */
+/** True if a new password may have this length. */
 export function isPasswordLength(password: string): boolean {
   return hasLength(password, PASSWORD_LENGTH.min)
 }
@@ -131,29 +126,28 @@ function hasLength(password: string, min: number): boolean {
   return length >= min && length <= PASSWORD_LENGTH.max
 }
 
-export const PHONE_NUMBER_KIND: ValueKind<string> = {
-  placeholder: 'NUMBER',
-  wanted: 'a phone number such as +12025550100',
-  parse: (text) => (/^\+[1-9][0-9]{6,14}$/.test(text) ? text : undefined),
-  print: (value) => value,
-}
+export const PHONE_NUMBER_KIND = textKind('NUMBER', 'a phone number such as +12025550100', (text) =>
+  /^\+[1-9][0-9]{6,14}$/.test(text) ? text : undefined,
+)
 
-export const ADDRESS_RANGE_KIND: ValueKind<string> = {
-  placeholder: 'ADDRESS',
-  wanted: 'an IP address or a range such as 10.0.0.0/8',
-  parse: (text) => (ADDRESS_RANGE.test(text) ? text : undefined),
-  print: (value) => value,
-}
+const ADDRESS_RANGE =
+  /^(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)(?:\/[0-9]{1,3})?$/i
+
+export const ADDRESS_RANGE_KIND = textKind(
+  'ADDRESS',
+  'an IP address or a range such as 10.0.0.0/8',
+  (text) => (ADDRESS_RANGE.test(text) ? text : undefined),
+)
 
 function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
-  const match = DURATION.exec(text)
+  const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text)
   if (match === null) return undefined
   const unit = match[2] as keyof typeof UNITS_MS // The pattern allows no other.
   return Number(match[1]) * UNITS_MS[unit]
 }
 
-/** The largest unit that divides it: 90,000 is `90s`. */
+/** Prints a duration in the largest unit that divides it: 90,000 is `90s`. */
 function printDuration(ms: number): string {
   if (ms === 0) return '0'
   const units = Object.entries(UNITS_MS).toReversed()

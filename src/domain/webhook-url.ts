@@ -1,6 +1,6 @@
 /**
- * A webhook's URL with the scheme that its author left out: `http` for this machine and its own network,
- * where certificates are rare, else `https`. A text that has a scheme, or is no URL, is only trimmed.
+ * Adds a missing scheme to a webhook's URL: `http` for this machine and its own network, where certificates are
+ * rare, else `https`. A text that has a scheme or isn't a URL is only trimmed.
  */
 export function withScheme(typed: string): string {
   const text = typed.trim()
@@ -8,11 +8,11 @@ export function withScheme(typed: string): string {
   const { hostname, port } = new URL(`http://${text}`)
   if (isOwnNetwork(hostname)) return `http://${text}`
   if (hostname.includes('.') || hostname.startsWith('[')) return `https://${text}`
-  // A bare word is a machine nearby only where it also has a port.
+  // A bare word is a machine nearby only if it also has a port.
   return port === '' ? text : `http://${text}`
 }
 
-/** `localhost:8080` is a host and its port; a path alone is taken for no host. */
+/** Texts that have a scheme, unlike `localhost:8080`, or that begin like a path. */
 const HAS_SCHEME = /^(?:[a-z][a-z0-9+.-]*:(?!\d{1,5}(?:[/?#]|$))|[/?#])/i
 const OWN_NAMES = /^(?:.+\.)?localhost\.?$|\.local\.?$/
 const V4 = /^\d+\.\d+\.\d+\.\d+$/
@@ -32,24 +32,24 @@ function isOwnNetwork(hostname: string): boolean {
 export const INBOX_PATH = '/test-inbox/'
 const INBOX = /^\/test-inbox\/([\w-]{32})$/
 
-/** The token of a URL that is the address of a test inbox; null for any other. */
+/** The token in the URL of a test inbox; null for any other URL. */
 export function inboxToken(text: string): string | null {
   if (!URL.canParse(text)) return null
   const { pathname, search } = new URL(text)
   return search === '' ? (INBOX.exec(pathname)?.[1] ?? null) : null
 }
 
-/** The host alone: a path or query may carry what is secret. */
+/** Only the host, because a path or query may contain a secret. */
 export function hostOf({ url }: { readonly url: string }): string {
   return URL.canParse(url) ? new URL(url).host : 'The receiver'
 }
 
 const SHORT_NAME_LENGTH = 40
 
-/** A longer segment of a path is likely to be a key. */
+/** A longer path segment is likely to be a key. */
 const SEGMENT_LENGTH_MAX = 24
 
-/** The webhook's name in a title: its description where that is short, else host and first path segment. */
+/** The webhook's name in a title: its description if that is short, else the host and first path segment. */
 export function webhookName(webhook: {
   readonly url: string
   readonly description: string | null

@@ -1,4 +1,4 @@
-/** Webhooks that there can be. */
+/** Most webhooks of a relay. */
 export const WEBHOOKS_MAX = 1_000
 
 export const EVENT_NAMES = [
@@ -23,11 +23,11 @@ export const EVENT_NAMES = [
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 
-/** Values of `after` for what is recorded from now on, and for all that is kept. */
+/** Values of `after` that mean "from now on" and "everything stored". */
 export const LATEST = 'latest'
 export const OLDEST = 'oldest'
 
-/** The event by which a message of a group is announced in place of a direct one; null where none is. */
+/** The event for a message of a group, instead of the one for a direct message; null if there is none. */
 export function eventInGroup(name: EventName): EventName | null {
   const known = IN_GROUPS[name]
   return known === undefined ? name : known
@@ -37,19 +37,19 @@ const IN_GROUPS: Partial<Record<EventName, EventName | null>> = {
   'message.received': 'group_message.received',
   'message.sent': 'group_message.sent',
   'message.failed': 'group_message.failed',
-  // They would say nothing of single members.
+  // These wouldn't say which member.
   'message.delivered': null,
   'message.read': null,
 }
 
-/** Reasons of the relay, not the user, to stop delivering to a webhook. */
+/** The reason why the relay itself, not the user, stops delivering to a webhook. */
 export const DISABLED_REASONS = ['gone', 'failing', 'secret_unreadable'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** Results of an attempt to deliver, as the figures count them. */
+/** Outcomes of a delivery attempt, as the figures count them. */
 export const ATTEMPT_OUTCOMES = [
   'delivered',
   'http_4xx',

@@ -1,4 +1,4 @@
-// Facts that the database keeps about itself, in rows of `about`.
+// Facts about the database itself, in rows of `about`.
 
 import { eq } from 'drizzle-orm'
 
@@ -13,7 +13,7 @@ const CLOCK = 'clock'
 const SERVED_BY = 'served_by'
 const PEOPLE = 'people'
 
-/** Null in a database that was never run with it. */
+/** The clock's memory; null in a database that hasn't stored one yet. */
 export function readClockMemory(db: Db): ClockMemory | null {
   const value = readAbout(db, CLOCK)
   return value === null ? null : (JSON.parse(value) as ClockMemory) // `saveClockMemory` wrote it.
@@ -23,7 +23,7 @@ export function saveClockMemory(tx: Tx, memory: ClockMemory): void {
   writeAbout(tx, CLOCK, JSON.stringify(memory))
 }
 
-/** The last conversation that was read, the version that read it, and the numbers of the lines then. */
+/** The last conversation checked for merges, the version that did it, and the lines' numbers then. */
 export type PeopleProgress = {
   readonly version: string
   readonly seq: number
@@ -40,8 +40,8 @@ export function savePeopleProgress(tx: Tx, progress: PeopleProgress): void {
 }
 
 /**
- * Records an upgrade at the first start of another version, however that came here. A version that was
- * taken back before it served anybody leaves no trace.
+ * Records an upgrade at the first start of another version, however it was installed. A version that was
+ * rolled back before it served leaves no trace.
  */
 export function recordVersion(
   { writer, audit }: Pick<Core, 'writer' | 'audit'>,

@@ -1,5 +1,5 @@
-// The tables of the dashboard's sign-in and of the audit trail. No password, token, cookie or other
-// secret can be read from them.
+// The tables of the dashboard's sign-in and of the audit trail. They contain no readable password, token, cookie
+// or other secret.
 
 import { sql } from 'drizzle-orm'
 import { integer, sqliteTable, text, index, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -14,25 +14,25 @@ import {
 import type { AuditId, MemberId } from '../domain/ids.ts'
 import { at, bytes, checkJson, checkName, checkWord } from './columns.ts'
 
-/** The one owner of the relay, in the row 1; there is none until a password is set. */
+/** The owner of the relay, in row 1; there is no row until a password is set. */
 export const dashboardOwner = sqliteTable('dashboard_owner', {
   id: integer('id').primaryKey(),
-  /** argon2id, with its parameters and its salt. */
+  /** argon2id, with its parameters and salt. */
   passwordHash: text('password_hash').notNull(),
   passwordSetAt: at('password_set_at').notNull(),
-  /** Next step of setup; null once it is done. */
+  /** The next step of setup; null once it is done. */
   setupStep: text('setup_step'),
 })
 
-/** People who read and answer. The row of a removed one stays, for its name in the audit trail. */
+/** Members of the dashboard. The row of a removed member stays, because the audit trail shows the name. */
 export const dashboardMembers = sqliteTable(
   'dashboard_members',
   {
     id: text('id').$type<MemberId>().primaryKey(),
     name: text('name').notNull(),
-    /** The name as it is compared with others. */
+    /** The name in the form in which names are compared. */
     nameKey: text('name_key').notNull(),
-    /** As the owner's; null until one is chosen, and once removed. */
+    /** Null until a password is chosen, and after removal. */
     passwordHash: text('password_hash'),
     /** SHA-256 of the token in the latest sign-in link; null once it was used. */
     linkSha256: bytes('link_sha256'),
@@ -48,16 +48,16 @@ export const dashboardMembers = sqliteTable(
 )
 
 export const dashboardSessions = sqliteTable('dashboard_sessions', {
-  /** SHA-256 of what the cookie holds. */
+  /** SHA-256 of the cookie's token. */
   tokenSha256: bytes('token_sha256').primaryKey(),
   createdAt: at('created_at').notNull(),
-  /** Right to the hour: a use is written down no more often. */
+  /** Accurate to the hour: uses aren't recorded more often. */
   lastSeenAt: at('last_seen_at').notNull(),
-  /** Until when the password counts as just given. */
+  /** Until when the password counts as just entered. */
   elevatedUntil: at('elevated_until').notNull(),
   /**
-   * SHA-256 of what the page itself keeps: the cookie alone opens nothing. Null for a session from before
-   * there was one, which opens nothing any more.
+   * SHA-256 of a key that the page itself keeps: the cookie alone gives no access. Null in a session of an earlier
+   * version, which gives no access anymore.
    */
   pageKeySha256: bytes('page_key_sha256'),
   /** Null for the owner. */
@@ -66,7 +66,7 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
     .references(() => dashboardMembers.id),
 })
 
-/** Networks from which the password was given within the last 30 days, 100 at most. */
+/** Networks of sign-ins within the last 30 days, at most 100. */
 export const dashboardNetworks = sqliteTable('dashboard_networks', {
   /** An IPv4 address, or the first 64 bits of an IPv6 one. */
   network: text('network').primaryKey(),
@@ -79,7 +79,7 @@ export const audit = sqliteTable(
     seq: integer('seq').primaryKey(),
     id: text('id').$type<AuditId>().notNull().unique(),
     at: at('at').notNull(),
-    /** The latest of the acts that the row counts. */
+    /** The time of the latest act that the row counts. */
     lastAt: at('last_at').notNull(),
     count: integer('count').notNull(),
     actorKind: text('actor_kind').$type<ActorKind>().notNull(),

@@ -1,6 +1,6 @@
-// A relay as one file: a tar archive of a manifest, the database with all that it carries, and the files of
-// attachments. The reader knows these names and plain files only, so an archive from elsewhere writes nothing
-// anywhere else. A backup without attachments is its database alone.
+// A relay as one file: a tar archive of a manifest, the database with the files that it carries, and the
+// attachments. The reader accepts these names as plain files only, so a foreign archive can't write
+// anywhere else. A backup without attachments is just its database.
 
 import { existsSync } from 'node:fs'
 import { copyFile, link, mkdir, open, rm, stat } from 'node:fs/promises'
@@ -14,12 +14,12 @@ import { isoTime } from '../system/iso-time.ts'
 import { attachmentPath, filesBeside, neededFiles } from './attachment-files.ts'
 import { wholeBackup, type BackupWorker } from './backup.ts'
 
-/** True for a file that begins as an archive of a relay does. */
+/** True if the file begins like an archive of a relay. */
 export async function isArchive(path: string): Promise<boolean> {
   return (await Bun.file(path).slice(0, MANIFEST.length).text()) === MANIFEST
 }
 
-/** The file is no backup that can be restored; the message says why. */
+/** The file can't be restored; the message says why. */
 export class BadBackupError extends Error {
   override readonly name = 'BadBackupError'
 }
@@ -29,7 +29,7 @@ type Manifest = {
   readonly version: string
   readonly created_at: string
   readonly database: { readonly size: number; readonly sha256: string }
-  /** The number of their files. */
+  /** The number of attachment files. */
   readonly attachments: number
 }
 
@@ -40,13 +40,13 @@ const ATTACHMENT = /^attachments\/[0-9a-f]{64}$/
 const BLOCK = 512
 const MANIFEST_BYTES_MAX = 65_536
 const SQLITE_MAGIC = 'SQLite format 3\0'
-/** The largest size in eleven octal digits; a larger one is written in binary, as GNU tar does. */
+/** The largest size in eleven octal digits; GNU tar writes a larger one in binary. */
 const OCTAL_MAX = 8 ** 11 - 1
 const BINARY = 0x80
 
 type Entry = { readonly name: string; readonly size: number; readonly path: string }
 
-/** The archive of everything. Its parts lie in `folder`, which is new, as long as it is read. */
+/** Packs everything. The parts are kept in `folder`, which must be new, until the archive is read. */
 export async function* packArchive(
   tools: {
     readonly worker: Pick<BackupWorker, 'take'>
@@ -84,7 +84,7 @@ export async function* packArchive(
   return undefined
 }
 
-/** Gives the files second names, by which they stay whole while retention may delete them. */
+/** Links the files into `folder`, so that they stay while retention may delete them. */
 async function holdFiles(
   store: string,
   folder: string,
@@ -96,7 +96,7 @@ async function holdFiles(
     signal.throwIfAborted()
     const from = attachmentPath(store, sha256)
     const path = join(folder, sha256)
-    // A file that went since the snapshot is left out: it is missing after a restore.
+    // A file deleted since the snapshot is left out: it will be missing after a restore.
     if (!existsSync(from)) continue
     await link(from, path).catch(() => copyFile(from, path))
     held.push({ name: ATTACHMENTS + sha256, size: (await stat(path)).size, path })
@@ -109,7 +109,7 @@ async function* bytesOf({ path, size }: Entry): AsyncGenerator<Uint8Array> {
   if (padding(size) > 0) yield Buffer.alloc(padding(size))
 }
 
-/** An entry of these bytes, filled up to a whole block. */
+/** The bytes, filled up to a whole block. */
 function padded(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([bytes, Buffer.alloc(padding(bytes.length))])
 }
@@ -118,7 +118,7 @@ function padding(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK
 }
 
-/** A header as POSIX.1-1988 has it (ustar), for a plain file that its owner alone reads. */
+/** A ustar header (POSIX.1-1988) of a plain file with mode 0600. */
 function headerOf(name: string, size: number, now: number): Uint8Array {
   const header = Buffer.alloc(BLOCK)
   header.write(name, 0)
@@ -137,20 +137,20 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0')
 }
 
-/** The sum of a header's bytes, with spaces in the place of the sum. */
+/** The tar header checksum, with its own field counted as spaces. */
 function sumOf(header: Uint8Array): number {
   return header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0)
 }
 
 export type ReceivedBackup = {
-  /** The database; the files of attachments lie beside it, as beside a whole backup. */
+  /** The database; the attachments are beside it, as with a whole backup. */
   readonly file: string
   readonly sizeBytes: number
 }
 
 /**
- * Writes a backup from a stream into `folder`, which must be empty: an archive, or a database alone.
- * Throws a BadBackupError for anything else; `requireRoom` throws where so many bytes have no room.
+ * Writes a backup (an archive or just a database) from a stream into `folder`, which must be empty. Throws
+ * a BadBackupError for anything else. `requireRoom` must throw if there is no room for so many bytes.
  */
 export async function receiveBackup(
   stream: AsyncIterable<Uint8Array>,
@@ -222,7 +222,7 @@ async function receiveDatabase(
   if (sum !== target.manifest?.database.sha256) throw changed(name)
 }
 
-/** Writes the next `size` bytes, or all of them for null, to a new file; returns their SHA-256. */
+/** Writes the next `size` bytes (null: all) to a new file; returns their SHA-256. */
 async function writeEntry(
   input: Input,
   { path, size }: { readonly path: string; readonly size: number | null },
@@ -254,7 +254,7 @@ function isTaken(error: unknown): boolean {
 
 type Header = { readonly name: string; readonly size: number }
 
-/** Null for the empty block that ends an archive. */
+/** Parses a header; null for the empty block that ends an archive. */
 function parseHeader(block: Buffer): Header | null {
   if (block.every((byte) => byte === 0)) return null
   if (Number.parseInt(block.toString('latin1', 148, 156), 8) !== sumOf(block)) throw notOurs()
@@ -268,7 +268,7 @@ function parseHeader(block: Buffer): Header | null {
   return { name, size }
 }
 
-/** A stream that is taken in pieces of any length. */
+/** A stream from which pieces of any length can be taken. */
 class Input {
   readonly #chunks: AsyncIterator<Uint8Array>
   #window = Buffer.alloc(0)
@@ -278,7 +278,7 @@ class Input {
     this.#chunks = chunks
   }
 
-  /** The next bytes, which stay; fewer at the end. */
+  /** The next bytes, without taking them; fewer at the end. */
   async peek(length: number): Promise<Buffer> {
     while (this.#window.length < length && (await this.#read())) continue
     return this.#window.subarray(0, length)
@@ -289,7 +289,7 @@ class Input {
     return this.#cut(length)
   }
 
-  /** The next `size` bytes as they come; all of them for null. */
+  /** The next `size` bytes (null: all) as they come. */
   async *bytes(size: number | null): AsyncGenerator<Uint8Array> {
     for (let left = size ?? Number.POSITIVE_INFINITY; left > 0;) {
       if (this.#window.length === 0 && !(await this.#read())) {
@@ -313,7 +313,7 @@ class Input {
     return part
   }
 
-  /** False at the end. A chunk is good until the next one is asked for, so its bytes are copied. */
+  /** Returns false at the end. A chunk is valid until the next one is requested, so its bytes are copied. */
   async #read(): Promise<boolean> {
     const next = await this.#chunks.next()
     if (next.done === true) return false
@@ -322,17 +322,10 @@ class Input {
   }
 }
 
-function notOurs(): BadBackupError {
-  return new BadBackupError('It is not a backup of Hookline.')
-}
-
-function incomplete(): BadBackupError {
-  return new BadBackupError('It is incomplete. Download or copy it again.')
-}
-
-function changed(name: string): BadBackupError {
-  return new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)
-}
+const notOurs = () => new BadBackupError('It is not a backup of Hookline.')
+const incomplete = () => new BadBackupError('It is incomplete. Download or copy it again.')
+const changed = (name: string) =>
+  new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)
 
 function strange(name: string): BadBackupError {
   const shown = JSON.stringify(name.slice(-100))

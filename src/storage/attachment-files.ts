@@ -1,5 +1,5 @@
-// Files of attachments in the store, and in the folder that lies beside a whole backup: `menu.db` has its files
-// in `menu.db.attachments`. A backup carries originals only; variants are made again.
+// Attachment files in the store and beside a whole backup: those of `menu.db` are in `menu.db.attachments`. A
+// backup has originals only; variants are made again.
 
 import {
   closeSync,
@@ -27,7 +27,7 @@ export function filesBeside(backup: string): string {
   return `${backup}.attachments`
 }
 
-/** Copies the files that a backup's rows need from the store to the folder beside it; gives their bytes. */
+/** Copies the files that a backup's rows need from the store to the folder beside it; returns their size in bytes. */
 export async function copyFilesAlong(store: string, backup: string): Promise<number> {
   const needed = neededFiles(backup)
   const folder = filesBeside(backup)
@@ -41,7 +41,7 @@ export async function copyFilesAlong(store: string, backup: string): Promise<num
   return bytes
 }
 
-/** A file that went since the backup was written is left out: it is missing after a restore. */
+/** Skips a file that was deleted since the backup was written: it will be missing after a restore. */
 async function copyOne(sha256: string, store: string, folder: string): Promise<number> {
   const from = attachmentPath(store, sha256)
   if (!existsSync(from)) return 0
@@ -68,8 +68,8 @@ export function neededFiles(backup: string): readonly string[] {
 }
 
 /**
- * Brings the files of a restored database back from beside its backup, and notes which are missing; gives
- * their number. The files are in place before the database is.
+ * Copies the files of a restored database back from beside its backup, marks missing ones, and returns their
+ * number. Called before the database is in place.
  */
 export function bringFilesBack({ sqlite }: Db, store: string, backup: string): number {
   const files = sqlite
@@ -94,8 +94,8 @@ export function bringFilesBack({ sqlite }: Db, store: string, backup: string): n
 const SHA256 = /^[0-9a-f]{64}$/
 
 /**
- * True where the store has the file, now at the latest. A copy whose bytes changed is not taken, and a hash of
- * a foreign backup that leads elsewhere is none.
+ * True if the store has the file, after copying it if needed. Refuses a copy whose bytes changed, and a text
+ * from a foreign backup that isn't a hash but a path elsewhere.
  */
 function isInPlace(sha256: string, store: string, backup: string): boolean {
   if (!SHA256.test(sha256)) return false

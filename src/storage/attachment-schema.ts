@@ -1,4 +1,4 @@
-// The tables of files that travel with messages: see `schema.ts` for the rules.
+// The tables of attachments; `schema.ts` has the rules.
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -9,7 +9,7 @@ import { DIRECTIONS, type Direction } from '../domain/message.ts'
 import type { CallerId } from '../domain/permissions.ts'
 import { at, checkWord, flag } from './columns.ts'
 
-/** Files that travel with messages; their bytes lie in `attachments/` of the data directory. */
+/** Files sent with messages; their bytes are in `attachments/` of the data directory. */
 export const attachments = sqliteTable(
   'attachments',
   {
@@ -17,9 +17,9 @@ export const attachments = sqliteTable(
     id: text('id').$type<AttachmentId>().notNull().unique(),
     /** Base name without control characters, of 255 bytes at most. */
     filename: text('filename').notNull(),
-    /** By the first bytes of the file; by `declaredType` until they are here. */
+    /** Detected from the file; until it is here, from `declaredType`. */
     mimeType: text('mime_type').notNull(),
-    /** As the uploader or the device said. */
+    /** The type that the uploader or the device gave. */
     declaredType: text('declared_type'),
     /** In bytes; null until known. */
     size: integer('size'),
@@ -32,9 +32,9 @@ export const attachments = sqliteTable(
     state: text('state').$type<AttachmentState>().notNull(),
     /** The first message that it belongs to; null for an upload that no message uses. */
     messageId: text('message_id').$type<MessageId>(),
-    /** The device's own name of it, unique in its message; null for an upload. */
+    /** The device's identifier, unique in its message; null for an upload. */
     deviceGuid: text('device_guid'),
-    /** Who uploaded it; empty for other files, and for uploads from before callers were kept. */
+    /** The caller who uploaded it; empty for other files, and for uploads from before callers were stored. */
     caller: text('caller').$type<CallerId | ''>().notNull().default(''),
     uploadKey: text('upload_key'),
     createdAt: at('created_at').notNull(),
@@ -57,7 +57,7 @@ export const attachments = sqliteTable(
   ],
 )
 
-/** The attachments of each message, in its order. One upload may be in many messages. */
+/** The attachments of each message, in order. One upload may be in many messages. */
 export const messageAttachments = sqliteTable(
   'message_attachments',
   {
@@ -66,7 +66,7 @@ export const messageAttachments = sqliteTable(
     attachmentSeq: integer('attachment_seq')
       .notNull()
       .references(() => attachments.seq),
-    /** True once its own row of the device proves that it was sent; null while nobody can say. */
+    /** True if the device's row proves that it was sent; null while that isn't known. */
     isSent: flag('is_sent'),
   },
   (t) => [

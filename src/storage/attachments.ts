@@ -1,28 +1,18 @@
-// Rows of files that travel with messages. Their bytes are the store's: see attachments/store.ts.
+// Rows of the files that are sent with messages. The files themselves are in attachments/store.ts.
 
 import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { attachments, messageAttachments } from './attachment-schema.ts'
 import type { Db, Tx } from './database.ts'
-import {
-  LINE_SEQ,
-  assigned,
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type Values,
-} from './statement.ts'
+import { LINE_SEQ, assigned, columnsOf, inserted, selected, type Values } from './statement.ts'
 
 type Row = Readonly<typeof attachments.$inferSelect>
 
 export type Attachment = Omit<Row, 'seq' | 'caller' | 'uploadKey'>
 
-/** An attachment in its message, in the order of the message. */
+/** An attachment of a message. `isSent` is null if it isn't known. */
 export type MessageAttachment = Attachment & { readonly isSent: boolean | null }
 
-/** The fields of a file in a message and in a payload. */
+/** The fields of a file in the API and in webhook payloads. */
 export function fileFields({ id, filename, mimeType, size, state }: Attachment) {
   return {
     id,
@@ -39,17 +29,17 @@ const COLUMNS = columnsOf(attachments, ['seq', 'caller', 'uploadKey'])
 const insertion = `INSERT INTO attachments ${inserted(attachments, columnsOf(attachments, ['seq']))}`
 
 export function insertAttachment(tx: Tx, attachment: Omit<Row, 'seq'>): void {
-  execute(tx, insertion, attachment)
+  tx.execute(insertion, attachment)
 }
 
 function attachmentWhere(condition: string): (db: Db, values: Values) => Attachment | null {
   const sql = `SELECT ${selected(attachments, COLUMNS)} FROM attachments WHERE ${condition}`
-  return (db, values) => getRow<Attachment>(db, sql, values)
+  return (db, values) => db.row<Attachment>(sql, values)
 }
 
 export const findAttachment = attachmentWhere('id = $id')
 
-/** The upload of a caller under an `Idempotency-Key`, or null; a caller that is empty is not known. */
+/** The upload of a caller under an `Idempotency-Key`; an empty caller means unknown. */
 export const findUpload = attachmentWhere('caller = $caller AND upload_key = $uploadKey')
 
 export const findDeviceAttachment = attachmentWhere(
@@ -63,28 +53,28 @@ const members = `SELECT ${selected(attachments, COLUMNS, 'a.')}, ${selected(mess
    FROM message_attachments m JOIN attachments a ON a.seq = m.attachment_seq
    WHERE m.message_id = $messageId ORDER BY m.position`
 
-/** The attachments of a message, in its order. */
+/** The attachments of a message, in order. */
 export function attachmentsOf(db: Db, messageId: MessageId): readonly MessageAttachment[] {
-  return getRows<RawMember>(db, members, { messageId }).map((row) => ({
+  return db.rows<RawMember>(members, { messageId }).map((row) => ({
     ...row,
     isSent: row.isSent === null ? null : row.isSent === 1,
   }))
 }
 
-/** Gives a message further attachments, in this order; they do not expire from then on. */
+/** Appends attachments to a message, in this order. From now on they don't expire. */
 export function linkAttachments(tx: Tx, messageId: MessageId, ids: readonly AttachmentId[]): void {
   for (const id of ids) {
     const sql = `INSERT INTO message_attachments (message_id, position, attachment_seq, is_sent)
    SELECT $messageId, (SELECT coalesce(max(position) + 1, 0) FROM message_attachments
      WHERE message_id = $messageId), seq, NULL FROM attachments WHERE id = $id`
-    execute(tx, sql, { messageId, id })
+    tx.execute(sql, { messageId, id })
     const using = `UPDATE attachments SET message_id = coalesce(message_id, $messageId), expires_at = NULL
    WHERE id = $id`
-    execute(tx, using, { messageId, id })
+    tx.execute(using, { messageId, id })
   }
 }
 
-/** Notes which attachments of a message were sent; `rest` says it of all others. */
+/** Marks which attachments of a message were sent; all others get `rest`. */
 export function markParts(
   tx: Tx,
   messageId: MessageId,
@@ -95,16 +85,16 @@ export function markParts(
     const sql = `UPDATE message_attachments SET is_sent = $isSent
    WHERE message_id = $messageId
      AND attachment_seq = (SELECT seq FROM attachments WHERE id = $id)`
-    execute(tx, sql, { messageId, id, isSent: sent.includes(id) ? true : rest })
+    tx.execute(sql, { messageId, id, isSent: sent.includes(id) ? true : rest })
   }
 }
 
-/** Changes columns of a row; `id` stays as it is. */
+/** Changes columns of a row, except `id`. */
 export function updateAttachment(tx: Tx, id: AttachmentId, changes: Partial<Attachment>): void {
   const names = COLUMNS.filter((name) => name !== 'id' && Object.hasOwn(changes, name))
   if (names.length === 0) return
   const sql = `UPDATE attachments SET ${assigned(attachments, names)} WHERE id = $id`
-  execute(tx, sql, { ...changes, id })
+  tx.execute(sql, { ...changes, id })
 }
 
 const awaited = `SELECT m.platform_guid AS messageGuid, a.device_guid AS attachmentGuid
@@ -119,58 +109,58 @@ export function awaitedAttachments(
   lineId: LineId,
   since: Timestamp,
 ): readonly { readonly messageGuid: string; readonly attachmentGuid: string }[] {
-  return getRows<{ messageGuid: string; attachmentGuid: string }>(db, awaited, { lineId, since })
+  return db.rows<{ messageGuid: string; attachmentGuid: string }>(awaited, { lineId, since })
 }
 
 export function isNeeded(db: Db, sha256: string): boolean {
   const sql = `SELECT 1 AS found FROM attachments
    WHERE sha256 = $sha256 AND state IN ('available', 'missing') LIMIT 1`
-  return getRow<{ found: 1 }>(db, sql, { sha256 }) !== null
+  return db.row<{ found: 1 }>(sql, { sha256 }) !== null
 }
 
-/** Files that should be in the store: those of the oldest and of the newest rows. */
+/** A sample of files that should be in the store: the oldest and the newest. */
 export function someFiles(db: Db): readonly Pick<Attachment, 'sha256' | 'size'>[] {
   const rows = (['ASC', 'DESC'] as const).flatMap((order) => {
     const sql = `SELECT sha256, size, state FROM attachments WHERE seq > 0 ORDER BY seq ${order} LIMIT 50`
-    return getRows<Pick<Attachment, 'sha256' | 'size' | 'state'>>(db, sql, {})
+    return db.rows<Pick<Attachment, 'sha256' | 'size' | 'state'>>(sql, {})
   })
   const available = rows.filter(({ state }) => state === 'available')
   return [...new Map(available.map((row) => [row.sha256, row])).values()]
 }
 
-/** The bytes are here again: nothing that has them is missing any more. */
+/** The file is here again, so no attachment with it is missing. */
 export function markFound(tx: Tx, sha256: string): void {
   const sql =
     "UPDATE attachments SET state = 'available' WHERE sha256 = $sha256 AND state = 'missing'"
-  execute(tx, sql, { sha256 })
+  tx.execute(sql, { sha256 })
 }
 
-/** Messages that may still be sent with the attachment `a`. */
+/** SQL: messages that may still be sent with the attachment `a`. */
 const UNDER_WAY = `SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
   WHERE l.attachment_seq = a.seq AND m.status IN ('queued', 'deferred', 'sending')`
 
 const underWay = `SELECT 1 AS found FROM attachments a WHERE a.id = $id AND EXISTS (${UNDER_WAY})`
 
 export function isUnderWay(db: Db, id: AttachmentId): boolean {
-  return getRow<{ found: 1 }>(db, underWay, { id }) !== null
+  return db.row<{ found: 1 }>(underWay, { id }) !== null
 }
 
-/** Uploads that no message used in time: their rows go. */
+/** Deletes the rows of uploads that no message used in time. */
 export function deleteUnusedUploads(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM attachments WHERE seq IN (
      SELECT seq FROM attachments INDEXED BY attachments_by_expiry
      WHERE expires_at IS NOT NULL AND created_at < $before LIMIT $limit)`
-  return execute(tx, sql, { before, limit }).changes
+  return tx.execute(sql, { before, limit }).changes
 }
 
-/** Deletes the attachments of a message that is deleted, but for those that other messages have. */
+/** Deletes the attachments of a deleted message, except those that other messages have. */
 export function deleteAttachmentsOf(tx: Tx, messageId: MessageId): void {
   const sql =
     'DELETE FROM message_attachments WHERE message_id = $messageId RETURNING attachment_seq AS seq'
   const deletion = `DELETE FROM attachments WHERE seq = $seq
      AND NOT EXISTS (SELECT 1 FROM message_attachments WHERE attachment_seq = $seq)`
-  const linked = getRows<{ seq: number }>(tx, sql, { messageId })
-  for (const { seq } of linked) execute(tx, deletion, { seq })
+  const linked = tx.rows<{ seq: number }>(sql, { messageId })
+  for (const { seq } of linked) tx.execute(deletion, { seq })
 }
 
 const fileDeletion = `UPDATE attachments AS a SET state = 'deleted'
@@ -178,16 +168,16 @@ const fileDeletion = `UPDATE attachments AS a SET state = 'deleted'
      AND expires_at IS NULL AND NOT EXISTS (${UNDER_WAY})`
 
 /**
- * Marks files from before a time as deleted, but for those of messages under way. Most rows have files that are
- * kept, so each step goes on where the one before it ended, and after the last one from the beginning.
+ * Marks files from before a time as deleted, except those of messages that may still be sent. Most files are
+ * kept, so each step continues where the last one ended, and starts over after the end.
  */
 export function oldFilesPurge() {
   let after = 0
   return (tx: Tx, before: Timestamp, limit: number): number => {
     const sql = 'SELECT seq FROM attachments WHERE seq > $after ORDER BY seq LIMIT $limit'
-    const passed = getRows<{ seq: number }>(tx, sql, { after, limit })
+    const passed = tx.rows<{ seq: number }>(sql, { after, limit })
     const last = passed.at(-1)?.seq ?? after
-    execute(tx, fileDeletion, { after, last, before })
+    tx.execute(fileDeletion, { after, last, before })
     after = passed.length < limit ? 0 : last
     return passed.length
   }

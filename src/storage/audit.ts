@@ -1,5 +1,5 @@
-// The audit trail. A change and its entry are one transaction, so each change records itself
-// there and then; the log says it too, once it is durable.
+// The audit trail. A change records its entry in its own transaction; once that is durable, the log says it
+// too.
 
 import { and, count, desc, eq, gt, inArray } from 'drizzle-orm'
 
@@ -24,23 +24,23 @@ import { audit } from './access-schema.ts'
 import { memberName } from './dashboard-access.ts'
 import { rowsAt, type Tx, type Db } from './database.ts'
 import { scanRanges } from './scan.ts'
-import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
+import { columnsOf, given, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 export type Audit = {
-  /** Records a change in the transaction that makes it; a change that changes no field is none. */
+  /** Records a change in the transaction that makes it, unless no field differs. */
   record(tx: Tx, origin: Origin, change: AuditedChange): void
-  /** Records a wrong password: repeats of a day are counted in one row. */
+  /** Records a wrong password; repeats within a day are counted in one row. */
   recordRefusal(tx: Tx, origin: Origin): void
 }
 
 type Sqlite = Tx['sqlite']
 type Stored = AuditedChange & { readonly id: AuditId; readonly at: Timestamp }
 
-/** Columns in the order of the table, without the number that each database gives. */
+/** All columns except `seq`, which each database numbers itself. */
 const COLUMNS = columnsOf(audit, ['seq'])
 const TEXT_LENGTH_MAX = 300
-/** Rows of wrong passwords a day; what comes from further addresses is counted in one without address. */
+/** Most rows of wrong passwords a day; those from further addresses are counted in one row without address. */
 const REFUSALS_MAX = 100
 const REFUSAL = { action: 'password.refused', about: { kind: 'dashboard', id: null } } as const
 
@@ -65,7 +65,9 @@ export function createAudit(tools: {
     recordRefusal(tx, origin) {
       const now = ids.now()
       if (countRefusal(tx.sqlite, origin, now)) return
-      const isFull = refusalsSince(tx, timestamp(now - DAY_MS)) >= REFUSALS_MAX
+      const isRefusal = and(eq(audit.action, REFUSAL.action), gt(audit.at, timestamp(now - DAY_MS)))
+      const today = tx.orm.select({ count: count() }).from(audit).where(isRefusal).get()
+      const isFull = (today?.count ?? 0) >= REFUSALS_MAX
       const counted = isFull ? { ...origin, address: null } : origin
       if (isFull && countRefusal(tx.sqlite, counted, now)) return
       record(tx, counted, REFUSAL)
@@ -73,7 +75,7 @@ export function createAudit(tools: {
   }
 }
 
-/** On a full disk what must be done all the same is done unrecorded; the log has said that it is full. */
+/** Waits for a write that may fail on a full disk, because the act itself must go on; the log says it is full. */
 export async function recordedIfRoom(written: Promise<void>): Promise<void> {
   try {
     await written
@@ -82,7 +84,7 @@ export async function recordedIfRoom(written: Promise<void>): Promise<void> {
   }
 }
 
-/** For a transaction that is not the writer's, as of a database that no relay has open. */
+/** Inserts an entry outside of the writer, into a database that no relay has open. */
 export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored): void {
   const { actor, address, requestId } = origin
   const { id, at, action, about, before = null, after = null } = change
@@ -95,9 +97,9 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
 }
 
 /**
- * Adds the entries of the database at `path` that this one does not have, behind the number `above`: a restore must
- * not be a way to lose the trail. A database that cannot be read, or is from before there was a trail, adds none.
- * The two are of the same relay if they share an entry.
+ * Adds the entries of the database at `path` that this one doesn't have, after the number `above`, because a
+ * restore must not lose the trail. Adds none if that database can't be read or has no trail. `isSame` says
+ * whether both are of the same relay: whether they share an entry.
  */
 export function keepTrail(
   sqlite: Sqlite,
@@ -117,8 +119,8 @@ export function keepTrail(
 }
 
 /**
- * A URL that may hold a key: where it leads, and a fingerprint that distinguishes two of them
- * and a known one be recognised.
+ * Shortens a URL that may contain a key to its origin and a fingerprint, which distinguishes URLs and identifies
+ * a known one.
  */
 export function auditedUrl(url: string): string {
   if (!URL.canParse(url)) return url
@@ -127,7 +129,7 @@ export function auditedUrl(url: string): string {
   return `${origin}/… (SHA-256 ${Buffer.from(sha256(url)).toString('hex').slice(0, 12)})`
 }
 
-/** Counts one more in the row of the same address and session, where there is one of today. */
+/** Counts one more in today's row of the same address and session; returns false if there is none. */
 function countRefusal(sqlite: Sqlite, { actor, address }: Origin, now: Timestamp): boolean {
   const counted = sqlite
     .query(
@@ -140,27 +142,21 @@ function countRefusal(sqlite: Sqlite, { actor, address }: Origin, now: Timestamp
   return counted.changes > 0
 }
 
-function refusalsSince({ orm }: Tx, since: Timestamp): number {
-  const isRefusal = and(eq(audit.action, REFUSAL.action), gt(audit.at, since))
-  return orm.select({ count: count() }).from(audit).where(isRefusal).get()?.count ?? 0
-}
-
 function jsonOf(fields: AuditFields | null): string | null {
-  return fields === null ? null : JSON.stringify(fields, (_name, value: unknown) => cut(value))
-}
-
-function cut(value: unknown): unknown {
-  const isLong = typeof value === 'string' && value.length > TEXT_LENGTH_MAX
-  return isLong ? `${value.slice(0, TEXT_LENGTH_MAX)}…` : value
+  if (fields === null) return null
+  return JSON.stringify(fields, (_name, value: unknown) => {
+    const isLong = typeof value === 'string' && value.length > TEXT_LENGTH_MAX
+    return isLong ? `${value.slice(0, TEXT_LENGTH_MAX)}…` : value
+  })
 }
 
 export type AuditFilter = {
-  /** Inclusive, of the latest act that a row counts. */
+  /** Rows whose latest act was at this time or later. */
   readonly since?: Timestamp | undefined
   readonly action?: AuditAction | undefined
-  /** The id of an actor, or a kind of them. */
+  /** The id or the kind of an actor. */
   readonly actor?: string | undefined
-  /** The id of a thing, or a kind of them. */
+  /** The id or the kind of a thing. */
   readonly about?: string | undefined
 }
 
@@ -169,14 +165,9 @@ export function listAudit(
   { since, action, actor, about }: AuditFilter,
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
-  const values = {
-    ...(since !== undefined && { since }),
-    ...(action !== undefined && { action }),
-    ...(actor !== undefined && { actor }),
-    ...(about !== undefined && { about }),
-  }
-  const given = Object.keys(values) as (keyof typeof values)[]
-  const conditions = ['TRUE', ...given.map((name) => CONDITIONS[name])].join(' AND ')
+  const values = given({ since, action, actor, about })
+  const names = Object.keys(values) as (keyof typeof CONDITIONS)[] // The names above.
+  const conditions = ['TRUE', ...names.map((name) => CONDITIONS[name])].join(' AND ')
   const range = { from: 'audit NOT INDEXED WHERE TRUE', fits: conditions, values }
   const { seqs, upTo } = scanRanges(db, [range], { limit: limit + 1, before: cursorSeq(cursor) })
   const found = db.orm.select().from(audit).where(inArray(audit.seq, seqs)).orderBy(desc(audit.seq))

@@ -12,13 +12,13 @@ export type BackupRequest = { readonly id: number } & (
   | { readonly backup: string; readonly version: string }
 )
 export type BackupReply =
-  /** Null where it was a check, which found nothing. */
+  /** `done` is null for a check that found nothing. */
   | { readonly id: number; readonly done: Snapshot | BackupContents | null }
   | {
       readonly id: number
       readonly problem: string
       readonly code: string | null
-      /** The database that was to be copied or checked is damaged. */
+      /** True if the database to copy or check is damaged. */
       readonly isSourceDamaged: boolean
     }
 

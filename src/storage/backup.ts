@@ -19,7 +19,7 @@ export type BackupKind = 'daily' | 'before_migration'
 export type Backup = {
   readonly path: string
   readonly kind: BackupKind
-  /** Milliseconds since 1970, by its name. */
+  /** Creation time in milliseconds since 1970, parsed from the file name. */
   readonly createdAt: number
   readonly sizeBytes: number
 }
@@ -28,20 +28,19 @@ const NAME = /^hookline-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z(?:-schema-\
 const BEFORE_MIGRATION_KEPT = 3
 
 type Done = Snapshot | BackupContents | null
-type Task = Pick<PromiseWithResolvers<Done>, 'resolve' | 'reject'>
 
 /**
- * Copies and checks databases in a thread of its own, one after another. The thread is made by the
- * first request, for most starts never need it, and lives as long as this does: ending one that holds
- * a database can crash the process.
+ * Copies and checks databases in a separate thread, one after another. The first request starts the
+ * thread, because most starts never need it. It isn't ended before the process: ending a thread that
+ * holds a database can crash the process.
  */
 export class BackupWorker {
-  readonly #waiting = new Map<number, Task>()
+  readonly #waiting = new Map<number, PromiseWithResolvers<Done>>()
   readonly #onDamage: (error: unknown) => void
   #thread: Worker | null = null
   #lastId = 0
 
-  /** `onDamage` is called when the database to be copied or checked is damaged. */
+  /** `onDamage` is called if the database to be copied or checked is damaged. */
   constructor(onDamage: (error: unknown) => void = () => {}) {
     this.#onDamage = onDamage
   }
@@ -53,14 +52,14 @@ export class BackupWorker {
     return snapshot
   }
 
-  /** The contents of a backup that `version` can restore; rejects with what is wrong with another. */
+  /** The contents of a backup; rejects with the reason if `version` can't restore it. */
   async inspect(backup: string, version: string): Promise<BackupContents> {
     const contents = await this.#ask((id) => ({ id, backup, version }))
     assert(contents !== null && 'counts' in contents, 'who asks for contents gets them')
     return contents
   }
 
-  /** Rejects with what is wrong where the relay could not serve from the database at `path`. */
+  /** Rejects with the reason if the relay couldn't serve from the database at `path`. */
   async assertIntact(path: string): Promise<void> {
     await this.#ask((id) => ({ id, database: path }))
   }
@@ -107,7 +106,7 @@ export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrde
   return { from: directory.database, to, files: [], makesFolder: true }
 }
 
-/** The order for one file with all that a restore needs: database, keys, and `hookline.env`. */
+/** The order for one file with everything that a restore needs: database, keys, and `hookline.env`. */
 export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder {
   if (!isAbsolute(to)) throw refusedTarget('must be an absolute path')
   const taken = [to, filesBeside(to)].find((path) => existsSync(path))
@@ -120,18 +119,12 @@ export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder
 }
 
 export type BackupWish = {
-  /** The path of a whole backup; null for one more among the daily ones. */
+  /** The path of a whole backup; null for one more daily backup. */
   readonly to: string | null
   readonly withoutAttachments?: boolean | undefined
 }
 
-type Made = {
-  readonly path: string
-  readonly size_bytes: number
-  readonly attachment_bytes?: number
-}
-
-/** Writes a backup as `hookline backup` asks for it: a whole one has the files of attachments beside it. */
+/** Writes a backup for `hookline backup`. A whole backup gets the attachments beside it. */
 export async function backUpTo(
   tools: {
     readonly worker: Pick<BackupWorker, 'take'>
@@ -139,7 +132,7 @@ export async function backUpTo(
     readonly clock: Clock
   },
   { to, withoutAttachments = false }: BackupWish,
-): Promise<Made> {
+): Promise<{ path: string; size_bytes: number; attachment_bytes?: number }> {
   const { worker, directory, clock } = tools
   const order = to === null ? dailyBackup(directory, clock.now()) : wholeBackup(directory, to)
   const { path, sizeBytes } = await worker.take(order)
@@ -153,7 +146,7 @@ export async function backUpTo(
   }
 }
 
-/** The audited change of a new backup. A whole backup opens everything that the relay seals. */
+/** The audited change of a new backup. A whole backup contains the key to everything that the relay seals. */
 export function createdBackup(
   path: string,
   { isWhole }: { readonly isWhole: boolean },
@@ -165,7 +158,7 @@ export function createdBackup(
   }
 }
 
-/** Backs a database up before it is migrated, through the very connection; gives the path. */
+/** Backs a database up before it is migrated, through the same connection; returns the path. */
 export function backUpBeforeMigration(
   directory: DataDirectory,
   now: number,
@@ -195,7 +188,7 @@ export function openBackupFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
-/** `2026-11-21T10-00-00Z`: sorts by time, and every file system takes it. */
+/** `2026-11-21T10-00-00Z`: sorts by time and is a valid name in every file system. */
 export function timeForName(ms: number): string {
   return `${isoTime(timestamp(ms)).slice(0, 19).replaceAll(':', '-')}Z`
 }

@@ -12,7 +12,7 @@ const EPOCH = 'epoch'
 const SIGNS = 'signs'
 export const ROLLOUT = 'rollout'
 
-/** All boxes, those of the past too, by creation, oldest first. */
+/** All boxes, the removed ones too, oldest first. */
 export function listBoxes(db: Db): readonly Box[] {
   return db.orm.select().from(boxes).orderBy(asc(boxes.createdAt), asc(boxes.id)).all()
 }
@@ -38,22 +38,22 @@ export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>):
   tx.changes?.push({ what: 'box', id })
 }
 
-/** The count of this head's lives: it names the sessions of a life. */
+/** Counts the starts of this head; the number names the sessions of a start. */
 export function beginEpoch(tx: Tx): number {
   return raised(tx, EPOCH, 0)
 }
 
-/** Highest epoch that a box was given for itself; 0 for none. */
+/** The highest epoch that a box was given; 0 if none. */
 export function epochOf(db: Db, id: BoxId): number {
   return Number(readAbout(db, `${EPOCH} ${id}`) ?? 0)
 }
 
-/** Gives a box an epoch above `above`, and above every one that it was given before. */
+/** Gives a box an epoch higher than `above` and than every epoch before. */
 export function raiseEpochOf(tx: Tx, id: BoxId, above: number): number {
   return raised(tx, `${EPOCH} ${id}`, above)
 }
 
-/** True if nothing is taken from a box without a signature by this key. */
+/** True if everything from a box must be signed by this key. */
 export function mustSign(db: Db, id: BoxId, key: string): boolean {
   return readAbout(db, `${SIGNS} ${id}`) === key
 }
@@ -68,7 +68,7 @@ function raised(tx: Tx, name: string, above: number): number {
   return epoch
 }
 
-/** The upgrade of the boxes that is under way, as the JSON that `saveRollout` stored; null for none. */
+/** The current upgrade of the boxes, as the JSON that `saveRollout` stored; null if there is none. */
 export function readRollout(db: Db): string | null {
   return readAbout(db, ROLLOUT)
 }

@@ -10,10 +10,10 @@ export const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'blob' }
 
 export const flag = (name: string) => integer(name, { mode: 'boolean' })
 
-// CHECKs find damage: where random bytes hit a row, SQLite returns it as if it were intact, and only its
-// integrity check, which looks at every CHECK, finds them.
+// CHECKs find damage: SQLite returns a row with random bytes as if it were intact, and only its integrity
+// check, which evaluates every CHECK, finds it.
 
-/** The column holds one of `words`, or NULL. SQLite builds a table for an IN at each write; for an OR it does not. */
+/** The column is one of `words`, or NULL. An OR, because SQLite builds a table for an IN at each write. */
 export const checkWord = (column: string, words: readonly string[]) => {
   const isWord = words.map((word) => `\`${column}\` = '${word}'`).join(' OR ')
   return check(`${column}_is_known`, sql.raw(isWord))
@@ -22,6 +22,6 @@ export const checkWord = (column: string, words: readonly string[]) => {
 export const checkJson = (column: string) =>
   check(`${column}_is_json`, sql.raw(`\`${column}\` IS NULL OR json_valid(\`${column}\`)`))
 
-/** The column holds lower-case letters, dots and underscores only, or NULL: a name from a list that grows without a migration. */
+/** The column is a name from a list that grows without a migration (lower-case letters, dots, underscores), or NULL. */
 export const checkName = (column: string) =>
   check(`${column}_is_a_name`, sql.raw(`\`${column}\` NOT GLOB '*[^a-z._]*'`))

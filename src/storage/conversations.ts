@@ -12,9 +12,6 @@ import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   isOfLines,
   limitValue,
   selected,
@@ -22,14 +19,14 @@ import {
   type Values,
 } from './statement.ts'
 
-/** Several people who write with one line. */
+/** A group chat of a line. */
 export type Group = Readonly<Omit<typeof groups.$inferSelect, 'seq'>>
 
 /** All messages of one line with one handle. */
 export type Conversation = Readonly<
   Omit<typeof conversations.$inferSelect, 'seq' | 'lastSeq' | 'readSeq' | 'movedTo'>
 > & {
-  /** Set if its messages went to another line: all else is then of the conversation with this id. */
+  /** Set if its messages moved to another line: all other fields are then of the conversation with this id. */
   readonly movedTo: ConversationId | null
   /** Null for a conversation with one person. */
   readonly group: Group | null
@@ -44,11 +41,11 @@ const HIDDEN = ['movedTo', 'readSeq'] as const
 const COLUMNS = `${selected(groups, columnsOf(groups, ['seq']), 'g.')},
   ${selected(conversations, columnsOf(conversations, HIDDEN), 'c.')}`
 
-/** A query for whole conversations `c`; `condition` is what follows WHERE. */
+/** A query for conversations `c`; `condition` follows WHERE. */
 function conversationsWhere(condition: string) {
   const sql = `SELECT ${COLUMNS} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq WHERE ${condition}`
   return (db: Db, values: Values): readonly ListedConversation[] =>
-    getRows<Row>(db, sql, values).map((row) => toConversation(db, row))
+    db.rows<Row>(sql, values).map((row) => toConversation(db, row))
 }
 
 type Party = { readonly lineId: LineId; readonly handle: Handle }
@@ -56,14 +53,14 @@ type Party = { readonly lineId: LineId; readonly handle: Handle }
 function findByParty(db: Db, { lineId, handle }: Party) {
   const sql = `SELECT id, moved_to AS movedTo FROM conversations
     WHERE line_id = $lineId AND handle = $handle`
-  return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
+  return db.row<{ id: ConversationId; movedTo: number | null }>(sql, { lineId, handle })
 }
 
 export function findConversation(db: Db, party: Party): ConversationId | null {
   return findByParty(db, party)?.id ?? null
 }
 
-/** The conversation of a line with a handle, for a message that comes into it; made where there is none. */
+/** Returns the conversation of a line with a handle for a new message, and creates it if needed. */
 export function openConversation(
   tx: Tx,
   ids: LogicalClock,
@@ -72,26 +69,28 @@ export function openConversation(
   const known = findByParty(tx, party)
   if (known !== null) {
     const returning = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
-    if (known.movedTo !== null) execute(tx, returning, { id: known.id })
+    if (known.movedTo !== null) tx.execute(returning, { id: known.id })
     return known.id
   }
   const id = ids.id('conv')
   const sql = `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
        created_at, updated_at)
      VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`
-  execute(tx, sql, { id, ...party })
+  tx.execute(sql, { id, ...party })
   touch(tx, id)
   return id
 }
 
-/** In a query of messages: it was history as it came; see `isHistory` in domain/message-extras. */
+/** SQL: whether a message was history when it came; see `isHistory` in domain/message-extras. */
 export const IS_HISTORY = `coalesce(extras ->> 'isHistory', 0)`
-/** In a query of messages: it was received and counts as unread. */
+/** SQL: whether a message was received and counts as unread. */
 export const IS_NEWS = `(direction = 'inbound' AND NOT ${IS_HISTORY})`
 
-// A message that moves here may be older than the last one, which then stays the last. One that waits for
-// an approval is not read by anyone yet, and so marks nothing as read. History is the last only if it was
-// sent later than what is there, and nobody has to read it.
+/**
+ * Counts a message in. A message that moves here may be older than the last one, which then stays the last.
+ * A message that waits for approval marks nothing as read. History becomes the last message only if it was
+ * sent later than the present last one, and never counts as unread.
+ */
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
@@ -102,7 +101,7 @@ export function noteMessage(
   const isHistory = extras?.isHistory === true
   const lastAt = isHistory ? lastMessageAt(tx, id) : null
   if (lastAt !== null && lastAt >= (sentAt ?? now)) {
-    execute(tx, 'UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
+    tx.execute('UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
     touch(tx, id)
     return
   }
@@ -114,40 +113,40 @@ export function noteMessage(
        is_unanswered = iif($seq < last_seq OR ($isReceived AND NOT $isNews), is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
   const isNews = isReceived && !isHistory
-  execute(tx, sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
+  tx.execute(sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
   touch(tx, id)
 }
 
-/** Date of the last message; null without one. */
+/** The date of the last message; null if there is none. */
 export function lastMessageAt(db: Db, id: ConversationId): Timestamp | null {
   const sql = `SELECT coalesce(m.sent_at, m.created_at) AS at
      FROM conversations c JOIN messages m ON m.seq = c.last_seq WHERE c.id = $id`
-  return getRow<{ at: Timestamp }>(db, sql, { id })?.at ?? null
+  return db.row<{ at: Timestamp }>(sql, { id })?.at ?? null
 }
 
-/** Marks the messages up to `seq` as read; nothing where they are. */
+/** Marks the messages up to `seq` as read; no change if they are. */
 export function markRead(tx: Tx, id: ConversationId, seq: number): void {
   const sql = `UPDATE conversations SET read_seq = $seq, unread_count =
        (SELECT count(*) FROM messages m
         WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
      WHERE id = $id AND read_seq < $seq`
-  if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
+  if (tx.execute(sql, { id, seq }).changes > 0) touch(tx, id)
 }
 
-/** Conversations with unread messages, counted up to 1,000. */
+/** The number of conversations with unread messages, at most 1,000. */
 export function countUnread(db: Db): number {
   const sql = `SELECT count(*) AS count FROM
     (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
-  return getRow<{ count: number }>(db, sql)?.count ?? 0
+  return db.row<{ count: number }>(sql)?.count ?? 0
 }
 
-/** The newest message that is no history, or 0: history after it is the last if it was sent later. */
+/** The newest message that isn't history, or 0: history after it is the last message if it was sent later. */
 const LAST_LIVE = `coalesce((SELECT m.seq FROM messages m
   WHERE m.conversation_seq = conversations.seq AND NOT ${IS_HISTORY} ORDER BY m.seq DESC LIMIT 1), 0)`
 
 /**
- * For the SET of an UPDATE: the facts about the last of the messages that are left, as `noteMessage` would have
- * them. Nothing beyond them counts as read, because the seq of a deleted message is used again.
+ * For the SET of an UPDATE: recomputes the last message from those that are left, as `noteMessage` would.
+ * `read_seq` doesn't stay beyond them, because SQLite reuses the seq of a deleted message.
  */
 export const LAST_LEFT = `
   (last_seq, is_unanswered) = (
@@ -159,30 +158,30 @@ export const LAST_LEFT = `
   read_seq = min(read_seq, (SELECT coalesce(max(m.seq), 0) FROM messages m
     WHERE m.conversation_seq = conversations.seq))`
 
-/** Another service carried the message: the conversation has it too, where that is its last one. */
+/** Another service carried the message: sets it for the conversation too if that is its last message. */
 export function noteService(
   tx: Tx,
   id: ConversationId,
   message: { readonly seq: number; readonly service: string },
 ): void {
   const sql = 'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq'
-  execute(tx, sql, { id, ...message })
+  tx.execute(sql, { id, ...message })
   touch(tx, id)
 }
 
 /**
- * A message went to the conversation `to`. One that is left without a message stands for `to` from then
- * on, because its id was handed out; and it hands on that a person answers.
+ * A message moved to the conversation `to`. If this one has no message left, its id stands for `to` from
+ * now on, because callers know it; and if a person answers here, a person answers there.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
   const sql = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
            (SELECT seq FROM conversations WHERE id = $id))`
-  execute(tx, sql, { id, to })
+  tx.execute(sql, { id, to })
   const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
-  execute(tx, more, { id })
-  // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
+  tx.execute(more, { id })
+  // Ids that stood for it stand for `to` as well, so nobody follows more than one step.
   const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
        WHERE seq IN (
@@ -190,7 +189,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
          UNION ALL
          SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
          WHERE empty.id = $id AND empty.last_seq = 0)`
-  execute(tx, then, { id, to })
+  tx.execute(then, { id, to })
   touch(tx, id)
 }
 
@@ -198,9 +197,9 @@ export type ConversationFilter = {
   readonly lineIds: LineLimit
   readonly handle?: string | undefined
   readonly type: ConversationType
-  /** True leaves out those that are read. */
+  /** True if only conversations with unread messages are listed. */
   readonly isUnread?: boolean | undefined
-  /** True leaves out those whose last message is an own one. */
+  /** True if only conversations whose last message was received are listed. */
   readonly isUnanswered?: boolean | undefined
 }
 
@@ -226,8 +225,7 @@ export function listConversations(
     const found = query(db, { handle, lineIds: limitValue(lineIds), start })
     return allFound(found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit))
   }
-  // Those of all lines are merged: that spares every message an index over all of them, in which its
-  // conversation would have to move.
+  // The lists of all lines are merged: an index over all lines would have to be rewritten by each message.
   const ranges = (lineIds ?? everyLineId(db)).map((lineId) => ({
     from: `conversations c ${rangeOf(isUnread, isUnanswered)} AND line_id = +$lineId AND last_seq > 0`,
     fits: `${OF_TYPE[type]} AND ${both}`,
@@ -238,14 +236,14 @@ export function listConversations(
   return { rows: conversationsWithSeqs(db, seqs), upTo }
 }
 
-/** The index with the fewest rows beside those of the filter. */
+/** The index that has the fewest other rows. */
 function rangeOf(isUnread: boolean, isUnanswered: boolean): string {
   if (isUnread) return `INDEXED BY conversations_unread WHERE ${UNREAD}`
   if (isUnanswered) return `INDEXED BY conversations_unanswered WHERE ${UNANSWERED}`
   return 'INDEXED BY conversations_by_line_and_last WHERE TRUE'
 }
 
-/** The seq of the conversation that `$conversationId` stands for, in a query. */
+/** SQL: the seq of the conversation that `$conversationId` stands for. */
 export const STOOD_FOR =
   '(SELECT coalesce(moved_to, seq) FROM conversations WHERE id = $conversationId)'
 
@@ -254,7 +252,7 @@ const stoodFor = conversationsWhere(`c.seq = ${STOOD_FOR}`)
 export function getConversation(db: Db, id: string): Conversation | null {
   const [conversation] = stoodFor(db, { conversationId: id })
   if (conversation === undefined || conversation.id === id) return conversation ?? null
-  // It is an id of ours: there is a row with it.
+  // A row has this id, so it is one of ours.
   return { ...conversation, id: id as ConversationId, movedTo: conversation.id }
 }
 
@@ -268,39 +266,39 @@ export function conversationsWithSeqs(
   return seqs.flatMap((seq) => bySeq(db, { seq })).sort((a, b) => b.lastSeq - a.lastSeq)
 }
 
-/** Sets whether a person answers; gives the conversation as it is then, null where there is none. */
+/** Sets whether a person answers; returns the changed conversation, or null if there is none. */
 export function pauseAutomation(
   tx: Tx,
   id: ConversationId,
   isAutomationPaused: boolean,
 ): Conversation | null {
   const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
-  execute(tx, sql, { conversationId: id, isPaused: isAutomationPaused })
+  tx.execute(sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
   return getConversation(tx, id)
 }
 
-/** The conversation of a line with a handle, where a person answers it. */
+/** The conversation of a line with a handle, if a person answers it. */
 export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
   const sql = `SELECT id FROM conversations
      WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
+  return db.row<{ id: ConversationId }>(sql, { lineId, handle })?.id ?? null
 }
 
-/** The ids of the conversations with a handle, and of those that stand for one. */
+/** SQL: ids of the conversations with a handle, and ids that stand for one. */
 export const IDS_WITH = `SELECT id FROM conversations WHERE handle = +$handle
   UNION ALL SELECT o.id FROM conversations c CROSS JOIN conversations o ON o.moved_to = c.seq
   WHERE c.handle = +$handle AND o.handle <> c.handle`
 
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  return getRows<{ id: ConversationId }>(db, IDS_WITH, { handle }).map((row) => row.id)
+  return db.rows<{ id: ConversationId }>(IDS_WITH, { handle }).map((row) => row.id)
 }
 
-/** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */
+/** True if the line (null: any line) has a conversation with the handle. Used for email addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL
     AND ($lineId IS NULL OR line_id = $lineId) LIMIT 1`
-  return getRow(db, sql, { handle, lineId }) !== null
+  return db.row(sql, { handle, lineId }) !== null
 }
 
 function touch(tx: Tx, id: ConversationId): void {
@@ -312,7 +310,7 @@ function toConversation(
   { seq: _seq, chatGuid, name, participants, state, ...row }: Row,
 ): ListedConversation {
   const [lastMessage = null] = messageAt(db, { seq: row.lastSeq })
-  // Null where there is no group; groups.ts writes it.
+  // JSON that groups.ts wrote; null if there is no group.
   const people = JSON.parse(participants) as Handle[] | null
   return {
     ...row,

@@ -7,38 +7,28 @@ import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain
 import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
 import { credentials } from './schema.ts'
-import {
-  assigned,
-  columnsOf,
-  execute,
-  eachRow,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { assigned, columnsOf, inserted, selected, type RawRow } from './statement.ts'
 import { webhooks } from './webhook-schema.ts'
 
 type Row = typeof credentials.$inferSelect
 
 const SECRET = ['secretSha256', 'hint', 'secretCreatedAt'] as const
 
-/** The secret of a key or the token of a bridge: its hash, and the characters that are shown of it. */
+/** The secret of a key or the token of a bridge: its hash, and the first characters, which are shown. */
 export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt'> & {
   readonly secretSha256: Uint8Array
 }
 
 const LATER = ['lastUsedAt', 'revokedAt'] as const
 
-/** `number` is that of a bridge, and `key` the value of `X-API-Key`: null for a bridge. */
+/** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
   Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
     readonly number: string | null
     readonly permissions: Permissions
   }
 
-/** A credential without its secret or token; a bridge has no limits, and the number of its line. */
+/** A credential without its secret or token. A bridge has the number of its line, and no limits. */
 export type Credential<K extends CredentialKind> = Readonly<
   Omit<Row, 'id' | (typeof HIDDEN)[number] | (typeof LIMITS)[number]>
 > & {
@@ -56,7 +46,7 @@ export function insertCredential(
   { number, permissions, ...credential }: NewCredential,
 ): void {
   const { scopes, lineIds, expiresAt, rules } = permissions
-  execute(tx, insertion, {
+  tx.execute(insertion, {
     ...credential,
     phoneNumber: number,
     scopes: scopes && JSON.stringify(scopes),
@@ -70,7 +60,7 @@ export function insertCredential(
 const LIMITS = ['scopes', 'lineIds', 'expiresAt', 'rules'] as const
 type RawLimits = Pick<RawRow<typeof credentials>, (typeof LIMITS)[number]>
 
-// JSON that `insertCredential` wrote.
+/** Parses the JSON that `insertCredential` wrote. */
 function permissionsIn({ scopes, lineIds, expiresAt, rules }: RawLimits): Permissions {
   return {
     scopes: scopes === null ? null : (JSON.parse(scopes) as readonly Scope[]),
@@ -88,40 +78,38 @@ type SecretOfKey = Pick<Row, 'revokedAt'> & {
 const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', ...LIMITS])}
    FROM credentials WHERE key = $key`
 
-/** Read in every turn that brings requests: another process may have revoked the key. */
+/** Called in every turn that brings requests: another process may have revoked the key. */
 export function findKey(
   db: Db,
   key: string,
 ): (SecretOfKey & { readonly permissions: Permissions }) | null {
-  const row = getRow<SecretOfKey & RawLimits>(db, byKey, { key })
+  const row = db.row<SecretOfKey & RawLimits>(byKey, { key })
   return row && { ...row, permissions: permissionsIn(row) }
 }
 
-/** Read for every call of a shortcut: a token that was replaced fails at once. */
+/** Called for every call of a shortcut, so that a replaced token fails at once. */
 export function findBridgeOfToken(db: Db, secretSha256: Uint8Array): BridgeId | null {
   const sql = `SELECT id FROM credentials
    WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`
-  return getRow<{ id: BridgeId }>(db, sql, { secretSha256 })?.id ?? null
+  return db.row<{ id: BridgeId }>(sql, { secretSha256 })?.id ?? null
 }
 
 export function hasKeys({ orm }: Db): boolean {
   return orm.select().from(credentials).where(eq(credentials.kind, 'key')).get() !== undefined
 }
 
-type LiveBridge = { readonly key: BridgeId; readonly number: string }
-
-/** The bridges that are not removed: each of them is a line. */
-export function listLiveBridges({ sqlite }: Db): readonly LiveBridge[] {
+/** The bridges that aren't removed; each is a line. */
+export function listLiveBridges(db: Db) {
   const sql = `SELECT id AS key, phone_number AS number FROM credentials
                WHERE kind = 'bridge' AND revoked_at IS NULL ORDER BY rowid`
-  return sqlite.query<LiveBridge, []>(sql).all()
+  return db.rows<{ readonly key: BridgeId; readonly number: string }>(sql)
 }
 
 const HIDDEN = ['kind', 'key', 'secretSha256', 'phoneNumber'] as const
 const LISTED = `SELECT rowid AS seq, phone_number AS number,
   ${selected(credentials, columnsOf(credentials, HIDDEN))} FROM credentials`
 
-/** Its `permissions` are what `listed` makes of its other columns. */
+/** The row; `listed` makes `permissions` from its other columns. */
 type ListedRow<K extends CredentialKind> = ListedCredential<K> & RawLimits
 
 function listed<K extends CredentialKind>(row: ListedRow<K>): ListedCredential<K> {
@@ -133,13 +121,13 @@ export function getCredential<K extends CredentialKind>(
   kind: K,
   id: string,
 ): ListedCredential<K> | null {
-  const row = getRow<ListedRow<K>>(db, `${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
+  const row = db.row<ListedRow<K>>(`${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
   return row && listed(row)
 }
 
 /**
- * Credentials newest first, the revoked ones too; `before` is the cursor's seq, and `isShown` leaves out
- * those that its reader may not see.
+ * Credentials newest first, the revoked ones too. `before` is the cursor's seq; `isShown` says whether the
+ * reader may see a credential.
  */
 export function listCredentials<K extends CredentialKind>(
   db: Db,
@@ -157,7 +145,7 @@ export function listCredentials<K extends CredentialKind>(
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
   const list = function* () {
-    for (const row of eachRow<ListedRow<K>>(db, sql, values)) {
+    for (const row of db.each<ListedRow<K>>(sql, values)) {
       const credential = listed(row)
       yield { ...credential, fits: isShown(credential) }
     }
@@ -169,24 +157,24 @@ export function listCredentials<K extends CredentialKind>(
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`
 
 export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): void {
-  execute(tx, replacing, { id, ...secret })
+  tx.execute(replacing, { id, ...secret })
 }
 
-/** A credential that is revoked already stays as it is. */
+/** Revokes a credential; no change if it is revoked already. */
 export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now: Timestamp): void {
   const isLive = and(eq(credentials.id, id), isNull(credentials.revokedAt))
   tx.orm.update(credentials).set({ revokedAt: now }).where(isLive).run()
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** Keys that are in use and end in between. */
+/** The number of keys in use that expire after `now` and until `until`. */
 export function countExpiring(
   db: Db,
   times: { readonly now: number; readonly until: number; readonly usedSince: number },
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
      AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
-  return getRow<{ count: number }>(db, sql, times)?.count ?? 0
+  return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 
 type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
@@ -196,44 +184,43 @@ const limitedMakers = `WITH RECURSIVE makers (id) AS (
    SELECT c.id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
    WHERE c.kind = 'key' AND c.rules IS NOT NULL`
 
-/** The key and those that it comes from, as far as they have rules: its sends count for each of them. */
+/** The key and its ancestors that have rules: its sends count for each of them. */
 export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
-  const rows = getRows<{ id: KeyId; rules: string }>(db, limitedMakers, { id })
+  const rows = db.rows<{ id: KeyId; rules: string }>(limitedMakers, { id })
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))
 }
 
-const nthSend = `SELECT at FROM key_sends WHERE key_id = $id AND at > $since
-   ORDER BY at DESC LIMIT 1 OFFSET $place`
-
-/** Time of the latest send but `place`, where it is later than `since`. */
+/** The time of the send `place` places before the latest one, if it is later than `since`. */
 export function sendOfKey(
   db: Db,
   id: KeyId,
   { since, place }: { readonly since: number; readonly place: number },
 ): Timestamp | null {
-  return getRow<{ at: Timestamp }>(db, nthSend, { id, since, place })?.at ?? null
+  const sql = `SELECT at FROM key_sends WHERE key_id = $id AND at > $since
+   ORDER BY at DESC LIMIT 1 OFFSET $place`
+  return db.row<{ at: Timestamp }>(sql, { id, since, place })?.at ?? null
 }
 
-/** Counts a send, and forgets those up to `before`. */
+/** Counts a send, and forgets sends up to `before`. */
 export function countSend(
   tx: Tx,
   keyId: KeyId,
   send: { readonly messageId: string; readonly at: Timestamp; readonly before: number },
 ): void {
-  execute(tx, 'DELETE FROM key_sends WHERE key_id = $keyId AND at <= $before', { keyId, ...send })
-  execute(tx, 'INSERT INTO key_sends VALUES ($keyId, $at, $messageId)', { keyId, ...send })
+  tx.execute('DELETE FROM key_sends WHERE key_id = $keyId AND at <= $before', { keyId, ...send })
+  tx.execute('INSERT INTO key_sends VALUES ($keyId, $at, $messageId)', { keyId, ...send })
 }
 
 export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {
   const sql = 'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind'
-  if (getRow<{ kind: CredentialKind }>(tx, sql, { id, at })?.kind === 'key') touchKey(tx, id)
+  if (tx.row<{ kind: CredentialKind }>(sql, { id, at })?.kind === 'key') touchKey(tx, id)
 }
 
 function touchKey(tx: Tx, id: CredentialId): void {
   tx.changes?.push({ what: 'key', id })
 }
 
-/** Credentials and webhooks that a key made and that still live: neither revoked nor deleted. */
+/** Ids of the credentials and webhooks that a key made and that aren't revoked or deleted. */
 export function listCreatedBy({ orm }: Db, id: KeyId) {
   const isLive = and(eq(credentials.createdBy, id), isNull(credentials.revokedAt))
   const made = orm

@@ -1,6 +1,6 @@
-// The daily contacts of a line: whom it has written to, and how many places of its day are taken. The rules are in
-// domain/contact-limit. A place is taken and given back in the transaction that moves the message, and the
-// counters of a line and its contacts change together here and nowhere else.
+// The daily contacts of a line: whom it has written to, and how many places of its daily limit are taken. The
+// rules are in domain/contact-limit. A place is taken and given back in the transaction that moves the message.
+// The counters of a line and its contacts change together, only here.
 
 import {
   NO_CONTACT,
@@ -16,29 +16,27 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { execute, getRow } from './statement.ts'
 
-type Step = { readonly name: ContactStep; readonly day: Day }
 type Who = { readonly lineId: LineId; readonly handle: Handle }
 
-/** Places of the day that are taken. */
+/** Taken places of a day. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-/** The device's answer whether it has history with a handle; null when it could not be asked. */
+/** True if the device has history with a handle; null if it couldn't be asked. */
 export type History = boolean | null
 
-/** True if the line can take a message to `handle` today. */
+/** True if the daily limit allows a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
   const contact = readContact(db, line.id, handle)
   return isCovered(onDay(contact, day)) || contact.queued > 0 || slotsLeft(db, line, day) > 0
 }
 
-/** True if the line has written to `handle`, or has history with it, as far as is stored. */
+/** True if the stored data say that the line has written to `handle` or has history with it. */
 export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
   return isCovered(readContact(db, lineId, handle))
 }
 
-/** Places of the line's day that are taken. */
+/** The number of places of the line's day that are taken. */
 export function newContacts(db: Db, lineId: LineId, day: Day): number {
   const { reserved, spent } = contactUsage(db, lineId, day)
   return reserved + spent
@@ -49,8 +47,8 @@ function slotsLeft(db: Db, line: Line, day: Day): number {
 }
 
 /**
- * The hold of an accepted message, or `full` if the line has no slot left for it. One for a later day
- * spends a slot of that day, until it is queued.
+ * Takes a place for an accepted message; returns `full` if the line has none left. A message for a later day
+ * spends a place of that day until it is queued.
  */
 export function reserveSlot(
   tx: Tx,
@@ -63,7 +61,7 @@ export function reserveSlot(
   const stored = readContact(tx, line.id, handle)
   if (stored.knownAt !== null) return 'none'
   const contact = onDay(stored, day)
-  // The place of another message covers it for now, but that one may give it back.
+  // Another message's place covers it for now, but may be given back.
   if (contact.spentDay !== null || history === null) return 'undecided'
   if (isLater && contact.queued > 0) return 'undecided'
   if (contact.queued === 0 && slotsLeft(tx, line, day) <= 0) return 'full'
@@ -72,13 +70,13 @@ export function reserveSlot(
   return isLater ? 'spent' : 'reserved'
 }
 
-/** A place on a later day covers nothing on this one. */
+/** The contact as of `day`: a place on a later day doesn't cover it. */
 function onDay(contact: DailyContact, day: Day): DailyContact {
   const isLater = contact.spentDay !== null && contact.spentDay > day
   return isLater ? { ...contact, spentDay: null } : contact
 }
 
-/** Spends the place at the point of no return; null if the day's budget does not allow it. */
+/** Spends the place at the point of no return; returns null if the daily limit doesn't allow it. */
 export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): ContactHold | null {
   const who = { lineId: line.id, handle: message.handle }
   // A contact that was known at acceptance stays known.
@@ -86,7 +84,7 @@ export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): Co
   const isReserved = message.contactHold === 'reserved'
   const stored = readContact(tx, line.id, message.handle)
   if (stored.knownAt !== null) {
-    if (isReserved) step(tx, who, stored, { name: 'release', day })
+    if (isReserved) changeContact(tx, who, stored, stepContact(stored, 'release', day))
     return 'none'
   }
   const contact = onDay(stored, day)
@@ -96,30 +94,28 @@ export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): Co
   return 'spent'
 }
 
-/** The message is sent: its contact is known from now on. */
+/** The message was sent, so its contact is known from now on. */
 export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void {
   if (message.isGroup) return
-  // One that passed its point of no return and holds nothing went to a contact that was known.
+  // If it passed its point of no return without a place, the contact was known already.
   if (message.status === 'sending' && message.contactHold === 'none') return
   markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)
 }
 
-/** The message is proven not sent, or left its line: what it holds is given back. */
+/** Gives back the place of a message that was proven unsent or left its line. */
 export function releaseSlot(tx: Tx, message: Outbound, day: Day): void {
   if (message.contactHold !== 'reserved' && message.contactHold !== 'spent') return
-  const contact = readContact(tx, message.lineId, message.handle)
-  if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', day })
-  if (message.contactHold === 'spent') step(tx, message, contact, { name: 'return', day })
+  step(tx, message, message.contactHold === 'reserved' ? 'release' : 'return', day)
 }
 
-/** The message goes back to the queue: what it spent is reserved for it. */
+/** The message goes back to the queue: its spent place becomes a reserved one. */
 export function reserveAgain(tx: Tx, message: Outbound, day: Day): ContactHold {
   if (message.contactHold !== 'spent') return message.contactHold
-  step(tx, message, readContact(tx, message.lineId, message.handle), { name: 'requeue', day })
+  step(tx, message, 'requeue', day)
   return 'reserved'
 }
 
-/** A place that is reserved counts already; a new one needs room beside all that are reserved. */
+/** True if the limit has room. A contact with a reserved place is counted already; a new one comes on top. */
 function isWithinLimit(tx: Tx, line: Line, contact: DailyContact, day: Day): boolean {
   const { reserved, spent } = contactUsage(tx, line.id, day)
   const taken = contact.queued > 0 ? spent : spent + reserved
@@ -130,31 +126,30 @@ function isCovered(contact: DailyContact): boolean {
   return contact.knownAt !== null || contact.spentDay !== null
 }
 
-/** The line and the handle are those of `who`, whatever else it carries. */
-function step(tx: Tx, who: Who, contact: DailyContact, { name, day }: Step): void {
-  const { lineId, handle } = who
+function step(tx: Tx, { lineId, handle }: Who, name: ContactStep, day: Day): void {
+  const contact = readContact(tx, lineId, handle)
   changeContact(tx, { lineId, handle }, contact, stepContact(contact, name, day))
 }
 
 export function readContact(db: Db, lineId: LineId, handle: Handle): DailyContact {
   const sql = `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
      WHERE line_id = $lineId AND handle = $handle`
-  return getRow<DailyContact>(db, sql, { lineId, handle }) ?? NO_CONTACT
+  return db.row<DailyContact>(sql, { lineId, handle }) ?? NO_CONTACT
 }
 
 export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
   const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`
-  return getRow<ContactUsage>(db, sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
+  return db.row<ContactUsage>(sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
-/** Saves what became of a contact, and moves its place between the line's counters. */
+/** Saves a changed contact, and moves its place between the line's counters. */
 export function changeContact(tx: Tx, who: Who, before: DailyContact, after: DailyContact): void {
   const sql = `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
      ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
        spent_day = $spentDay`
-  execute(tx, sql, { ...who, ...after })
+  tx.execute(sql, { ...who, ...after })
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return
@@ -163,7 +158,7 @@ export function changeContact(tx: Tx, who: Who, before: DailyContact, after: Dai
   addToPlace(tx, who.lineId, to, 1)
 }
 
-/** The line has history with the handle from now on. */
+/** Records that the line has history with the handle. */
 export function markKnown(tx: Tx, who: Who, at: Timestamp): void {
   const contact = readContact(tx, who.lineId, who.handle)
   if (contact.knownAt === null) changeContact(tx, who, contact, { ...contact, knownAt: at })
@@ -173,10 +168,10 @@ function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, b
   if (place === 'none') return
   if (place === 'reserved') {
     const sql = 'UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId'
-    execute(tx, sql, { lineId, by })
+    tx.execute(sql, { lineId, by })
     return
   }
   const sql = `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
        ON CONFLICT DO UPDATE SET spent = spent + $by`
-  execute(tx, sql, { lineId, day: place, by })
+  tx.execute(sql, { lineId, day: place, by })
 }

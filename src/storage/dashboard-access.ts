@@ -18,7 +18,7 @@ export function getOwner(db: Db): Owner | null {
   return db.orm.select().from(owner).where(eq(owner.id, OWNER_ID)).get() ?? null
 }
 
-/** Sets the password; the first one begins setup at its `setupStep`. */
+/** Sets the password; the first one also sets `setupStep`, which begins setup. */
 export function savePassword(tx: Tx, password: Omit<Owner, 'id'>): void {
   const { passwordHash, passwordSetAt } = password
   tx.orm
@@ -32,12 +32,12 @@ export function saveSetupStep(tx: Tx, setupStep: string | null): void {
   tx.orm.update(owner).set({ setupStep }).where(eq(owner.id, OWNER_ID)).run()
 }
 
-/** Asked for every request of the dashboard: a session that was ended fails at once. */
+/** Called for every request of the dashboard, so that an ended session fails at once. */
 export function findSession(db: Db, tokenSha256: Uint8Array): SessionRow | null {
   return db.orm.select().from(sessions).where(eq(sessions.tokenSha256, tokenSha256)).get() ?? null
 }
 
-/** Those seen after `after`, the latest first. */
+/** Sessions used after `after`, the latest first. */
 export function listSessions(db: Db, after: Timestamp): readonly SessionRow[] {
   return db.orm
     .select()
@@ -52,7 +52,7 @@ export function insertSession(tx: Tx, session: SessionRow): void {
   touch(tx)
 }
 
-/** Notes a use of the session, or the password that was given in it. */
+/** Records that the session was used, or that the password was entered in it. */
 export function updateSession(
   tx: Tx,
   tokenSha256: Uint8Array,
@@ -66,7 +66,7 @@ export function deleteSession(tx: Tx, tokenSha256: Uint8Array): void {
   touch(tx)
 }
 
-/** Deletes every session but one; every one where `kept` is null. */
+/** Deletes every session except `kept`. */
 export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
   const isOther = kept === null ? undefined : ne(sessions.tokenSha256, kept)
   tx.orm.delete(sessions).where(isOther).run()
@@ -74,8 +74,8 @@ export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
 }
 
 /**
- * Deletes what was last seen at `before` or earlier, and of the rest of one person, the owner where
- * `memberId` is null, all but the `count` seen last.
+ * Deletes sessions last used at `before` or earlier, and all but the `count` last used ones of one person
+ * (null: the owner).
  */
 export function keepLatestSessions(
   tx: Tx,
@@ -102,26 +102,25 @@ function isOf(memberId: MemberId | null) {
   return memberId === null ? isNull(sessions.memberId) : eq(sessions.memberId, memberId)
 }
 
-/** Deletes every session of a member. */
 export function deleteSessionsOf(tx: Tx, memberId: MemberId): void {
   tx.orm.delete(sessions).where(isOf(memberId)).run()
   touch(tx)
 }
 
-/** Sessions have no ids that others may see, so it is said of all of them at once. */
+/** Reports a change of all sessions at once, because their ids are secret. */
 function touch(tx: Tx): void {
   tx.changes?.push({ what: 'session', id: 'all' })
 }
 
 const NETWORKS_MAX = 100
 
-/** True where the password was given from this network after `after`. */
+/** True if a sign-in came from this network after `after`. */
 export function hasSignedIn(db: Db, network: string, after: Timestamp): boolean {
   const isRecent = and(eq(networks.network, network), gt(networks.signedInAt, after))
   return db.orm.select().from(networks).where(isRecent).get() !== undefined
 }
 
-/** Notes that the password was given from this network, and forgets those from before `after`. */
+/** Records a sign-in from this network, and forgets those from `after` or earlier. */
 export function noteSignIn(
   tx: Tx,
   signIn: { readonly network: string; readonly now: Timestamp; readonly after: Timestamp },
@@ -145,7 +144,7 @@ export function noteSignIn(
 
 export type MemberRow = typeof members.$inferSelect
 
-/** All that are not removed, in the order of their making. */
+/** Members that aren't removed, oldest first. */
 export function listMembers(db: Db): readonly MemberRow[] {
   return db.orm
     .select()
@@ -155,10 +154,8 @@ export function listMembers(db: Db): readonly MemberRow[] {
     .all()
 }
 
-type MemberField = 'id' | 'nameKey' | 'linkSha256'
-
 /** The member with this value in the field, unless removed. */
-export function findMember<F extends MemberField>(
+export function findMember<F extends 'id' | 'nameKey' | 'linkSha256'>(
   db: Db,
   field: F,
   value: NonNullable<MemberRow[F]>,
@@ -167,7 +164,7 @@ export function findMember<F extends MemberField>(
   return db.orm.select().from(members).where(isIt).get() ?? null
 }
 
-/** The name of a member, also of a removed one. */
+/** The name of a member, even of a removed one. */
 export function memberName(db: Db, id: string): string | null {
   const isIt = eq(members.id, id as MemberId) // Only compared with ids.
   return db.orm.select({ name: members.name }).from(members).where(isIt).get()?.name ?? null

@@ -27,20 +27,20 @@ import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 export type Data = {
   readonly db: Db
   readonly directory: DataDirectory
-  /** Seals the secrets of webhooks. */
+  /** The key that seals the secrets of webhooks. */
   readonly secretKey: Uint8Array
-  /** Present if a database that existed was migrated, now or before a crash, and not checked yet. */
+  /** Set if an existing database was migrated, now or before a crash, and not checked yet. */
   readonly migration?: UncheckedMigration | undefined
   close(): void
 }
 
 export type UncheckedMigration = {
-  /** The schema number from before it. */
+  /** The schema number before the migration. */
   readonly from: number
   accept(): void
 }
 
-/** A start that cannot be made now, and can as soon as `isOver` says so. */
+/** The relay can't start now, but can as soon as `isOver` returns true. */
 export class NotYetError extends Error {
   override readonly name = 'NotYetError'
   readonly code: 'starting' | 'storage_full'
@@ -61,10 +61,10 @@ type Place = {
   readonly tlsCert?: string | null
 }
 
-/** Less than this is free on a disk that counts as full whatever SQLite calls its error. */
+/** A disk with less free space counts as full, whatever error SQLite reports. */
 const FREE_BYTES_LEAST = 1024 * 1024
 
-/** Throws a NotYetError if the database of before is not there: its disk may be, in a while. */
+/** Throws a NotYetError if the existing database is missing: its disk may be mounted later. */
 export function requireDatabase(directory: DataDirectory): void {
   const { path, database } = directory
   const isThere = () => (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
@@ -78,7 +78,7 @@ export function requireDatabase(directory: DataDirectory): void {
   )
 }
 
-/** The error to throw for `error`, which a start met: a NotYetError if the disk is full, and words for damage. */
+/** The error to throw for an `error` at the start: a NotYetError if the disk is full, a sentence for damage. */
 export function startFailure(directory: DataDirectory, error: unknown): unknown {
   const { path } = directory
   const hasRoom = () => freeBytes(path) >= FREE_BYTES_LEAST
@@ -95,12 +95,12 @@ export function startFailure(directory: DataDirectory, error: unknown): unknown 
   )
 }
 
-/** `host:port`, or `https://host:port`; null for a free port, which is known only once it is taken. */
+/** `host:port` or `https://host:port`; null for port 0, because the system picks the port later. */
 export function addressOf({ host, port, tlsCert = null }: Omit<Place, 'dataDir'>): string | null {
   return port === 0 ? null : `${tlsCert === null ? '' : 'https://'}${host}:${port}`
 }
 
-/** Takes the data directory for this process, and migrates what lies in it. */
+/** Locks the data directory for this process and migrates the database. */
 export function openData(
   place: Place,
   outer: {
@@ -127,7 +127,7 @@ function takeData(
   const lock = takeInstanceLock(directory.lock, holder)
   try {
     finishExchange(directory)
-    // Left of a download or an upload that ended with its relay.
+    // Left over from a download or upload that was interrupted.
     for (const left of [directory.outgoing, directory.incoming]) {
       rmSync(left, { recursive: true, force: true })
     }
@@ -154,7 +154,7 @@ function takeData(
   }
 }
 
-/** The steps after the database is open; closes it if one of them fails. */
+/** The steps after opening the database; closes it if one fails. */
 function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random): Uint8Array {
   try {
     const key = secretKeyOf(directory.secretKey, db, random)
@@ -166,7 +166,7 @@ function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random)
   }
 }
 
-/** A new key would open none of the secrets that the lost one sealed: only the owner can say that it is lost. */
+/** The key, made only if nothing is sealed yet: a new key couldn't open the secrets that a lost one sealed. */
 function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
   const sealed = sqlite.query('SELECT 1 FROM webhook_secrets LIMIT 1').get() !== null
   const key = sealed && !existsSync(path) ? null : readOrMakeSecretKey(path, random)
@@ -182,7 +182,7 @@ function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
 
 function uncheckedMigration({ sqlite }: Db): UncheckedMigration | undefined {
   const { version, uncheckedFrom } = readSchemaState(sqlite)
-  // An older executable that went back to work has nothing to do with what the newer one migrated.
+  // An older executable doesn't check what a newer one migrated.
   if (uncheckedFrom === null || version > MIGRATIONS.length) return undefined
   return { from: uncheckedFrom, accept: () => acceptMigration(sqlite) }
 }

@@ -17,23 +17,23 @@ import {
   type Migration,
 } from './migrations.ts'
 import { damageFound, wayBack } from './sqlite-errors.ts'
+import { statementsOf, type Execute, type Queries } from './statement.ts'
 
-/** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
-export type Db = {
+/** The only connection to `hookline.db`, raw and through drizzle; for reading. */
+export type Db = Queries & {
   readonly sqlite: Database
   readonly orm: BunSQLiteDatabase
   readonly guard: Guard
 }
 
 declare const inTransaction: unique symbol
-/** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
+/** A `Db` inside the writer's transaction. Everything that writes takes one, so nothing writes outside. */
 export type Tx = Db & {
+  readonly execute: Execute
   readonly [inTransaction]: true
   /** Changes to publish after the commit; null while nobody watches. */
   readonly changes: Change[] | null
 }
-
-const SQLITE_VERSION_MIN = [3, 37] as const
 
 const PRAGMAS = [
   'busy_timeout = 5000',
@@ -44,9 +44,9 @@ const PRAGMAS = [
   'foreign_keys = ON',
   'cell_size_check = ON',
   'temp_store = MEMORY',
-  // The system keeps pages too; where more of them are ours, each is colder in the processor's cache.
+  // The system caches pages too, and more pages of our own would be colder in the processor's cache.
   'cache_size = -4000',
-  // Hot pages are written to the file once for many commits; 48 MiB are read again at a crash.
+  // Hot pages are written to the file once for many commits; after a crash, 48 MiB are read again.
   'wal_autocheckpoint = 12000',
   `journal_size_limit = ${LOG_BYTES_LIMIT}`,
   'mmap_size = 0',
@@ -54,9 +54,9 @@ const PRAGMAS = [
 
 export type OpenOptions = {
   readonly version: string
-  /** Called before the first migration of a database that existed; the refusal names the path that it gives. */
+  /** Called before an existing database is migrated; returns the path of the backup. */
   readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
-  /** The folder of the backups, for the sentence that refuses a newer database. */
+  /** The folder of the backups, for error messages. */
   readonly backupsPath?: string | undefined
   readonly migrations?: readonly Migration[] | undefined
 }
@@ -69,8 +69,8 @@ export type OpenedDatabase = {
 }
 
 /**
- * Opens, and where needed migrates, the database at `path` (`:memory:` for tests).
- * Throws UnusableDatabaseError where a person is needed.
+ * Opens the database at `path` (`:memory:` for tests) and migrates it if needed. Throws an
+ * UnusableDatabaseError if a person is needed.
  */
 export function openDatabase(path: string, options: OpenOptions): OpenedDatabase {
   const migrations = options.migrations ?? MIGRATIONS
@@ -84,7 +84,8 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
     const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     migrate(sqlite, options.version, migrations)
-    const db = { sqlite, orm: drizzle({ client: sqlite }), guard: new Guard(sqlite) }
+    const orm = drizzle({ client: sqlite })
+    const db = { ...statementsOf(sqlite), sqlite, orm, guard: new Guard(sqlite) }
     return { db, migratedFrom: isBehind ? before : null, backupPath }
   } catch (error) {
     sqlite.close()
@@ -94,7 +95,7 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   }
 }
 
-/** Empties the write-ahead log and leaves no side files behind, also with Apple's library. */
+/** Empties the write-ahead log and leaves no side files behind, even with Apple's SQLite, which keeps them. */
 export function closeDatabase(db: Db): void {
   db.sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
   db.sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').all()
@@ -127,12 +128,11 @@ function readChecked(
   return state.version
 }
 
-/** On macOS this is the system's SQLite: STRICT needs 3.37. */
+/** On macOS this checks the system's SQLite: STRICT tables need 3.37. */
 function requireSqliteVersion(sqlite: Database): void {
   const row = sqlite.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
   const [major = 0, minor = 0] = (row?.version ?? '0').split('.').map(Number)
-  const [leastMajor, leastMinor] = SQLITE_VERSION_MIN
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return
+  if (major > 3 || (major === 3 && minor >= 37)) return
   throw new UnusableDatabaseError(
     `The system's SQLite is ${row?.version ?? 'unknown'}; Hookline needs 3.37 or newer.`,
   )
@@ -142,7 +142,7 @@ export function removeDatabase(path: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true })
 }
 
-/** Opens a database file as it is. Functions that its schema names are not run (SQLite's `trusted_schema`). */
+/** Opens a database file as it is. Functions in its schema aren't run (SQLite's `trusted_schema`). */
 export function openRaw(path: string, access: 'read' | 'write'): Database {
   const options = access === 'read' ? { readonly: true } : { readwrite: true }
   const database = new Database(path, { ...options, strict: true })

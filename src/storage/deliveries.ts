@@ -9,7 +9,7 @@ import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, execute, getRow, getRows, inserted, limitValue } from './statement.ts'
+import { columnsOf, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -24,19 +24,19 @@ export type StoredDelivery = Omit<Row, 'eventSeq' | 'requestedAt' | 'replayedAt'
 
 const { deliverySeq: _delivery, ...ATTEMPT_FIELDS } = getTableColumns(attempts)
 
-/** `isPrivateTarget`: the answer of a receiver on the own network is not for every viewer. */
+/** `isPrivateTarget`: not every viewer may see the answer of a receiver on the private network. */
 export type StoredAttempt = Omit<typeof attempts.$inferSelect, 'deliverySeq'>
 
 const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 
-/** `replayedAt` is set by a replay, to `createdAt`. */
+/** `replayedAt` equals `createdAt` if a replay made the delivery. */
 export type NewDelivery = Omit<Row, (typeof LATER)[number] | 'status'>
 
 const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
    ON CONFLICT (event_seq, webhook_id) DO NOTHING`
 
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
-  execute(tx, insertion, delivery)
+  tx.execute(insertion, delivery)
   touch(tx, delivery.id)
 }
 
@@ -59,7 +59,7 @@ function select(db: Db) {
     .$dynamic()
 }
 
-/** The delivery, unless it is unknown or its webhook deleted. */
+/** The delivery; null if it is unknown or its webhook was deleted. */
 export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   const found = select(db)
     .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
@@ -68,22 +68,22 @@ export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   return found ?? null
 }
 
-/** Deliveries wanted in a list; left out, a choice takes all. Texts from outside are only compared. */
+/** Filter of a list. Texts from outside are only compared. */
 export type DeliveryChoice = {
   readonly status?: DeliveryStatus | undefined
   readonly event?: EventName | undefined
-  /** Counterpart of the event's conversation. */
+  /** The person or group of the event's conversation. */
   readonly handle?: string | undefined
   readonly messageId?: MessageId | undefined
-  /** Both exclusive. */
+  /** Neither bound is included. */
   readonly createdAfter?: Timestamp | undefined
   readonly createdBefore?: Timestamp | undefined
   readonly lineIds?: LineLimit | undefined
 }
 
 /**
- * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
- * one conversation: their newest are merged.
+ * The deliveries of a webhook, newest first. The indexes have this order for one status or one
+ * conversation each, so several are merged.
  */
 export function listDeliveries(
   db: Db,
@@ -145,7 +145,7 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
-/** The delivery of an event to a webhook; null where there is none. */
+/** The delivery of an event to a webhook, if any. */
 export function deliveryOf(
   db: Db,
   eventSeq: number,
@@ -153,7 +153,7 @@ export function deliveryOf(
 ): Pick<Row, 'id' | 'status'> | null {
   const sql =
     'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_id = $webhookId'
-  return getRow(db, sql, { eventSeq, webhookId })
+  return db.row(sql, { eventSeq, webhookId })
 }
 
 /** Requests an attempt at once; a finished delivery starts its schedule over. */
@@ -163,7 +163,7 @@ export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
        next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
        status = 'pending', completed_at = NULL, requested_at = $now
    WHERE id = $id`
-  execute(tx, sql, { id, now })
+  tx.execute(sql, { id, now })
   touch(tx, id)
 }
 
@@ -186,7 +186,7 @@ export function listExhausted(
          ${names === null ? '' : 'AND d.event IN (SELECT value FROM json_each($names))'}
          ${lineIds === null ? '' : `AND ${IS_FOR_LINES}`}
        ORDER BY d.seq LIMIT $limit`
-  return getRows<{ seq: number; id: DeliveryId }>(db, sql, {
+  return db.rows<{ seq: number; id: DeliveryId }>(sql, {
     webhookId,
     ...page,
     ...(names === null ? {} : { names: JSON.stringify(names) }),
@@ -204,58 +204,60 @@ export function restartDelivery(
    SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
        replayed_at = $replayedAt
    WHERE id = $id AND status = 'exhausted'`
-  execute(tx, sql, { id, ...at })
-  tx.changes?.push({ what: 'delivery', id })
+  tx.execute(sql, { id, ...at })
+  touch(tx, id)
 }
 
 export function countReplayed(db: Db, webhookId: WebhookId): number {
   const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`
-  return getRow<{ count: number }>(db, sql, { webhookId })?.count ?? 0
+  return db.row<{ count: number }>(sql, { webhookId })?.count ?? 0
 }
 
-type WaitingRow = { readonly seq: number; readonly isUntouched: 0 | 1 }
-
-/** The end of a delivery that is given up, in an UPDATE. */
+/** For an UPDATE: gives a delivery up. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 
-const exhaustionBeyond = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
-   WHERE webhook_id = +$webhookId AND status = 'pending'
-     AND NOT ${HAS_EVENT_FOR_LINES}`
-
-/** Gives up what a webhook has waited for with more lines: it goes nowhere any more, wherever the webhook moves. */
+/** Gives up pending deliveries of lines that the webhook no longer gets, even if it gets them again later. */
 export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
   if (lineIds === null) return
-  execute(tx, exhaustionBeyond, { webhookId: id, lineIds: limitValue(lineIds), now })
+  const sql = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
+   WHERE webhook_id = +$webhookId AND status = 'pending'
+     AND NOT ${HAS_EVENT_FOR_LINES}`
+  tx.execute(sql, { webhookId: id, lineIds: limitValue(lineIds), now })
 }
 
-const exhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`
-
 /**
- * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;
- * returns their number. One that the replay made and that was never tried is deleted; any other one is
- * exhausted. `inFlight` are left alone: their requests are out.
+ * Stops at most `limit` replayed deliveries, newest first, because the oldest are about to be sent; returns
+ * their number. Deletes those that the replay made and that were never tried, and exhausts the others.
+ * Skips the deliveries `inFlight`, whose requests are under way.
  */
-export function stopReplayed(tx: Tx, webhookId: WebhookId, { now, inFlight, limit }: Stop): number {
+export function stopReplayed(
+  tx: Tx,
+  webhookId: WebhookId,
+  {
+    now,
+    inFlight,
+    limit,
+  }: {
+    readonly now: Timestamp
+    readonly inFlight: ReadonlySet<number>
+    readonly limit: number
+  },
+): number {
   const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
    FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
    ORDER BY seq DESC LIMIT +$limit`
-  const rows = getRows<WaitingRow>(tx, sql, { webhookId, limit: limit + inFlight.size })
+  const values = { webhookId, limit: limit + inFlight.size }
+  const rows = tx
+    .rows<{ seq: number; isUntouched: 0 | 1 }>(sql, values)
     .filter(({ seq }) => !inFlight.has(seq))
     .slice(0, limit)
   for (const { seq, isUntouched } of rows) {
-    const removal = 'DELETE FROM deliveries WHERE seq = $seq'
-    if (isUntouched === 1) execute(tx, removal, { seq })
-    else execute(tx, exhaustion, { seq, now })
+    if (isUntouched === 1) tx.execute('DELETE FROM deliveries WHERE seq = $seq', { seq })
+    else tx.execute(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`, { seq, now })
   }
   tx.changes?.push({ what: 'webhook', id: webhookId })
   return rows.length
-}
-
-type Stop = {
-  readonly now: Timestamp
-  readonly inFlight: ReadonlySet<number>
-  readonly limit: number
 }

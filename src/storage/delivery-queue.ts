@@ -1,11 +1,11 @@
-// Reads and writes of the delivery loop. Every query goes by one webhook and by an index, so
-// that a long queue of one costs the others nothing.
+// The queries of the delivery loop. Each is for one webhook and uses an index, so a long queue of one webhook
+// doesn't slow down the others.
 
 import type { DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import { QUARTER_MS } from '../domain/time.ts'
 import type { AttemptOutcome } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { columnsOf, execute, getRow, getRows, inserted, selected } from './statement.ts'
+import { columnsOf, inserted, selected } from './statement.ts'
 import { attempts, deliveries } from './webhook-schema.ts'
 
 const DUE_COLUMNS = [
@@ -17,7 +17,7 @@ const DUE_COLUMNS = [
 ] as const
 const DUE = selected(deliveries, DUE_COLUMNS)
 
-/** A pending delivery as the loop keeps it; the body is read for each attempt. */
+/** A pending delivery in the loop's memory; its body is read for each attempt. */
 export type DueDelivery = Pick<typeof deliveries.$inferSelect, (typeof DUE_COLUMNS)[number]> & {
   readonly nextAttemptAt: Timestamp
 }
@@ -27,7 +27,7 @@ export type DeliveryRecord = Pick<typeof deliveries.$inferSelect, 'status' | 'co
   readonly deliverySeq: number
   readonly attempt: Omit<typeof attempts.$inferSelect, 'deliverySeq' | 'number'>
   readonly isOfSchedule: boolean
-  /** Null keeps the time that a pending delivery has. */
+  /** Null keeps the present time of a pending delivery. */
   readonly nextAttemptAt: Timestamp | null
 }
 
@@ -41,16 +41,16 @@ export function dueDeliveries(
   now: number,
   limit: number,
 ): readonly DueDelivery[] {
-  return getRows<DueDelivery>(db, due, { webhookId, now, limit })
+  return db.rows<DueDelivery>(due, { webhookId, now, limit })
 }
 
 const requested = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
    WHERE webhook_id = +$webhookId AND requested_at IS NOT NULL AND status = 'pending'
    ORDER BY seq LIMIT +$limit`
 
-/** Deliveries that a caller asked to be tried at once. */
+/** Deliveries that a caller asked to try at once. */
 export function requestedDeliveries(db: Db, id: WebhookId, limit: number): readonly DueDelivery[] {
-  return getRows<DueDelivery>(db, requested, { webhookId: id, limit })
+  return db.rows<DueDelivery>(requested, { webhookId: id, limit })
 }
 
 const untried = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
@@ -60,23 +60,23 @@ const untried = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_
 const following = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
    WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`
 
-/** The oldest pending delivery of a webhook behind the one with the seq `after`. */
+/** The oldest pending delivery of a webhook after the seq `after`. */
 export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number) {
-  return getRow<DueDelivery>(db, following, { webhookId, after })
+  return db.row<DueDelivery>(following, { webhookId, after })
 }
 
 export function untriedDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
-  return getRow<DueDelivery>(db, untried, { webhookId })
+  return db.row<DueDelivery>(untried, { webhookId })
 }
 
 export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
   const sql = `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now
    ORDER BY next_attempt_at LIMIT 1`
-  return getRow<{ at: Timestamp }>(db, sql, { webhookId, now })?.at ?? null
+  return db.row<{ at: Timestamp }>(sql, { webhookId, now })?.at ?? null
 }
 
-/** Time since which a delivery to a webhook has been due, the longest one, or null. */
+/** The time when the pending delivery that is due longest was or will be due; null if none is pending. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return nextDueDelivery(db, webhookId, -1)
 }
@@ -107,13 +107,13 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
   return statusCode >= 400 ? 'http_4xx' : 'http_other'
 }
 
-/** False once a delivery was given up, while its attempt may still be out. */
+/** True if a delivery is pending: it may be given up while an attempt is under way. */
 export function isPending(tx: Tx, seq: number): boolean {
   const sql = "SELECT 1 FROM deliveries WHERE seq = $seq AND status = 'pending'"
-  return getRow(tx, sql, { seq }) !== null
+  return tx.row(sql, { seq }) !== null
 }
 
-/** Writes an attempt of the webhook's and its delivery; nothing where the delivery is gone. */
+/** Records an attempt and updates its delivery; does nothing if the delivery was deleted. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { attempt, ...after } = record
   const sql = `UPDATE deliveries
@@ -123,37 +123,37 @@ export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord
                          ELSE NULL END,
        completed_at = $completedAt
    WHERE seq = $deliverySeq`
-  if (execute(tx, sql, after).changes === 0) return
+  if (tx.execute(sql, after).changes === 0) return
   const { deliverySeq } = after
-  execute(tx, attempted, { deliverySeq, ...attempt })
+  tx.execute(attempted, { deliverySeq, ...attempt })
   const { startedAt, durationMs: ms } = attempt
-  execute(tx, counted, { startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
+  tx.execute(counted, { startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
   if (tx.changes === null) return
   const idOf = 'SELECT id FROM deliveries WHERE seq = $deliverySeq'
-  const row = getRow<{ id: DeliveryId }>(tx, idOf, { deliverySeq })
+  const row = tx.row<{ id: DeliveryId }>(idOf, { deliverySeq })
   if (row !== null) tx.changes.push({ what: 'delivery', id: row.id })
 }
 
-/** Makes all that is pending for a webhook due, in the order in which it was made. */
+/** Makes all pending deliveries of a webhook due, in the order of creation. */
 export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
    WHERE status = 'pending' AND webhook_id = +$webhookId
      AND next_attempt_at > min(created_at, $now)`
-  execute(tx, sql, { webhookId, now })
+  tx.execute(sql, { webhookId, now })
 }
 
-/** Follows a wall clock that stepped back by `ms` to `now`. */
+/** Moves due times back with a wall clock that was set back by `ms` to `now`. */
 export function moveDeliveriesBack(tx: Tx, webhookId: WebhookId, now: number, ms: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`
-  execute(tx, sql, { webhookId, now, ms: Math.round(ms) })
+  tx.execute(sql, { webhookId, now, ms: Math.round(ms) })
 }
 
-/** No pending delivery of a webhook waits longer than until `latest`. */
+/** Makes pending deliveries of a webhook due at `latest` at the latest. */
 export function clampDeliveries(tx: Tx, webhookId: WebhookId, latest: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
    WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`
-  execute(tx, sql, { webhookId, latest })
+  tx.execute(sql, { webhookId, latest })
 }
 
 export function pendingDeliveries(
@@ -165,6 +165,6 @@ export function pendingDeliveries(
            WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
    FROM deliveries INDEXED BY deliveries_by_webhook_and_status
    WHERE webhook_id = +$webhookId AND status = 'pending'`
-  const found = getRow<{ count: number; oldest: Timestamp | null }>(db, sql, { webhookId })
+  const found = db.row<{ count: number; oldest: Timestamp | null }>(sql, { webhookId })
   return found ?? { count: 0, oldest: null }
 }

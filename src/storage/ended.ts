@@ -1,5 +1,5 @@
-// What the owner ended since a backup stays ended when it is restored. The audit trail, which a restore keeps,
-// says what that is; secrets that were renewed are those of the replaced database.
+// After a restore, everything stays ended that the owner ended since the backup. The audit trail, which a restore
+// keeps, says what that is. Renewed secrets are taken from the replaced database.
 
 import type { Database } from 'bun:sqlite'
 
@@ -9,7 +9,7 @@ import { auditedUrl, keepTrail } from './audit.ts'
 import { rowsAt } from './database.ts'
 import type { Values } from './statement.ts'
 
-/** Something that opens the relay, or gets its events, and the command that ends it. */
+/** Something with access to the relay or its events, and the command that ends it. */
 export type CameBack = {
   readonly kind: keyof typeof COMMANDS
   readonly id: string
@@ -25,7 +25,7 @@ const COMMANDS = {
   member: 'hookline members remove',
 } as const
 
-/** The things that such an entry of the trail is about. */
+/** SQL: the ids in the audit entries with these actions. */
 function about(actions: readonly AuditAction[], condition = 'true'): string {
   const names = actions.map((action) => `'${action}'`).join(', ')
   return `(SELECT about_id FROM audit WHERE action IN (${names}) AND ${condition})`
@@ -34,7 +34,7 @@ function about(actions: readonly AuditAction[], condition = 'true'): string {
 const ever = (...actions: readonly AuditAction[]) => about(actions)
 const since = (...actions: readonly AuditAction[]) => about(actions, 'seq > $above')
 
-/** Another receiver, or less of what it may get: a webhook that was changed so comes back paused. */
+/** SQL: whether a webhook got another URL or fewer rights since the backup; if so, it comes back paused. */
 const NARROWED = `seq > $above AND (after ->> '$.is_active' = 0 OR json_type(after, '$.url') IS NOT NULL
   OR json_type(after, '$.attachment_links') IS NOT NULL
   OR json_type(after, '$.phone_line_ids') IS NOT NULL)`
@@ -44,7 +44,7 @@ const ENDS: readonly string[] = [
    WHERE revoked_at IS NULL AND id IN ${ever('key.revoked', 'bridge.removed')}`,
   `UPDATE credentials SET secret_sha256 = randomblob(32) WHERE id IN ${since('bridge.token_renewed')}`,
   `UPDATE boxes SET removed_at = $now WHERE removed_at IS NULL AND id IN ${ever('box.removed')}`,
-  // No invitation works twice. Until it joins, the key of a box is that of its invitation.
+  // No invitation works twice. Until a box joins, its key is the key of its invitation.
   'UPDATE boxes SET invitation_key = NULL, invited_until = NULL',
   'UPDATE boxes SET public_key = NULL WHERE joined_at IS NULL',
   `UPDATE webhooks SET deleted_at = $now, is_active = 0, updated_at = $now
@@ -59,7 +59,7 @@ const ENDS: readonly string[] = [
   `UPDATE dashboard_members SET removed_at = $now, password_hash = NULL
    WHERE id IN ${ever('member.removed')}`,
   `UPDATE lines SET deleted_at = $now WHERE deleted_at IS NULL AND id IN ${ever('line.deleted')}`,
-  // Of a line that was paused and resumed, the last entry counts.
+  // The last entry counts if a line was paused and resumed.
   `UPDATE lines SET is_enabled = 0 WHERE 0 = (SELECT after ->> '$.is_enabled' FROM audit
      WHERE action = 'line.changed' AND about_id = lines.id
        AND json_type(after, '$.is_enabled') IS NOT NULL ORDER BY seq DESC LIMIT 1)`,
@@ -67,7 +67,7 @@ const ENDS: readonly string[] = [
    WHERE state IN ('available', 'missing') AND id IN ${ever('attachment.deleted')}`,
 ]
 
-/** Rows of the replaced database, and the statement that takes over each of them. */
+/** Rows of the replaced database, and the statement that copies each of them. */
 const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
   [
     'SELECT id, secret_sha256 AS secret, hint, secret_created_at AS at FROM credentials',
@@ -85,7 +85,7 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
     `UPDATE dashboard_members SET password_hash = $hash
      WHERE id = $id AND removed_at IS NULL AND id IN ${since('password.set')}`,
   ],
-  // The password of another relay, such as a new one that is replaced at once, opens nothing here.
+  // Not the password of another relay, such as a new one that is replaced at once.
   [
     'SELECT password_hash AS hash, password_set_at AS at FROM dashboard_owner',
     `UPDATE dashboard_owner SET password_hash = $hash, password_set_at = $at
@@ -98,8 +98,8 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
 ]
 
 /**
- * Ends again what the trails of this database and of the one at `path` say was ended. If the one at `path` can't be
- * read, or is not this relay's, it returns everything that may have been ended since the backup.
+ * Ends again what the audit trails of this database and of the one at `path` say was ended. If the one at `path`
+ * can't be read, or is another relay's, returns everything that may have been ended since the backup.
  */
 export function endAgain(sqlite: Database, path: string, now: Timestamp): readonly CameBack[] {
   const trail = keepTrail(sqlite, path)

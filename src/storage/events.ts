@@ -4,17 +4,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  isOfLines,
-  limitValue,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { columnsOf, inserted, isOfLines, limitValue, selected, type RawRow } from './statement.ts'
 import { events } from './webhook-schema.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -23,80 +13,75 @@ export type NewEvent = Omit<StoredEvent, 'seq'>
 
 const insertion = `INSERT INTO events ${inserted(events, columnsOf(events, ['seq']))} ON CONFLICT (id) DO NOTHING`
 
-/** Stores the event and gives its seq, or null where that event is known already. */
+/** Stores the event and returns its seq, or null if the event exists already. */
 export function insertEvent(tx: Tx, event: NewEvent): number | null {
-  const { changes, lastInsertRowid } = execute(tx, insertion, event)
+  const { changes, lastInsertRowid } = tx.execute(insertion, event)
   return changes === 0 ? null : Number(lastInsertRowid)
 }
 
-/** Gives an event that no webhook was to get the body that is sent from now on. */
+/** Stores the body of an event that no webhook needed before. */
 export function writeEventBody(tx: Tx, seq: number, body: string): void {
   const sql = 'UPDATE events SET body = $body WHERE seq = $seq'
-  execute(tx, sql, { seq, body })
+  tx.execute(sql, { seq, body })
 }
 
 export function isPublished(db: Db, id: EventId): boolean {
-  const sql = 'SELECT seq FROM events WHERE id = $id'
-  return getRow<{ seq: number }>(db, sql, { id }) !== null
+  return findEvent(db, id) !== null
 }
 
 type SentEvent = { readonly id: EventId; readonly body: string; readonly createdAt: Timestamp }
+const SENT = 'SELECT id, body, created_at AS createdAt FROM events WHERE body IS NOT NULL'
 
 export function readEvent(db: Db, seq: number): SentEvent | null {
-  const sql =
-    'SELECT id, body, created_at AS createdAt FROM events WHERE seq = $seq AND body IS NOT NULL'
-  return getRow<SentEvent>(db, sql, { seq })
+  return db.row<SentEvent>(`${SENT} AND seq = $seq`, { seq })
 }
 
-/** The same by its id. */
 export function readEventOf(db: Db, id: EventId): SentEvent | null {
-  const sql =
-    'SELECT id, body, created_at AS createdAt FROM events WHERE id = $id AND body IS NOT NULL'
-  return getRow<SentEvent>(db, sql, { id })
+  return db.row<SentEvent>(`${SENT} AND id = $id`, { id })
 }
 
 export type EventPerson = {
   readonly handle: Handle | null
-  /** Null too for a group without a name. */
+  /** Null for one person, and for a group without a name. */
   readonly groupName: string | null
   readonly isGroup: 0 | 1
 }
 
-/** The person or group of an event that was queued; null where it is not kept. */
+/** The person or group of an event; null if its body isn't stored. */
 export function personOfEvent(db: Db, id: EventId): EventPerson | null {
   const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle, body ->> '$.conversation.name' AS groupName,
      body -> '$.conversation' IS NOT NULL AS isGroup
    FROM events WHERE id = $id AND body IS NOT NULL`
-  return getRow<EventPerson>(db, sql, { id })
+  return db.row<EventPerson>(sql, { id })
 }
 
-/** The events of a message: their ids have its time. */
+/** The seqs of a message's events, found by the message's time in their ids. */
 export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
   const first = `evt_${timeOf(messageId)}`
   const sql = `SELECT seq FROM events WHERE id > $first AND id < $last AND message_id = +$messageId`
-  return getRows<{ seq: number }>(db, sql, { messageId, first, last: `${first}~` }).map(
-    ({ seq }) => seq,
-  )
+  return db
+    .rows<{ seq: number }>(sql, { messageId, first, last: `${first}~` })
+    .map(({ seq }) => seq)
 }
 
-/** Events that a reader wants; null is every one. */
+/** The events that a reader wants; null means all. */
 export type EventFilter = {
   readonly names: readonly EventName[] | null
   readonly lineIds: LineLimit
 }
 
-/** A step of reading: all wanted events of the rows after one seq and up to another. */
+/** One page: all wanted events after the given seq, up to `upTo`. */
 export type EventStep = {
   readonly events: readonly StoredEvent[]
   readonly upTo: number
-  /** True where nothing was recorded later. */
+  /** True if no later event exists. */
   readonly isEnd: boolean
 }
 
 const IS_OF_LINES = isOfLines(`coalesce(e.body ->> '$.phone_line_id',
      (SELECT l.id FROM messages m JOIN lines l ON l.seq = m.line_seq WHERE m.id = e.message_id))`)
 
-/** True for an event `e` of one of the lines, and for a test, which is of none. */
+/** SQL: whether an event `e` is of one of the lines, or a test event. */
 export const IS_FOR_LINES = `(e.id GLOB 'evt_test_*' OR ${IS_OF_LINES})`
 
 const wanted = `FROM events e
@@ -105,7 +90,7 @@ const wanted = `FROM events e
 
 const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} ${wanted} ORDER BY e.seq LIMIT $limit`
 
-/** At most `limit` events after the seq `after`, in the order of their commits; tests are left out. */
+/** At most `limit` events after the seq `after`, in commit order, without test events. */
 export function listEvents(
   db: Db,
   after: number,
@@ -114,7 +99,7 @@ export function listEvents(
 ): EventStep {
   const newest = newestEvent(db)?.seq ?? 0
   const last = Math.max(after, Math.min(after + EXAMINED_MAX, newest))
-  const found = getRows<StoredEvent>(db, listing, {
+  const found = db.rows<StoredEvent>(listing, {
     after,
     last,
     names: names && JSON.stringify(names),
@@ -125,19 +110,18 @@ export function listEvents(
   return { events: found, upTo, isEnd: upTo >= newest }
 }
 
-const missing = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
-     AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
-     AND NOT EXISTS (SELECT 1 FROM deliveries d
-       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
-
-/** One step from the seq `after` on: the events that a replay would send to the webhook. */
+/** Counts, in one step from the seq `after`, the events that a replay would send to the webhook. */
 export function countMissed(
   db: Db,
   { id: webhookId, events: names, lineIds, createdAt }: Webhook,
   after: number,
 ): { readonly count: number; readonly upTo: number } {
+  const sql = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
+     AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
+     AND NOT EXISTS (SELECT 1 FROM deliveries d
+       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
   const last = after + EXAMINED_MAX
-  const found = getRow<{ count: number }>(db, missing, {
+  const found = db.row<{ count: number }>(sql, {
     after,
     last,
     webhookId,
@@ -151,17 +135,15 @@ export function countMissed(
 type EventPlace = { readonly seq: number; readonly id: EventId }
 
 export function newestEvent(db: Db): EventPlace | null {
-  return getRow<EventPlace>(
-    db,
-    'SELECT seq, id FROM events WHERE seq = (SELECT max(seq) FROM events)',
-  )
+  const sql = 'SELECT seq, id FROM events WHERE seq = (SELECT max(seq) FROM events)'
+  return db.row<EventPlace>(sql)
 }
 
-/** The event with an id as a caller wrote it. */
+/** The event with an id from outside. */
 export function findEvent(db: Db, id: string): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE id = $id', { id })
+  return db.row<EventPlace>('SELECT seq, id FROM events WHERE id = $id', { id })
 }
 
 export function eventAt(db: Db, seq: number): EventPlace | null {
-  return getRow<EventPlace>(db, 'SELECT seq, id FROM events WHERE seq = $seq', { seq })
+  return db.row<EventPlace>('SELECT seq, id FROM events WHERE seq = $seq', { seq })
 }

@@ -1,4 +1,4 @@
-// A group is a conversation, and its row here is found by the conversation's id.
+// Groups. A group is a conversation with an additional row.
 
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId } from '../domain/ids.ts'
@@ -10,9 +10,6 @@ import {
   CONVERSATION_SEQ,
   assigned,
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   inserted,
   selected,
   type RawRow,
@@ -23,17 +20,17 @@ const byConversation = `SELECT c.handle AS identifier, ${selected(groups, column
 
 type Identified = { readonly identifier: Handle }
 
-/** The group of a conversation, with the device's identifier of it; null for one with one person. */
+/** The group of a conversation, with the device's identifier of it; null for a conversation with one person. */
 export function findGroup(db: Db, id: ConversationId): (Group & Identified) | null {
-  const row = getRow<RawRow<typeof groups> & Identified>(db, byConversation, { id })
+  const row = db.row<RawRow<typeof groups> & Identified>(byConversation, { id })
   if (row === null) return null
   const { seq: _seq, participants, ...group } = row
   return { ...group, participants: JSON.parse(participants) as Handle[] } // `save` wrote it.
 }
 
 /**
- * The group's conversation, with what is known of the group now; its state stays where none is given. Null
- * where `party.handle` is that of a conversation with one person.
+ * Opens the group's conversation and saves what is known of the group; without a `state`, the present one stays.
+ * Returns null if `party.handle` has a conversation with one person.
  */
 export function openGroup(
   tx: Tx,
@@ -56,24 +53,24 @@ const saving = `INSERT INTO groups ${inserted(groups, columnsOf(groups), { seq: 
 
 function save(tx: Tx, conversationId: ConversationId, group: Group): void {
   const participants = JSON.stringify(group.participants)
-  execute(tx, saving, { conversationId, ...group, participants })
+  tx.execute(saving, { conversationId, ...group, participants })
   tx.changes?.push({ what: 'conversation', id: conversationId })
 }
 
-/** The device does not find the group any more; its next row makes it active again. */
+/** The device no longer finds the group; its next message makes it active again. */
 export function markUnreachable(tx: Tx, id: ConversationId): void {
   const sql = `UPDATE groups SET state = 'unreachable'
    WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`
-  execute(tx, sql, { id })
+  tx.execute(sql, { id })
   tx.changes?.push({ what: 'conversation', id })
 }
 
 export type UnreachableGroup = Pick<Group, 'name' | 'chatGuid'> & { readonly lineId: LineId }
 
-/** Groups that a send did not reach, and of which nothing came since. */
+/** Groups that a send didn't reach and from which nothing came since. */
 export function unreachableGroups(db: Db): readonly UnreachableGroup[] {
   const sql = `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
    FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
    WHERE g.state = 'unreachable' ORDER BY g.seq LIMIT 1000`
-  return getRows<UnreachableGroup>(db, sql)
+  return db.rows<UnreachableGroup>(sql)
 }

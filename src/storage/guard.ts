@@ -5,18 +5,18 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import type { LastingDatabase } from '../system/lasting-database.ts'
 import { isDamage, wayBack } from './sqlite-errors.ts'
 
-/** Another Hookline opened the database; only the one that opened it last may write. */
+/** Another Hookline opened the database, and only the last one that opened it may write. */
 export class TakenOverError extends Error {
   override readonly name = 'TakenOverError'
 }
 
-/** Between two looks: what is accepted within it after a slip is lost. Each costs as much as several statements. */
+/** Time between two checks of the files. What is accepted after a loss and before the check is lost; a check costs as much as several statements. */
 const LOOK_MS_MIN = 1_000
 
 /**
- * Knows whether a database is still sound and still this process's own. Each opening raises a number in
- * the file, and a transaction that finds another number than its own is refused: two processes that
- * both believe to hold the lock can never both write.
+ * Knows whether a database is still undamaged and still belongs to this process. Each opening raises a number
+ * in the file, and a transaction that finds another number is refused. So two processes that both believe
+ * they hold the lock can't both write.
  */
 export class Guard {
   readonly #sqlite: LastingDatabase
@@ -41,7 +41,7 @@ export class Guard {
       .immediate()
   }
 
-  /** Has the files of the data directory looked at too, at most once a second. */
+  /** Also checks the files of the data directory, at most once a second. */
   watch(files: OpenFiles, clock: Clock): void {
     let lookedAt = clock.monotonic()
     this.#look = () => {
@@ -51,19 +51,19 @@ export class Guard {
     }
   }
 
-  /** Calls `act` with each error, of a read or a write, that says the file or its disk is not sound. */
+  /** Calls `act` with each error of a read or write that says the file or its disk is damaged. */
   onDamage(act: (error: unknown) => void): void {
     this.#sqlite.onError = (error) => {
       if (isDamage(error)) act(error)
     }
   }
 
-  /** Throws a LostFileError where a file of the data directory is not the open one any more. */
+  /** Throws a LostFileError if a file of the data directory is no longer the one that is open. */
   requireInPlace(): void {
     this.#look?.()
   }
 
-  /** Within a transaction: throws a TakenOverError where another process opened the database. */
+  /** Called within a transaction; throws a TakenOverError if another process opened the database. */
   requireOwn(): void {
     if (this.#readOpening() === this.#opening) return
     throw new TakenOverError(
@@ -73,10 +73,10 @@ export class Guard {
   }
 }
 
-// The files that a relay has open must still lie in its data directory. An open file can be moved,
-// deleted or replaced, and SQLite goes on writing into one that no later start will find.
+// The files that a relay has open must stay in its data directory. An open file can be moved, deleted or
+// replaced, and then SQLite goes on writing into a file that no later start will find.
 
-/** A file of the data directory is not the one that the relay has open; the message says what to do. */
+/** A file of the data directory isn't the one that the relay has open; the message says what to do. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError'
 }
@@ -86,12 +86,12 @@ type Identity = { readonly dev: number; readonly ino: number; readonly size: num
 type OpenFile = {
   readonly path: string
   readonly fix: string
-  /** Below this size no file of ours is ever cut; the log is, down to its limit. */
+  /** Files smaller than this are never truncated. SQLite truncates only the log, down to its own limit. */
   readonly keptBytes: number
   identity: Identity
 }
 
-/** `journal_size_limit`: a longer log is cut to this when it starts over. */
+/** `journal_size_limit`: a longer log is truncated to this when it starts over. */
 export const LOG_BYTES_LIMIT = 64 * 1024 * 1024
 
 const HEADER_BYTES = 32
@@ -102,7 +102,7 @@ export class OpenFiles {
   readonly #files: readonly OpenFile[]
   readonly #log: OpenFile
 
-  /** Right after everything is opened, so that what lies there is what is open. */
+  /** Called right after everything is opened, so that the files found are the open ones. */
   constructor(directory: DataDirectory) {
     const { path, database, lock, secretKey } = directory
     const log = `${database}-wal`
@@ -121,7 +121,7 @@ export class OpenFiles {
     ]
   }
 
-  /** Throws a LostFileError where one of them was moved, deleted, replaced or cut short. */
+  /** Throws a LostFileError if one of them was moved, deleted, replaced or cut short. */
   requireInPlace(): void {
     for (const file of this.#files) {
       const found = identityOf(file.path)
@@ -164,7 +164,7 @@ function identityOf(path: string): Identity | null {
   }
 }
 
-/** True where the log begins as SQLite writes it (https://sqlite.org/fileformat2.html#walformat). */
+/** True if the log begins with a valid header (https://sqlite.org/fileformat2.html#walformat). */
 function hasLogHeader(path: string): boolean {
   const header = Buffer.alloc(HEADER_BYTES)
   const file = openSync(path, 'r')

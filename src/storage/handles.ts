@@ -1,4 +1,4 @@
-// The person that a client names: by a handle as clients write it, or as a device spells it.
+// Finds the person that a client names, by a phone number, an email address or a device's spelling.
 
 import { invalidRequest } from '../domain/errors.ts'
 import { deviceHandle, isNumber, parseRecipient, type Handle } from '../domain/handle.ts'
@@ -6,7 +6,7 @@ import { hasConversation } from './conversations.ts'
 import type { Db } from './database.ts'
 import { mergedInto } from './merges.ts'
 
-/** The person, also under a spelling whose conversation was merged into the person's. */
+/** The person, even by a spelling whose conversation was merged into the person's. */
 export function handleIn(db: Db, written: string): Handle {
   const recipient = parseRecipient(written)
   if (recipient !== null) return recipient.handle
@@ -14,7 +14,7 @@ export function handleIn(db: Db, written: string): Handle {
   return hasConversation(db, spelling, null) ? spelling : (mergedInto(db, spelling) ?? spelling)
 }
 
-/** A number, an e-mail address, or any sender that a conversation is with. */
+/** The handle; throws unless it is a number, an email address, or has a conversation. */
 export function knownHandle(db: Db, written: string): Handle {
   const handle = handleIn(db, written)
   if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
@@ -23,7 +23,7 @@ export function knownHandle(db: Db, written: string): Handle {
   throw invalidRequest({ path: 'handle', message })
 }
 
-/** The person whom a list is asked for; throws for a number without its country that nobody has. */
+/** The person of a list's filter; throws for a national number that no conversation has. */
 export function handleAsked(db: Db, written: string): Handle {
   return isNumber(written) ? knownHandle(db, written) : handleIn(db, written)
 }

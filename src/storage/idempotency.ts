@@ -2,17 +2,16 @@ import type { MessageId, Timestamp } from '../domain/ids.ts'
 import type { AnswerKind } from '../domain/message.ts'
 import type { CallerId } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
-import { execute, getRow } from './statement.ts'
 
-/** An `Idempotency-Key` and the caller whose it is: the same header of another caller is another key. */
+/** An `Idempotency-Key` and its caller. The same header of another caller is another key. */
 export type RequestKey = { readonly caller: CallerId; readonly key: string }
 
-/** The first answer under a key, word for word. */
+/** The first answer under a key, verbatim. */
 export type KeptAnswer = { readonly kind: AnswerKind; readonly body: string }
 
-/** A request that was accepted under an `Idempotency-Key`; without an answer while the request runs, and after a crash. */
+/** A request accepted under an `Idempotency-Key`. It has no answer while it runs, and after a crash. */
 export type IdempotencyRecord = {
-  /** Empty if an earlier version, which kept no callers, accepted it: nobody can say whose it was. */
+  /** Empty (unknown) if it was accepted by an earlier version, which didn't store callers. */
   readonly caller: CallerId | ''
   readonly fingerprint: string
   readonly messageId: MessageId
@@ -24,11 +23,11 @@ type Row = Pick<IdempotencyRecord, 'caller' | 'fingerprint' | 'messageId'> & {
   readonly body: string | null
 }
 
-/** Returns the record of this caller, else one of an unknown caller, or null if there is none. */
+/** The record of this caller, or else of an unknown caller, or null. */
 export function findIdempotency(db: Db, { caller, key }: RequestKey): IdempotencyRecord | null {
   const sql = `SELECT caller, fingerprint, message_id AS messageId, answer AS kind, body
      FROM idempotency WHERE caller IN ($caller, '') AND key = $key ORDER BY caller DESC LIMIT 1`
-  const row = getRow<Row>(db, sql, { caller, key })
+  const row = db.row<Row>(sql, { caller, key })
   if (row === null) return null
   const { kind, body, ...record } = row
   return { ...record, answer: kind === null || body === null ? null : { kind, body } }
@@ -44,13 +43,13 @@ export function recordRequest(
 ): void {
   const sql = `INSERT INTO idempotency (caller, key, fingerprint, message_id, created_at)
      VALUES ($caller, $key, $fingerprint, $messageId, $now)`
-  execute(tx, sql, record)
+  tx.execute(sql, record)
 }
 
-/** Keeps the first answer under a key, and returns the one that is kept then. */
+/** Stores the answer if it is the first under the key, and returns the stored one. */
 export function keepFirstAnswer(tx: Tx, of: RequestKey, answer: KeptAnswer): KeptAnswer {
   const sql = `UPDATE idempotency SET answer = $kind, body = $body
      WHERE caller = $caller AND key = $key AND body IS NULL`
-  const { changes } = execute(tx, sql, { ...of, ...answer })
+  const { changes } = tx.execute(sql, { ...of, ...answer })
   return changes > 0 ? answer : (findIdempotency(tx, of)?.answer ?? answer)
 }

@@ -12,26 +12,18 @@ import {
   waitingChanges,
   waitingReceipts,
 } from './schema.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 
-/** The message that a line's guid belongs to: kept for ever, also when the message is gone. */
+/** The message that a line's guid belongs to. Guids are kept forever, even if the message is deleted. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
   const sql = 'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid'
-  return getRow<{ id: MessageId }>(db, sql, { lineId, guid })?.id ?? null
+  return db.row<{ id: MessageId }>(sql, { lineId, guid })?.id ?? null
 }
 
 const insertion = `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT DO NOTHING`
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
-  execute(tx, insertion, { lineId, guid, messageId })
+  tx.execute(insertion, { lineId, guid, messageId })
 }
 
 export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {
@@ -48,12 +40,12 @@ const RECEIPT_KEY = [waitingReceipts.lineId, waitingReceipts.guid, waitingReceip
 const waiting = `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
    WHERE line_id = $lineId AND guid = $guid`
 
-/** The receipts that came before their guid did, oldest first; they are taken out. */
+/** Takes out the receipts that came before their guid, oldest first. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
-  const rows = getRows<RawRow<typeof waitingReceipts>>(tx, waiting, { lineId, guid })
+  const rows = tx.rows<RawRow<typeof waitingReceipts>>(waiting, { lineId, guid })
   if (rows.length === 0) return []
   const sql = 'DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid'
-  execute(tx, sql, { lineId, guid })
+  tx.execute(sql, { lineId, guid })
   return rows
     .toSorted((a, b) => a.at - b.at || a.recordedAt - b.recordedAt)
     .map(({ kind, at, reason, service }) => {
@@ -63,7 +55,7 @@ export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Rec
 
 export type WaitingChange = {
   readonly lineId: LineId
-  /** That of its group; null between two. */
+  /** The conversation of its group; null for a direct message. */
   readonly conversationId: ConversationId | null
   readonly change: MessageChange
 }
@@ -75,38 +67,35 @@ export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void
   tx.orm.insert(waitingChanges).values(row).run()
 }
 
-type WaitingRow = Pick<typeof waitingChanges.$inferSelect, 'seq' | 'lineId' | 'body'>
-
-/** The changes that came before their message did, in their order; they are taken out. */
+/** Takes out the changes that came before their message, in order. */
 export function takeChanges(tx: Tx, lineId: LineId, guid: string): readonly WaitingChange[] {
-  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
-    WHERE line_id = +$lineId AND guid = +$guid ORDER BY seq`
-  return takeOut(tx, getRows<WaitingRow>(tx, sql, { lineId, guid }))
+  return takeOut(tx, 'line_id = +$lineId AND guid = +$guid', { lineId, guid })
 }
 
-/** The changes that were kept at `until` or before; they are taken out. */
+/** Takes out the changes that were kept at `until` or earlier. */
 export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange[] {
-  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
-    WHERE recorded_at <= $until ORDER BY seq`
-  return takeOut(tx, getRows<WaitingRow>(tx, sql, { until }))
+  return takeOut(tx, 'recorded_at <= $until', { until })
 }
 
-function takeOut(tx: Tx, rows: readonly WaitingRow[]): readonly WaitingChange[] {
+function takeOut(tx: Tx, condition: string, values: Values): readonly WaitingChange[] {
+  const sql = `SELECT seq, line_id AS lineId, body FROM waiting_changes
+    WHERE ${condition} ORDER BY seq`
+  const rows = tx.rows<{ seq: number; lineId: LineId; body: string }>(sql, values)
   return rows.map(({ seq, lineId, body }) => {
-    execute(tx, 'DELETE FROM waiting_changes WHERE seq = $seq', { seq })
+    tx.execute('DELETE FROM waiting_changes WHERE seq = $seq', { seq })
     return { lineId, ...(JSON.parse(body) as Omit<WaitingChange, 'lineId'>) } // `keepChange` wrote it.
   })
 }
 
 export function changesWaitSince(db: Db): Timestamp | null {
   const sql = 'SELECT min(recorded_at) AS at FROM waiting_changes'
-  return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
+  return db.row<{ at: Timestamp | null }>(sql)?.at ?? null
 }
 
-/** The reason for a message from a name: unlike all else that is noted here, the message is stored. */
+/** The reason for a message whose sender is a name. Unlike with the other reasons, the message is stored. */
 export const NAMED = 'sender_is_a_name'
 
-/** Notes what intake refused, and what nobody can answer, so that it is seen. */
+/** Records a device event that intake refused, or a message that can't be answered, for a finding. */
 export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timestamp): void {
   const row = { lineId, reason: reason.slice(0, 500), recordedAt: now }
   tx.orm.insert(rejectedEvents).values(row).run()
@@ -114,7 +103,7 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
 
 type Rejected = {
   readonly lineId: LineId
-  /** Null for what intake refused. */
+  /** Null if intake refused the event. */
   readonly reason: typeof NAMED | null
   readonly count: number
 }
@@ -124,12 +113,12 @@ export function countRejected(db: Db): readonly Rejected[] {
   const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
                   count(*) AS count
                 FROM rejected_events GROUP BY 1, 2`
-  return getRows<Rejected>(db, text, { named: NAMED })
+  return db.rows<Rejected>(text, { named: NAMED })
 }
 
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
-/** Counts one more. The caller keeps a message from being counted twice, by its guid. */
+/** Counts one more. The caller makes sure, by its guid, that no message is counted twice. */
 export function countNotRelayed(
   tx: Tx,
   lineId: LineId,
@@ -139,7 +128,7 @@ export function countNotRelayed(
   const sql = `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
    VALUES ($lineId, $kind, 1, $now, $now)
    ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`
-  execute(tx, sql, { lineId, kind, now })
+  tx.execute(sql, { lineId, kind, now })
   tx.changes?.push({ what: 'line', id: lineId })
 }
 
@@ -147,5 +136,5 @@ const reading = `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId'])
    WHERE line_id = $lineId ORDER BY kind`
 
 export function listNotRelayed(db: Db, lineId: LineId): readonly NotRelayedCount[] {
-  return getRows<NotRelayedCount>(db, reading, { lineId })
+  return db.rows<NotRelayedCount>(reading, { lineId })
 }

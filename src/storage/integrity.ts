@@ -1,5 +1,5 @@
-// The checks of a database before it is served from: whether it is sound, and whether its schema is ours.
-// They take seconds for each gigabyte, so a running relay asks for them in a Worker.
+// Checks a database before it is served from: whether it is undamaged, and whether its schema is ours. That
+// takes seconds per gigabyte, so a running relay does it in a Worker.
 
 import { Database } from 'bun:sqlite'
 import { constants, copyFileSync } from 'node:fs'
@@ -28,11 +28,11 @@ import * as statsTables from './stats-schema.ts'
 import * as webhookTables from './webhook-schema.ts'
 
 /**
- * Throws where SQLite finds damage in the file at `path`, where a row points to none, or where a table
- * lacks a column that this executable reads.
+ * Throws if SQLite finds damage in the file at `path`, if a row points to a missing one, or if a table lacks a
+ * column that this executable reads.
  */
 export function assertIntact(path: string): void {
-  // A connection that can only read knows no CHECK (SQLite 3.54, `sqlite3AddCheckConstraint`).
+  // A read-only connection ignores CHECKs (SQLite 3.54, `sqlite3AddCheckConstraint`).
   using database = openRaw(path, 'write')
   database.run('PRAGMA query_only = ON')
   requireIntegrity(database)
@@ -48,7 +48,7 @@ export function assertIntact(path: string): void {
   }
 }
 
-/** With the table's name before each column: SQLite takes a bare name in quotes that it does not know for a text. */
+/** Qualifies each column with its table: SQLite reads an unknown quoted name alone as a text. */
 function readEveryColumn(database: Database, table: SQLiteTable): void {
   const { name, columns } = getTableConfig(table)
   const names = columns.map((column) => `"${name}"."${column.name}"`)
@@ -56,9 +56,8 @@ function readEveryColumn(database: Database, table: SQLiteTable): void {
 }
 
 /**
- * Migrates a copy of the backup `file` to the schema of this executable and checks it; the copy is at
- * `trial`, and goes. Gives both schema numbers; throws an UnusableDatabaseError where a relay could not
- * serve from what it became.
+ * Migrates a copy of the backup `file` at `trial`, checks it, and deletes it. Returns both schema numbers;
+ * throws an UnusableDatabaseError if a relay couldn't serve from the result.
  */
 export function tryMigrations(
   file: string,
@@ -88,7 +87,7 @@ const COUNTED = {
   attachments: "attachments WHERE state = 'available'",
 } as const
 
-/** Checks a copy of `file` as a restore does, whole; throws where it cannot be restored. */
+/** Checks a copy of `file` completely, as a restore does; throws if it can't be restored. */
 export function inspectBackup(file: string, version: string): BackupContents {
   const trial = `${file}.trial`
   removeDatabase(trial)
@@ -109,7 +108,7 @@ export function inspectBackup(file: string, version: string): BackupContents {
     return {
       version: writtenBy,
       latest_message_at: latest === null ? null : isoTime(timestamp(latest)),
-      counts: Object.fromEntries(counts) as BackupContents['counts'], // The names of the table above.
+      counts: Object.fromEntries(counts) as BackupContents['counts'], // The names in `COUNTED`.
       has_secret_key: hasKey,
     }
   } finally {
@@ -117,10 +116,10 @@ export function inspectBackup(file: string, version: string): BackupContents {
   }
 }
 
-/** Throws unless the schema is ours and SQLite finds no damage; returns the version that wrote it. */
+/** Throws unless the schema is ours and SQLite finds no damage; returns the Hookline version that wrote it. */
 export function requireRestorable(path: string): string | null {
   using raw = openRaw(path, 'write')
-  // Checking a file runs what its schema says: that must be ours first.
+  // Checking a file runs code in its schema, so the schema must be ours first.
   requireOwnSchema(raw)
   requireIntegrity(raw)
   return readSchemaState(raw).writtenBy
@@ -136,11 +135,9 @@ function assertTrialIntact(trial: string): void {
 
 type Entry = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-const MADE_BY_SQLITE = "'sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence'"
-
 /**
- * Throws an UnusableDatabaseError unless the schema is, to the letter, what our migrations make. Before
- * anything in a file from outside runs: a planted trigger, view or CHECK would act with each later write.
+ * Throws an UnusableDatabaseError unless the schema is exactly what our migrations make. Called before
+ * anything in a file from outside runs: a planted trigger, view or CHECK would act on each later write.
  */
 function requireOwnSchema(database: Database): void {
   const id = database.query<{ application_id: number }, []>('PRAGMA application_id').get()
@@ -175,10 +172,11 @@ function schemaAt(version: number): readonly Entry[] {
 }
 
 /**
- * Without the tables that FTS5 makes for itself, which another version of SQLite may write otherwise. One
- * that could run something, by a CHECK, a DEFAULT or a computed column, is none of those.
+ * Leaves out the tables that FTS5 makes for itself, which another version of SQLite may write differently,
+ * unless they could run something, by a CHECK, a DEFAULT or a computed column. Also leaves out SQLite's own.
  */
-const ENTRIES = `SELECT type, name, sql FROM sqlite_schema WHERE name NOT IN (${MADE_BY_SQLITE})
+const ENTRIES = `SELECT type, name, sql FROM sqlite_schema
+  WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence')
   AND NOT (tbl_name IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
     AND (type = 'table' AND sql NOT LIKE '%CHECK%' AND sql NOT LIKE '%DEFAULT%' AND sql NOT LIKE '% AS %'
       AND sql NOT LIKE '%AS(%' OR type = 'index' AND sql IS NULL))`

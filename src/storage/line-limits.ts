@@ -1,4 +1,4 @@
-// What keys of certain lines may see: everything that belongs to one of these lines.
+// What a key limited to lines may see: everything that belongs to one of its lines.
 
 import type { Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
@@ -9,12 +9,12 @@ import type { Db } from './database.ts'
 import { findDelivery } from './deliveries.ts'
 import { IS_FOR_LINES } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQS, getRow, isOfLines, limitValue } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQS, isOfLines, limitValue } from './statement.ts'
 import { findWebhook } from './webhooks.ts'
 
 /**
- * Of a message, a conversation, a file or a delivery, by the prefix of its id. A file that no message has is its
- * uploader's, and a webhook may have deliveries from a time when it had more lines.
+ * Queries by id prefix that find a thing only if it belongs to the lines. A file that no message has belongs to
+ * its uploader. Deliveries are checked too: their webhook may have had more lines once.
  */
 const SEEN: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
@@ -28,16 +28,16 @@ const SEEN: Readonly<Record<string, string>> = {
   dlv: `SELECT 1 FROM deliveries d JOIN events e ON e.seq = d.event_seq WHERE d.id = $id AND ${IS_FOR_LINES}`,
 }
 
-/** Whose view of things it is: the lines of the caller, and who it is, for uploads that no message has yet. */
+/** The caller's lines, and the caller itself, for uploads that no message has yet. */
 export type Viewer = { readonly lineIds: LineLimit; readonly caller: CallerId }
 
-/** Returns true if a thing belongs to the caller's lines, and for things that belong to no line. */
+/** True if a thing belongs to the caller's lines, or to no line. */
 export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
   if (limit === null) return true
   const kind = id.slice(0, Math.max(0, id.indexOf('_')))
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
   const values = { id, lineIds: limitValue(limit), caller }
-  if (query !== undefined && getRow(db, query, values) === null) return false
+  if (query !== undefined && db.row(query, values) === null) return false
   if (kind === 'line') return includesLine(limit, id)
   if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
   if (kind !== 'dlv') return true
@@ -53,9 +53,9 @@ function isWebhookOn(db: Db, limit: LineLimit, id: WebhookId | null): boolean {
 const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle
    AND (c.known_at IS NOT NULL OR c.spent_day IS NOT NULL) AND ${isOfLines('c.line_id')} LIMIT 1`
 
-/** True where one of the lines has written with the handle. */
+/** True if one of the lines has written with the handle. */
 export function isKnownOn(db: Db, limit: LineLimit, handle: Handle): boolean {
-  return getRow(db, known, { handle, lineIds: limitValue(limit) }) !== null
+  return db.row(known, { handle, lineIds: limitValue(limit) }) !== null
 }
 
 const NEW_INBOUND = `m.seq >= +$from AND m.direction = 'inbound' AND m.sent_at > +$since LIMIT 1`
@@ -67,22 +67,22 @@ const repliedByHandle = `SELECT 1 FROM conversations c
 const repliedInGroup = `SELECT 1 FROM messages m INDEXED BY messages_by_conversation
    WHERE m.conversation_seq = ${CONVERSATION_SEQ} AND ${NEW_INBOUND}`
 
-/** True where the handle wrote to one of the lines after `since`. */
+/** True if the handle wrote to one of the lines after `since`. */
 export function hasWrittenSince(
   db: Db,
   { limit, handle }: { readonly limit: LineLimit; readonly handle: Handle },
   since: Timestamp,
 ): boolean {
   const from = firstSeqSince(db, 'messages', since)
-  return getRow(db, repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
+  return db.row(repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
 }
 
-/** The same of any member of a group. */
+/** True if any member of a group wrote to it after `since`. */
 export function hasGroupWrittenSince(
   db: Db,
   conversationId: ConversationId,
   since: Timestamp,
 ): boolean {
   const from = firstSeqSince(db, 'messages', since)
-  return getRow(db, repliedInGroup, { conversationId, from, since }) !== null
+  return db.row(repliedInGroup, { conversationId, from, since }) !== null
 }

@@ -1,4 +1,4 @@
-// The tables of lines and of the boxes that they are at: see `schema.ts` for the rules.
+// The tables of lines and boxes; `schema.ts` has the rules.
 
 import { sql } from 'drizzle-orm'
 import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -8,21 +8,21 @@ import type { Place } from '../domain/line.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, checkJson, checkName, flag } from './columns.ts'
 
-/** Machines whose devices this relay uses. A box that has not joined yet has no public key. */
+/** Other machines whose devices this relay uses. */
 export const boxes = sqliteTable(
   'boxes',
   {
     id: text('id').$type<BoxId>().primaryKey(),
     name: text('name').notNull(),
-    /** Its public nkey, which it signs in to the broker with; null until it has joined. */
+    /** The public nkey with which it signs in to the broker; null until it has joined. */
     publicKey: text('public_key').unique(),
-    /** The public nkey of its invitation; null once it was used or taken back. */
+    /** The public nkey of its invitation; null once that was used or withdrawn. */
     invitationKey: text('invitation_key'),
     invitedUntil: at('invited_until'),
     createdAt: at('created_at').notNull(),
     joinedAt: at('joined_at'),
     removedAt: at('removed_at'),
-    /** As the box last reported them. */
+    /** The version and platform that the box last reported. */
     version: text('version'),
     platform: text('platform'),
     lastHeardAt: at('last_heard_at'),
@@ -51,7 +51,7 @@ export const lines = sqliteTable(
     relaySms: flag('relay_sms').notNull(),
     relayGroups: flag('relay_groups').notNull().default(false),
     checkpoint: text('checkpoint'),
-    /** Contacts whose place is reserved: see domain/contact-limit. */
+    /** The number of reserved places: see domain/contact-limit. */
     contactsReserved: integer('contacts_reserved').notNull().default(0),
     createdAt: at('created_at').notNull(),
     deletedAt: at('deleted_at'),

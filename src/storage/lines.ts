@@ -6,7 +6,6 @@ import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './line-schema.ts'
-import { execute } from './statement.ts'
 
 export type LineSettings = Pick<
   Line,
@@ -17,7 +16,7 @@ type NewLine = Pick<Line, 'driver' | 'key' | 'box' | 'number' | 'dailyContactLim
 
 const { seq: _seq, contactsReserved: _reserved, deletedAt, ...COLUMNS } = getTableColumns(lines)
 
-/** All lines that are not deleted, by creation, oldest first. */
+/** All lines that aren't deleted, oldest first. */
 export function listLines(db: Db): readonly Line[] {
   return db.orm
     .select(COLUMNS)
@@ -27,7 +26,7 @@ export function listLines(db: Db): readonly Line[] {
     .all()
 }
 
-/** The lines that a caller names, within its limit; null where it names another thing. */
+/** The lines that a caller names; null if one isn't a line within its limit. */
 export function linesNamed(
   db: Db,
   texts: readonly string[],
@@ -38,7 +37,7 @@ export function linesNamed(
   return texts.every((text) => found.some((id) => id === text)) ? found : null
 }
 
-/** Those of deleted lines too: their conversations stay listed. */
+/** The ids of all lines, even deleted ones, because their conversations stay listed. */
 export function everyLineId(db: Db): readonly LineId[] {
   return db.orm
     .select({ id: lines.id })
@@ -48,8 +47,7 @@ export function everyLineId(db: Db): readonly LineId[] {
 }
 
 export function getLine(db: Db, id: LineId): Line | null {
-  const found = db.orm.select(COLUMNS).from(lines).where(isLive(id)).get()
-  return found ?? null
+  return db.orm.select(COLUMNS).from(lines).where(isLive(id)).get() ?? null
 }
 
 export function insertLine(tx: Tx, ids: LogicalClock, line: NewLine): Line {
@@ -61,7 +59,7 @@ export function insertLine(tx: Tx, ids: LogicalClock, line: NewLine): Line {
     .get()
 }
 
-/** The line with `changes`, as of another device or number, or null where there is none. */
+/** Changes a line and returns it; null if there is none. */
 export function updateLine(
   tx: Tx,
   id: LineId,
@@ -72,10 +70,10 @@ export function updateLine(
   return getLine(tx, id)
 }
 
-/** The driver's position, in its own words. */
+/** Saves the driver's position, in the driver's own format. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   const sql = 'UPDATE lines SET checkpoint = $checkpoint WHERE id = $id'
-  execute(tx, sql, { id, checkpoint })
+  tx.execute(sql, { id, checkpoint })
 }
 
 export function deleteLine(tx: Tx, ids: LogicalClock, id: LineId): void {

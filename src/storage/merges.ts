@@ -1,4 +1,4 @@
-// Conversations of a line that turned out to be one person's: the rows that become one, and that can become two again.
+// Merges conversations of a line that turned out to be with one person, and can separate them again.
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
@@ -6,17 +6,7 @@ import type { Db, Tx } from './database.ts'
 import type { ListedOptOut } from './opt-outs.ts'
 import { merges, optOuts } from './people-schema.ts'
 import { conversations } from './schema.ts'
-import {
-  assigned,
-  columnsOf,
-  eachRow,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  selected,
-  type RawRow,
-} from './statement.ts'
+import { assigned, columnsOf, inserted, selected, type RawRow } from './statement.ts'
 
 const FACTS = [
   'messageCount',
@@ -30,7 +20,7 @@ const FACTS = [
   'updatedAt',
 ] as const
 
-/** Facts of a conversation about its messages and its reader. */
+/** The facts of a conversation about its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
 /** A conversation of a line with one person. */
@@ -40,39 +30,38 @@ const NAMES = ['seq', 'id', 'lineId', 'phoneNumber', 'handle'] as const
 const TALK = selected(conversations, NAMES, 'c.')
 const IS_DIRECT = 'NOT EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 
-const behind = `SELECT ${TALK} FROM conversations c
-  WHERE c.seq > $after AND c.last_seq > 0 AND ${IS_DIRECT} ORDER BY c.seq`
-
-/** Conversations with one person behind the seq `after`, in the order of their beginning; read as far as the caller goes on. */
+/** Conversations with one person after the seq `after`, oldest first; read only as far as the caller iterates. */
 export function talksBehind(db: Db, after: number): Iterable<Talk> {
-  return eachRow<Talk>(db, behind, { after })
+  const sql = `SELECT ${TALK} FROM conversations c
+  WHERE c.seq > $after AND c.last_seq > 0 AND ${IS_DIRECT} ORDER BY c.seq`
+  return db.each<Talk>(sql, { after })
 }
 
 const ofHandle = `SELECT ${TALK} FROM conversations c
   WHERE c.line_id = $lineId AND c.handle = $handle AND ${IS_DIRECT}`
 
 export function findTalk(db: Db, lineId: LineId, handle: string): Talk | null {
-  return getRow<Talk>(db, ofHandle, { lineId, handle })
+  return db.row<Talk>(ofHandle, { lineId, handle })
 }
 
-/** True if a message of one of the conversations is in a device's hands: it settles first. */
+/** True if a message of one of the conversations is sending; it has to settle first. */
 export function isSendingIn(db: Db, seqs: readonly number[]): boolean {
   const sql = `SELECT 1 FROM messages INDEXED BY messages_by_status WHERE status = 'sending'
     AND conversation_seq IN (SELECT value FROM json_each($seqs)) LIMIT 1`
-  return getRow(db, sql, { seqs: JSON.stringify(seqs) }) !== null
+  return db.row(sql, { seqs: JSON.stringify(seqs) }) !== null
 }
 
-/** True if another line has a conversation under the same spelling, which is not decided yet. */
+/** True if another line has a conversation under the same spelling that isn't decided yet. */
 export function isSpelledElsewhere(db: Db, { seq, handle }: Talk): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND seq <> $seq
     AND moved_to IS NULL LIMIT 1`
-  return getRow(db, sql, { seq, handle }) !== null
+  return db.row(sql, { seq, handle }) !== null
 }
 
 const factsOf = `SELECT ${selected(conversations, FACTS)} FROM conversations WHERE seq = $seq`
 
 export function readFacts(db: Db, seq: number): ConversationFacts | null {
-  return getRow<ConversationFacts>(db, factsOf, { seq })
+  return db.row<ConversationFacts>(factsOf, { seq })
 }
 
 const COUNTED = `SELECT count(*) AS messageCount, coalesce(max(seq), 0) AS lastSeq,
@@ -83,15 +72,14 @@ const LAST = "SELECT service, direction = 'inbound' AS isUnanswered FROM message
 
 type LastFacts = Pick<ConversationFacts, 'service' | 'isUnanswered'>
 
-/** The facts that its messages show, if they are read up to `readSeq`. */
+/** The facts computed from its messages, if they are read up to `readSeq`. */
 export function countFacts(db: Db, seq: number, readSeq: number) {
-  const counted = getRow<Pick<ConversationFacts, 'messageCount' | 'lastSeq' | 'unreadCount'>>(
-    db,
+  const counted = db.row<Pick<ConversationFacts, 'messageCount' | 'lastSeq' | 'unreadCount'>>(
     COUNTED,
     { seq, readSeq },
   )
   const { messageCount, lastSeq, unreadCount } = counted ?? NOTHING
-  const last = getRow<LastFacts>(db, LAST, { seq: lastSeq })
+  const last = db.row<LastFacts>(LAST, { seq: lastSeq })
   const facts = { messageCount, lastSeq, unreadCount, readSeq: Math.min(readSeq, lastSeq) }
   return { ...facts, service: last?.service ?? null, isUnanswered: last?.isUnanswered ?? 0 }
 }
@@ -101,37 +89,37 @@ const NOTHING = { messageCount: 0, lastSeq: 0, unreadCount: 0 }
 const savedFacts = `UPDATE conversations SET ${assigned(conversations, FACTS)} WHERE seq = $seq`
 
 export function saveFacts(tx: Tx, { seq, id }: Talk, facts: ConversationFacts): void {
-  execute(tx, savedFacts, { ...facts, seq })
+  tx.execute(savedFacts, { ...facts, seq })
   tx.changes?.push({ what: 'conversation', id })
 }
 
 export function renameTalk(tx: Tx, { seq }: Talk, handle: Handle): void {
-  execute(tx, 'UPDATE conversations SET handle = $handle WHERE seq = $seq', { seq, handle })
+  tx.execute('UPDATE conversations SET handle = $handle WHERE seq = $seq', { seq, handle })
 }
 
-/** Conversations that stand for the one with this seq. */
+/** Seqs of conversations whose ids stand for the one with this seq. */
 export function aliasesOf(db: Db, seq: number): readonly number[] {
   const sql = 'SELECT seq FROM conversations WHERE moved_to = $seq'
-  return getRows<{ seq: number }>(db, sql, { seq }).map((row) => row.seq)
+  return db.rows<{ seq: number }>(sql, { seq }).map((row) => row.seq)
 }
 
 export function pointAliases(tx: Tx, aliases: readonly number[], to: number): void {
   const sql = `UPDATE conversations SET moved_to = $to
     WHERE seq IN (SELECT value FROM json_each($aliases)) AND moved_to IS NOT NULL`
-  execute(tx, sql, { aliases: JSON.stringify(aliases), to })
+  tx.execute(sql, { aliases: JSON.stringify(aliases), to })
 }
 
-/** Gives every message of `from` to the person, and keeps the spelling that the device used. */
+/** Moves every message of `from` to the person, and keeps the spelling that the device used. */
 export function takeOverMessages(tx: Tx, from: Talk, to: { seq: number; handle: Handle }): void {
   const sql = `UPDATE messages SET conversation_seq = $to, handle = $handle,
       extras = json_set(coalesce(extras, '{}'), '$.spelling', $spelling)
     WHERE conversation_seq = $from`
-  execute(tx, sql, { from: from.seq, to: to.seq, handle: to.handle, spelling: from.handle })
+  tx.execute(sql, { from: from.seq, to: to.seq, handle: to.handle, spelling: from.handle })
 }
 
 const IS_SPELLED = "coalesce(extras ->> '$.spelling', '') = $spelling AND status <> 'sending'"
 
-/** Gives back the messages that the device spelled so, and leaves them as they came. */
+/** Moves the messages that the device spelled so back, as they came. */
 export function giveBackMessages(
   tx: Tx,
   spelling: Handle,
@@ -140,10 +128,10 @@ export function giveBackMessages(
   const sql = `UPDATE messages SET conversation_seq = $to, handle = $spelling,
       extras = nullif(json_remove(extras, '$.spelling'), '{}')
     WHERE conversation_seq = $from AND ${IS_SPELLED}`
-  execute(tx, sql, { spelling, ...seqs })
+  tx.execute(sql, { spelling, ...seqs })
 }
 
-/** Moves the messages of the person itself out of a conversation that gets its spelling back. */
+/** Moves the person's other messages out of a conversation that gets its spelling back. */
 export function moveOwnMessages(
   tx: Tx,
   spelling: Handle,
@@ -151,45 +139,45 @@ export function moveOwnMessages(
 ): void {
   const sql = `UPDATE messages SET conversation_seq = $to
     WHERE conversation_seq = $from AND NOT (${IS_SPELLED})`
-  execute(tx, sql, { spelling, ...seqs })
+  tx.execute(sql, { spelling, ...seqs })
 }
 
-/** Texts that were received in a conversation behind the seq `after`. */
+/** Texts received in a conversation after the seq `after`. */
 export function textsBehind(db: Db, seq: number, after: number): readonly string[] {
   const sql = `SELECT text FROM messages
     WHERE conversation_seq = $seq AND seq > $after AND direction = 'inbound'`
-  return getRows<{ text: string }>(db, sql, { seq, after }).map(({ text }) => text)
+  return db.rows<{ text: string }>(sql, { seq, after }).map(({ text }) => text)
 }
 
 export function hasOwnMessages(db: Db, spelling: Handle, seq: number): boolean {
   const sql = `SELECT 1 FROM messages WHERE conversation_seq = $seq AND NOT (${IS_SPELLED}) LIMIT 1`
-  return getRow(db, sql, { spelling, seq }) !== null
+  return db.row(sql, { spelling, seq }) !== null
 }
 
-/** Messages of a conversation that wait and hold a place of their line's day. */
+/** The number of waiting messages of a conversation that reserve a contact of their line's day. */
 export function countReserved(db: Db, seq: number): number {
   const sql = `SELECT count(*) AS count FROM messages
     WHERE conversation_seq = $seq AND contact_hold = 'reserved'`
-  return getRow<{ count: number }>(db, sql, { seq })?.count ?? 0
+  return db.row<{ count: number }>(sql, { seq })?.count ?? 0
 }
 
 export function forgetContact(tx: Tx, lineId: LineId, handle: Handle): void {
   const sql = `DELETE FROM contacts WHERE line_id = $lineId AND handle = $handle
     AND known_at IS NULL AND spent_day IS NULL AND queued = 0 AND passed = 0`
-  execute(tx, sql, { lineId, handle })
+  tx.execute(sql, { lineId, handle })
 }
 
-/** Gives the entry of the address book another handle; false if there is none, or that handle has one. */
+/** Gives an address book entry another handle; returns false if there is none, or that handle has one. */
 export function renamePerson(tx: Tx, from: Handle, to: Handle): boolean {
   const sql = 'UPDATE OR IGNORE people SET handle = $to WHERE handle = $from'
-  return execute(tx, sql, { from, to }).changes > 0
+  return tx.execute(sql, { from, to }).changes > 0
 }
 
-/** Opt-outs of handles that no conversation has any more and that are no whole number or address. */
+/** Opt-outs of phone numbers and names that no conversation has anymore. */
 export function optOutsAlone(db: Db): readonly ListedOptOut[] {
   const sql = `SELECT ${selected(optOuts)} FROM opt_outs o WHERE instr(handle, '@') = 0
     AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.handle = o.handle)`
-  return getRows<ListedOptOut>(db, sql)
+  return db.rows<ListedOptOut>(sql)
 }
 
 export type Merge = Omit<RawRow<typeof merges>, 'before'> & { readonly before: string }
@@ -198,33 +186,33 @@ const merging = `INSERT INTO merges ${inserted(merges, columnsOf(merges, ['seq']
   ON CONFLICT (spelling, line_id) DO NOTHING`
 
 export function insertMerge(tx: Tx, merge: Omit<Merge, 'seq' | 'separatedAt'>): void {
-  execute(tx, merging, { ...merge, separatedAt: null })
+  tx.execute(merging, { ...merge, separatedAt: null })
 }
 
 const ofConversation = `SELECT ${selected(merges)} FROM merges
   WHERE conversation_id = $id AND separated_at IS NULL`
 
-/** The merge that took the conversation's handle for another spelling of a person's. */
+/** The merge that took the conversation's handle for another spelling of a person's handle. */
 export function findMerge(db: Db, id: string): Merge | null {
-  return getRow<Merge>(db, ofConversation, { id })
+  return db.row<Merge>(ofConversation, { id })
 }
 
 export function markSeparated(tx: Tx, { seq }: Merge, now: Timestamp): void {
-  execute(tx, 'UPDATE merges SET separated_at = $now WHERE seq = $seq', { seq, now })
+  tx.execute('UPDATE merges SET separated_at = $now WHERE seq = $seq', { seq, now })
 }
 
-/** True if the owner has said that this spelling is not the person's that it seems to be. */
+/** True if the owner has said that this spelling isn't the person that it seems to be. */
 export function isKeptApart(db: Db, lineId: LineId, spelling: string): boolean {
   const sql = `SELECT 1 FROM merges
     WHERE spelling = $spelling AND line_id = $lineId AND separated_at IS NOT NULL`
-  return getRow(db, sql, { spelling, lineId }) !== null
+  return db.row(sql, { spelling, lineId }) !== null
 }
 
-/** The person whose conversation had this handle before it was merged; null if there is none. */
+/** The person into whose conversation the one with this handle was merged, if any. */
 export function mergedInto(db: Db, spelling: string): Handle | null {
   const sql = `SELECT handle FROM merges
     WHERE spelling = $spelling AND separated_at IS NULL ORDER BY seq LIMIT 1`
-  return getRow<{ handle: Handle }>(db, sql, { spelling })?.handle ?? null
+  return db.row<{ handle: Handle }>(sql, { spelling })?.handle ?? null
 }
 
 export type MergedFrom = Pick<Merge, 'conversationId' | 'spelling' | 'mergedAt'>
@@ -232,7 +220,7 @@ export type MergedFrom = Pick<Merge, 'conversationId' | 'spelling' | 'mergedAt'>
 const of = `SELECT conversation_id AS conversationId, spelling, merged_at AS mergedAt FROM merges
   WHERE handle = $handle AND line_id = $lineId AND separated_at IS NULL ORDER BY seq`
 
-/** The other spellings of a person whose conversations were merged into that of the line. */
+/** The spellings whose conversations were merged into this person's on the line. */
 export function mergesOf(db: Db, handle: Handle, lineId: LineId): readonly MergedFrom[] {
-  return getRows<MergedFrom>(db, of, { handle, lineId })
+  return db.rows<MergedFrom>(of, { handle, lineId })
 }

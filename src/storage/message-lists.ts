@@ -19,8 +19,7 @@ import {
   CONVERSATION_SEQ,
   LINE_SEQ,
   LINE_SEQS,
-  getRow,
-  getRows,
+  given,
   limitValue,
   namesIn,
   type Values,
@@ -35,7 +34,7 @@ export type MessageFilter = {
   readonly queuedReason?: DeferralReason | undefined
   readonly service?: string | undefined
   readonly type: ConversationType
-  /** Both exclusive. */
+  /** Neither bound is included. */
   readonly createdAfter?: Timestamp | undefined
   readonly createdBefore?: Timestamp | undefined
 }
@@ -54,14 +53,14 @@ export function listMessages(db: Db, filter: MessageFilter, page: ListPage): Fou
   return { rows: messagesWithSeqs(db, seqs), upTo }
 }
 
-/** Messages that an index has in the order of recording, and the filter that it leaves to be compared. */
+/** Messages that an index has in the order of recording, and the rest of the filter to compare them with. */
 type MessageRange = {
   readonly by: string
   readonly value: number | string | null
   readonly rest: MessageFilter
 }
 
-/** Groups whose messages are merged; the messages of more of them are looked for among all. */
+/** Most groups whose messages are merged; with more, all messages are scanned. */
 const MERGED_GROUPS_MAX = 100
 
 const stoodFor = `SELECT seq FROM conversations WHERE seq = ${STOOD_FOR}`
@@ -78,13 +77,13 @@ const BY_DIRECTION = 'INDEXED BY messages_by_direction WHERE direction = +$value
 const ALL = 'NOT INDEXED WHERE +$value IS NULL'
 
 /**
- * A handle has one conversation on each line: their newest are the handle's newest. So it is with groups,
- * if they are few, and with lines. That spares every message an index of its own for this.
+ * The newest messages of a handle are among the newest of its conversations, one on each line. The same
+ * goes for groups, if they are few, and for lines. So messages need no further index.
  */
 function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
   const seqs = (sql: string, values: Values) =>
-    getRows<{ seq: number }>(db, sql, values).map(({ seq }) => seq)
+    db.rows<{ seq: number }>(sql, values).map(({ seq }) => seq)
   if (conversationId !== undefined) {
     const rest = { ...filter, conversationId: undefined }
     return seqs(stoodFor, { conversationId }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
@@ -107,7 +106,7 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   return [{ by: ALL, value: null, rest: filter }]
 }
 
-/** Messages of a conversation behind the seq `after`, oldest first. */
+/** Messages of a conversation after the seq `after`, oldest first. */
 export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
@@ -116,7 +115,7 @@ export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
   return seqs.flatMap((seq) => messageAt(db, { seq }))
 }
 
-/** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
+/** Number of messages sent to a handle since then, except by practice lines, and the time of the oldest. */
 export function sendsToSince(
   db: Db,
   handle: string,
@@ -131,30 +130,23 @@ export function sendsToSince(
    CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
    WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
      AND m.direction = 'outbound' AND m.source <> 'device'`
-  const row = getRow<{ count: number; oldest: number | null }>(db, sql, {
-    handle,
-    from,
-    practice: namesIn(practiceKinds),
-  })
+  const values = { handle, from, practice: namesIn(practiceKinds) }
+  const row = db.row<{ count: number; oldest: number | null }>(sql, values)
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-const sendsIn = `SELECT count(*) AS count, min(created_at) AS oldest
-   FROM messages INDEXED BY messages_by_conversation
-   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
-     AND direction = 'outbound' AND source <> 'device'`
-
-/** The same of one conversation. */
+/** Like `sendsToSince`, for one conversation. */
 export function sendsInSince(
   db: Db,
   conversationId: ConversationId,
   since: Timestamp,
 ): { readonly count: number; readonly oldest: number } {
-  const from = firstSeqSince(db, 'messages', since)
-  const row = getRow<{ count: number; oldest: number | null }>(db, sendsIn, {
-    conversationId,
-    from,
-  })
+  const sql = `SELECT count(*) AS count, min(created_at) AS oldest
+   FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
+     AND direction = 'outbound' AND source <> 'device'`
+  const values = { conversationId, from: firstSeqSince(db, 'messages', since) }
+  const row = db.row<{ count: number; oldest: number | null }>(sql, values)
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
@@ -182,7 +174,7 @@ export function listChanges(
   const values = { ...valuesOf(filter), createdAfter, createdBefore, limit: page.limit }
   const list = inSteps<ChangePlace>(page.limit, (after) => {
     const { updatedAt, revision } = after ?? start
-    return getRows<ChangePlace>(db, sql, { ...values, updatedAt, revision })
+    return db.rows<ChangePlace>(sql, { ...values, updatedAt, revision })
   })
   const { rows, last } = scan(list, page.limit)
   const seqs = rows.map(({ seq }) => seq)
@@ -206,35 +198,27 @@ function conditionsOf(filter: MessageFilter): string {
   return [...given.map((name) => CONDITIONS[name]), ofType].join(' AND ')
 }
 
-/** Ids from outside are only compared, so any string may stand for one. */
+/** Ids from outside are only compared, so any string is allowed. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineIds, conversationId, handle, ...words } = filter
-  const [lineId] = lineIds ?? []
-  const isOne = lineIds?.length === 1 && lineId !== undefined
-  return {
-    ...(isOne && { lineId }),
-    ...(lineIds !== null && !isOne && { lineIds: limitValue(lineIds) }),
-    ...(conversationId !== undefined && { conversationId }),
-    ...(handle !== undefined && { handle }),
-    ...wordsOf(words),
-  }
+  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const ofLines = lineIds?.length === 1 ? { lineId: lineIds[0] } : { lineIds: limitValue(lineIds) }
+  return given({
+    ...(lineIds && ofLines),
+    conversationId,
+    handle,
+    direction,
+    status,
+    queuedReason,
+    service,
+  })
 }
 
-function wordsOf({ direction, status, queuedReason, service }: Partial<MessageFilter>): Values {
-  return {
-    ...(direction !== undefined && { direction }),
-    ...(status !== undefined && { status }),
-    ...(queuedReason !== undefined && { queuedReason }),
-    ...(service !== undefined && { service }),
-  }
-}
+// Queries of the health findings. Each uses an index and has a limit, so it costs the same with a million
+// messages.
 
-// Questions of the health findings. Each query goes by an index and ends at a bound: it costs the same
-// beside a million messages.
-
-/** Newest messages of a line among which its last sends are looked for. */
+/** The number of a line's newest messages that are searched for its last sends. */
 const NEWEST_MAX = 200
-/** Waiting and uncertain messages that are counted. */
+/** Most waiting or uncertain messages counted. */
 export const COUNTED_MAX = 1_000
 
 export type FinishedSend = {
@@ -252,9 +236,10 @@ const newestOfLine = `SELECT direction, source, status, error_code AS errorCode,
    FROM messages INDEXED BY messages_by_line
    WHERE line_seq = ${LINE_SEQ} ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
 
-/** Recent sends of the relay by a line with their ends, the last to finish first. */
+/** Recent sends of the relay by a line and how they ended, the last to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
-  return getRows<SendRow>(db, newestOfLine, { lineId })
+  return db
+    .rows<SendRow>(newestOfLine, { lineId })
     .filter(({ direction, source }) => direction === 'outbound' && source !== 'device')
     .flatMap(({ status, errorCode, updatedAt, sentAt }): FinishedSend[] => {
       if (status === 'failed') return [{ isFailed: true, errorCode, at: updatedAt }]
@@ -268,17 +253,17 @@ const withStatus = `SELECT count(*) AS count FROM (
      SELECT 1 FROM messages INDEXED BY messages_by_status
      WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`
 
-/** Messages recorded since then that did not go out, and all that are undecided. */
+/** Counts messages since then that weren't sent, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp): Attention {
   const count = (status: string, from: number) =>
-    getRow<{ count: number }>(db, withStatus, { status, from })?.count ?? 0
+    db.row<{ count: number }>(withStatus, { status, from })?.count ?? 0
   const from = firstSeqSince(db, 'messages', since)
   return {
     failed: count('failed', from),
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
-    approval: getRow<{ count: number }>(db, approvals)?.count ?? 0,
+    approval: db.row<{ count: number }>(approvals)?.count ?? 0,
   }
 }
 
@@ -286,29 +271,23 @@ const approvals = `SELECT count(*) AS count FROM (
      SELECT 1 FROM messages INDEXED BY messages_deferred_by_reason
      WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
 
-type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
-
-const announcedUncertain = `SELECT m.id, l.id AS lineId
+/**
+ * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as
+ * failed. Oldest first.
+ */
+export function longUncertain(db: Db, now: Timestamp, practiceKinds: readonly string[]) {
+  const sql = `SELECT m.id, l.id AS lineId
    FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
    WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
      AND instr(+$practice, l.driver || ' ') = 0
    ORDER BY m.seq LIMIT ${COUNTED_MAX}`
-
-/**
- * Messages of real lines that are uncertain and were announced as failed, or are due to be: nobody has
- * settled them for ten minutes. Oldest first.
- */
-export function longUncertain(
-  db: Db,
-  now: Timestamp,
-  practiceKinds: readonly string[],
-): readonly UncertainRow[] {
-  return getRows<UncertainRow>(db, announcedUncertain, { now, practice: namesIn(practiceKinds) })
+  const values = { now, practice: namesIn(practiceKinds) }
+  return db.rows<{ readonly id: MessageId; readonly lineId: LineId }>(sql, values)
 }
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
 
-// Those that wait for the daily limit are due tomorrow, behind the others.
+// Messages that wait for the daily limit are due tomorrow, after the others.
 const waitingOnLine = `SELECT createdAt FROM (
      SELECT created_at AS createdAt, queued_reason FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
@@ -316,12 +295,12 @@ const waitingOnLine = `SELECT createdAt FROM (
    WHERE queued_reason IS NOT 'daily_contact_limit' LIMIT ${COUNTED_MAX}`
 
 /**
- * Conversations whose next message waits for the line, and the time of the oldest such message. The daily
- * limit and an earlier message are reasons of their own.
+ * The number of conversations whose next message waits for the line, and the time of the oldest. Messages
+ * that wait for the daily limit or an earlier message don't count.
  */
 export function waitingForLine(db: Db, lineId: LineId): Waiting | null {
-  const times = getRows<Pick<Message, 'createdAt'>>(db, waitingOnLine, { lineId }).map(
-    ({ createdAt }) => createdAt,
-  )
+  const times = db
+    .rows<Pick<Message, 'createdAt'>>(waitingOnLine, { lineId })
+    .map(({ createdAt }) => createdAt)
   return times.length === 0 ? null : { count: times.length, oldest: timestamp(Math.min(...times)) }
 }

@@ -8,7 +8,7 @@ import type { Db } from './database.ts'
 import { findGroup } from './groups.ts'
 import { findMessage } from './messages.ts'
 
-/** Parts of a message that its row does not have. A direct text message has none. */
+/** Parts of a message that aren't in its row. A plain direct text message has none. */
 export type MessageParts = {
   readonly attachments?: readonly MessageAttachment[] | undefined
   readonly replyTo?: (ReplyTarget & { readonly excerpt: string | null }) | undefined

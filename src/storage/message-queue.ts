@@ -1,7 +1,7 @@
-// The queue of messages. In order for each recipient: of the messages of a conversation that are queued or sending,
-// only the first has a time of its own (`dueAt`); the ones behind it have none, and get it when their turn comes.
-// Deferred messages are outside of the order. Each query runs on a partial index, or on the few rows of a passing status,
-// so its cost depends on what waits, not on what was ever sent.
+// The message queue. Each recipient gets messages in order: among the queued and sending messages of a
+// conversation only the first has a `dueAt`, and the next one gets it when the first is settled. Deferred
+// messages are outside of this order. Every query uses a partial index or the few rows of a transient
+// status, so its cost depends on what waits, not on all that was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
 import {
@@ -25,20 +25,20 @@ import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
 import { messagesWhere, saveMessage } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, execute, getRow, getRows, type Values } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, type Values } from './statement.ts'
 
 const ids = (sql: string) => (db: Db, values: Values) =>
-  getRows<{ id: MessageId }>(db, sql, values).map(({ id }) => id)
+  db.rows<{ id: MessageId }>(sql, values).map(({ id }) => id)
 
 const dueWhere = (condition: string) =>
   `INDEXED BY messages_due_by_line
    WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now ${condition}
    ORDER BY due_at, seq LIMIT +$limit`
 
-/** The queued messages that a line may take now: the first of each conversation, longest due first. */
+/** Queued messages that a line may send now: the first of each conversation, longest due first. */
 export const dueMessages = messagesWhere(dueWhere(''))
 
-/** Those of them that another line may take, after one that was looked at before. */
+/** Due messages that may move to another line, after the cursor (`dueAt`, `seq`). */
 export const movableMessages = messagesWhere(
   dueWhere('AND is_pinned = 0 AND (due_at, seq) > (+$dueAt, +$seq)'),
 )
@@ -47,17 +47,17 @@ const nextDue = `SELECT due_at FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`
 
 export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
-  return getRow<{ due_at: number }>(db, nextDue, { lineId, now })?.due_at ?? null
+  return db.row<{ due_at: number }>(nextDue, { lineId, now })?.due_at ?? null
 }
 
-/** The words of the index over unfinished messages: SQLite takes it for no others. */
+/** Worded like the WHERE of the partial index: SQLite doesn't use the index otherwise. */
 const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status = 'uncertain')"
 
 const unfinishedWhere = (rest: string) =>
   `INDEXED BY messages_unfinished_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED} AND ${rest}`
 
-/** The message whose turn it is in a conversation: the earliest that is queued or sending. */
+/** The earliest message of a conversation that is queued or sending. */
 const firstOf = messagesWhere(
   unfinishedWhere("status <> 'uncertain' ORDER BY waits_from, seq LIMIT 1"),
 )
@@ -65,28 +65,28 @@ const firstOf = messagesWhere(
 const sameTextUncertain = `SELECT max(due_at) AS at FROM messages
      ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`
 
-/** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
+/** The time when the last uncertain message of the conversation with this text is announced; null if there is none. */
 function sameTextUncertainUntil(
   db: Db,
   message: Pick<Outbound, 'conversationId' | 'text'>,
   now: Timestamp,
 ): Timestamp | null {
   const { conversationId, text } = message
-  // A device knows files by themselves: only a text may be taken for another one.
+  // Devices distinguish files. Only equal texts can be confused.
   if (text === '') return null
   const values = { conversationId, text, now }
-  return getRow<{ at: Timestamp | null }>(db, sameTextUncertain, values)?.at ?? null
+  return db.row<{ at: Timestamp | null }>(sameTextUncertain, values)?.at ?? null
 }
 
-/** The messages of a conversation that are queued with a time of their own: they are or were first. */
+/** Queued messages of a conversation that have a `dueAt`: they are or were first. */
 const queuedWithTurn = messagesWhere(
   unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY waits_from, seq"),
 )
 
-/** The time from which a queued message may go, and the reason why not before. */
+/** The time when a queued message may be sent, and why not earlier. */
 export type Position = Pick<Outbound, 'dueAt' | 'queuedReason'>
 
-/** The position of a message that comes last into the conversation. */
+/** The position of a new message at the end of its conversation's queue. */
 export function initialPosition(
   tx: Tx,
   message: Pick<Outbound, 'conversationId' | 'text'>,
@@ -97,21 +97,21 @@ export function initialPosition(
     : { dueAt: null, queuedReason: 'earlier_message' }
 }
 
-/** Lets the next message of the conversation go: the one before it is settled. */
+/** Gives the next message of the conversation its turn. Called when the one before it is settled. */
 export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.dueAt !== null) return
   saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
 }
 
-/** An uncertain message is settled: one with the same text that waited for that may go. */
+/** Releases a message that waited for an uncertain one with the same text, which is settled now. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
   saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
 }
 
-/** A message came in from another line: only the message that is first now may go. */
+/** After a message moved in from another line: only the message that is first now keeps its turn. */
 export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   for (const message of queuedWithTurn(tx, { conversationId })) {
@@ -121,7 +121,7 @@ export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp):
   promoteNext(tx, conversationId, now)
 }
 
-/** An uncertain message with the same text is waited for until it is announced. */
+/** Waits for an uncertain message with the same text until that one is announced. */
 function positionOfFirst(
   tx: Tx,
   message: Pick<Outbound, 'conversationId' | 'text'>,
@@ -133,7 +133,7 @@ function positionOfFirst(
     : { dueAt: until, queuedReason: 'same_text_uncertain' }
 }
 
-/** Messages that come along with one that moves. */
+/** Limit of the messages that move along with one. */
 const BEHIND_MAX = 1_000
 
 const behind = messagesWhere(
@@ -142,7 +142,7 @@ const behind = messagesWhere(
   ),
 )
 
-/** The messages that wait behind one of a conversation, as far as one that is bound to its line. */
+/** The messages queued behind this one, up to the first that is pinned to its line. */
 export function queuedBehind(
   db: Db,
   { conversationId, waitsFrom, seq }: Pick<Outbound, 'conversationId' | 'waitsFrom' | 'seq'>,
@@ -152,16 +152,15 @@ export function queuedBehind(
   return bound === -1 ? queued : queued.slice(0, bound)
 }
 
-const onTheWay = `SELECT c.line_id AS lineId FROM conversations c
+/** The line of a queued or sending message to `handle` that isn't pinned to a line. */
+export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
+  const sql = `SELECT c.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
        ON m.conversation_seq = c.seq AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
      LIMIT 1`
-
-/** The line of a message to `handle` that named no line and is queued or just being sent. */
-export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
-  return getRow<{ lineId: LineId }>(db, onTheWay, { handle })?.lineId ?? null
+  return db.row<{ lineId: LineId }>(sql, { handle })?.lineId ?? null
 }
 
 const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY messages_by_status
@@ -169,8 +168,8 @@ const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY mes
 
 function acceptedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
   const oldest = (count: number) =>
-    getRows<{ readonly id: MessageId; readonly at: number }>(db, oldestAccepted, { limit: count })
-  // They wait since they were accepted, in the order of `seq`: while the oldest is young, nothing more is read.
+    db.rows<{ readonly id: MessageId; readonly at: number }>(oldestAccepted, { limit: count })
+  // These wait since they were accepted, in the order of `seq`. If the oldest is too young, so are all.
   const [first] = oldest(1)
   if (first === undefined || first.at > until) return []
   return oldest(limit).flatMap(({ id, at }) => (at <= until ? id : []))
@@ -180,24 +179,23 @@ const queuedLaterUntil = ids(`SELECT id FROM messages INDEXED BY messages_queued
    WHERE status = 'queued' AND waits_from > created_at AND waits_from <= +$until
    ORDER BY waits_from LIMIT +$limit`)
 
-/** Queued messages that could go at `until` or before. */
+/** Queued messages that could be sent at `until` or earlier. */
 export function queuedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
   return [...acceptedUntil(db, until, limit), ...queuedLaterUntil(db, { until, limit })]
 }
 
-/** Messages that passed their point of no return at `until` or before and are still sending. */
+/** Messages that passed their point of no return at `until` or earlier and are still sending. */
 export const heldUntil = ids(`SELECT id FROM messages INDEXED BY messages_by_status
    WHERE status = 'sending' AND passed_at <= +$until ORDER BY seq LIMIT +$limit`)
 
-/** Deferred messages of which it is decided again now. */
+/** Deferred messages whose next decision is due. */
 export const dueDeferred = ids(`SELECT id FROM messages INDEXED BY messages_deferred
    WHERE status = 'deferred' AND due_at <= +$now ORDER BY due_at, seq LIMIT +$limit`)
 
-const nextDeferred = `SELECT due_at FROM messages INDEXED BY messages_deferred
-   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-
 export function nextDeferredAt(db: Db): number | null {
-  return getRow<{ due_at: number }>(db, nextDeferred)?.due_at ?? null
+  const sql = `SELECT due_at FROM messages INDEXED BY messages_deferred
+   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
+  return db.row<{ due_at: number }>(sql)?.due_at ?? null
 }
 
 const deferredIn = messagesWhere(
@@ -205,7 +203,7 @@ const deferredIn = messagesWhere(
    WHERE status = 'deferred' AND conversation_seq = ${CONVERSATION_SEQ} ORDER BY waits_from, seq`,
 )
 
-/** Messages of the same key in the same conversation that still wait for an approval, or for each other. */
+/** Deferred messages of the same key in the same conversation that wait for approval or for each other. */
 export function heldBeside(db: Db, message: Pick<Outbound, 'conversationId' | 'extras'>) {
   const { conversationId, extras } = message
   const by = extras?.approval?.requestedBy
@@ -213,7 +211,7 @@ export function heldBeside(db: Db, message: Pick<Outbound, 'conversationId' | 'e
   return by === undefined ? [] : deferredIn(db, { conversationId }).filter(isOfSame)
 }
 
-/** Messages that wait to be sent to one person, by one line or by any for null. */
+/** Messages that wait to be sent to one person; `lineId` null means by any line. */
 export const waitingTo = messagesWhere(
   `INDEXED BY messages_by_conversation
    WHERE conversation_seq IN (SELECT c.seq FROM conversations c WHERE c.handle = +$handle)
@@ -221,7 +219,7 @@ export const waitingTo = messagesWhere(
      AND (+$lineId IS NULL OR line_seq = ${LINE_SEQ})`,
 )
 
-/** Queued messages whose line is no longer listed: nobody would ever send them. */
+/** Messages whose line was deleted, so nobody would ever send them. */
 export const queuedOnDeletedLines = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status IN ('queued', 'deferred')
@@ -229,69 +227,67 @@ export const queuedOnDeletedLines = messagesWhere(
    ORDER BY seq`,
 )
 
-/** The words of the index over them. */
+/** Worded like the WHERE of the partial index `messages_to_announce`. */
 const IS_ANNOUNCED_LATER = "(status = 'uncertain' OR status = 'received')"
 
-/** Uncertain messages, and received ones that waited for their files, to be announced now. */
+/** Uncertain messages, and received ones that waited for their files, whose event is due. */
 export const messagesToAnnounce = ids(
   `SELECT id FROM messages INDEXED BY messages_to_announce
    WHERE ${IS_ANNOUNCED_LATER} AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
-const nextAnnouncement = `SELECT due_at FROM messages INDEXED BY messages_to_announce
-     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-
 export function nextAnnouncementAt(db: Db): number | null {
-  return getRow<{ due_at: number }>(db, nextAnnouncement)?.due_at ?? null
+  const sql = `SELECT due_at FROM messages INDEXED BY messages_to_announce
+     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
+  return db.row<{ due_at: number }>(sql)?.due_at ?? null
 }
 
-/** Lets the messages that wait for a doubtful clock, or for a time of day, be decided again at once. */
+/** Decides messages again now that wait for a doubtful clock or for a time of day. */
 export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
          AND queued_reason IN ('clock_jumped', 'quiet_hours')`
-  execute(tx, sql, { now })
+  tx.execute(sql, { now })
 }
 
 /**
- * Changes that are dated after `now` become changes of now, in their order, and what is due then is due
- * soon. When a message was made, sent or read stays as it was recorded; its place among those that come
- * later does, too.
+ * After the clock was set back: dates changes later than `now` to `now`, in their order, and limits how
+ * late they are due. Times of creation, sending and reading stay as recorded.
  */
 export function bringBackChanges(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_change
        SET updated_at = $now, due_at = min(due_at, $latest),
          waits_from = iif(status = 'queued' AND waits_from <= created_at, min(waits_from, $now), waits_from)
        WHERE updated_at > $now`
-  execute(tx, sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
+  tx.execute(sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
 }
 
-/** Lets what waits for the day's budget or the end of quiet hours try again at once: they were changed. */
+/** Retries messages that wait for the daily limit or quiet hours. Called after those settings changed. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   const sql = `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
          AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`
-  execute(tx, sql, { lineId, now })
+  tx.execute(sql, { lineId, now })
   const quiet = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status = 'deferred' AND line_seq = ${LINE_SEQ} AND queued_reason = 'quiet_hours'`
-  execute(tx, quiet, { lineId, now })
+  tx.execute(quiet, { lineId, now })
 }
 
-/** The time at which a message that becomes uncertain now is announced. */
+/** The time when a message that becomes uncertain now is announced. */
 export function announcementAt(now: Timestamp): Timestamp {
   return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
 }
 
-/** The number of messages with a status that is passed through; those are few. */
+/** The number of messages with a transient status; they are few. */
 export function countByStatus(
   db: Db,
   status: 'queued' | 'deferred' | 'sending' | 'uncertain',
 ): number {
   const sql =
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status'
-  return getRow<{ count: number }>(db, sql, { status })?.count ?? 0
+  return db.row<{ count: number }>(sql, { status })?.count ?? 0
 }
 
-/** Messages that a dead process left as `sending`, but for those that the device holds. */
+/** Messages that a dead process left as `sending`, except those that the device has. */
 export const sendingWithoutGuid = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
@@ -301,10 +297,10 @@ const UNSETTLED_MS_MAX = 7 * 86_400_000
 const UNSETTLED_MAX = 1_000
 const OPEN_MS_MAX = 30 * 86_400_000
 const OPEN_MAX = 10_000
-/** Devices look for a file that has not come for as long. */
+/** The time for which devices look for a file that hasn't arrived. */
 const AWAITED_MS_MAX = 86_400_000
 
-// One status at a time, and from a seq on, so that the index alone gives the order and the bound.
+// One status at a time, from a seq on, so that the index gives both order and bound.
 const newestOfStatus = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
@@ -316,7 +312,7 @@ const newestWithGuid = `SELECT platform_guid AS guid, note, seq FROM messages IN
        AND direction = 'outbound' AND platform_guid IS NOT NULL
      ORDER BY seq DESC LIMIT +$limit`
 
-/** Messages of a line that its driver claims before it reads anything new. */
+/** Messages of a line that its driver claims before it reads new ones. */
 export type Unfinished = {
   readonly unsettled: readonly Unsettled[]
   readonly open: readonly { readonly guid: string; readonly note: string | null }[]
@@ -328,25 +324,18 @@ export function unfinishedOf(
   lineId: LineId,
   { age, files }: { readonly age: Age; readonly files: Files },
 ): Unfinished {
-  const weekAgo = {
-    lineId,
-    from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
-    limit: UNSETTLED_MAX,
-  }
-  // The newest: older ones were looked for at earlier starts already.
+  const since = (ms: number) => firstSeqSince(db, 'messages', age.ago(ms))
+  const week = { lineId, from: since(UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
+  // The newest only: earlier starts have looked for the older ones.
   const unsettled = ['sending', 'uncertain']
-    .flatMap((status) => newestOfStatus(db, { ...weekAgo, status }))
+    .flatMap((status) => newestOfStatus(db, { ...week, status }))
     .sort((a, b) => a.seq - b.seq)
     .slice(-UNSETTLED_MAX)
-  const monthAgo = {
-    lineId,
-    from: firstSeqSince(db, 'messages', age.ago(OPEN_MS_MAX)),
-    limit: OPEN_MAX,
-  }
+  const month = { lineId, from: since(OPEN_MS_MAX), limit: OPEN_MAX }
   const open = ['sent', 'delivered']
     .flatMap((status) =>
-      getRows<{ guid: string; note: string | null; seq: number }>(db, newestWithGuid, {
-        ...monthAgo,
+      db.rows<{ guid: string; note: string | null; seq: number }>(newestWithGuid, {
+        ...month,
         status,
       }),
     )
@@ -380,13 +369,13 @@ function attachmentsFor(
 ): readonly OutgoingAttachment[] | undefined {
   if (!hasAttachments({ extras })) return undefined
   return attachmentsOf(db, id).map(({ id, filename, mimeType, size, sha256 }) => {
-    // Bytes of an unsettled message may be gone: its driver looks for its rows only.
+    // The file of an unsettled message may be gone: the driver only looks up its rows.
     const bytes = { sha256: sha256 ?? '', size: size ?? 0 }
     return { id, path: files.pathOf(bytes.sha256), filename, mimeType, ...bytes }
   })
 }
 
-/** `auto` has decided by the service that the message has. */
+/** For `auto`, the service of the message decides. */
 function serviceOf({ extras, service }: Outbound): 'iMessage' | 'SMS' | undefined {
   const wanted = extras?.wantedService
   if (wanted !== 'auto') return wanted

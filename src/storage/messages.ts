@@ -1,5 +1,5 @@
-// One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, the questions of
-// dispatch in `message-queue.ts`.
+// Reads and saves one message at a time. Lists are in `message-lists.ts`, the queries of dispatch in
+// `message-queue.ts`.
 
 import { RelayError } from '../domain/errors.ts'
 import { deviceHandle, type Handle } from '../domain/handle.ts'
@@ -15,23 +15,17 @@ import {
   LINE_SEQ,
   assigned,
   columnsOf,
-  execute,
-  getRow,
   inserted,
-  prepared,
   selected,
-  getRows,
   type RawRow,
   type Values,
 } from './statement.ts'
 
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
 
-/** The line and the conversation of a message, whose numbers its row has. */
+/** Line and conversation of a message; its row has their `seq` instead. */
 type PartyIds = { readonly lineId: LineId; readonly conversationId: ConversationId }
-type PartySeqs = 'lineSeq' | 'conversationSeq'
-
-type RawMessage = Omit<RawRow<typeof messages>, PartySeqs> & PartyIds
+type RawMessage = Omit<RawRow<typeof messages>, 'lineSeq' | 'conversationSeq'> & PartyIds
 
 const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conversationSeq']))},
   ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId`
@@ -39,13 +33,13 @@ const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conve
 /** `revision` is the cursor of `updated_since`. */
 type ReadMessage = Outbound & { readonly revision: number }
 
-/** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
+/** A query for messages; `rest` follows `FROM messages`. */
 export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly ReadMessage[] {
   const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
-  return (db, values) => getRows<RawMessage>(db, sql, values).map(fromRaw)
+  return (db, values) => db.rows<RawMessage>(sql, values).map(fromRaw)
 }
 
-/** Changes the row in place: a copy of its columns costs as much as a read of them. */
+/** Changes the row in place, because copying its columns costs as much as reading them. */
 function fromRaw(row: RawMessage): ReadMessage {
   return Object.assign(row, {
     isPinned: row.isPinned === 1,
@@ -56,7 +50,7 @@ function fromRaw(row: RawMessage): ReadMessage {
   })
 }
 
-/** None or one, by its `seq`. */
+/** The message with this `seq`, if any. */
 export const messageAt = messagesWhere('WHERE seq = $seq')
 
 const byId = messagesWhere('WHERE id = $id')
@@ -65,7 +59,7 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }
 
-/** Returns the message with an id as a caller wrote it; throws `not_found`. */
+/** Returns the message with an id from outside; throws `not_found`. */
 export function requireMessage(db: Db, id: string): Outbound {
   const message = parseId('msg', id) === null ? null : findMessage(db, id)
   if (message === null) throw noMessage()
@@ -81,15 +75,15 @@ const insertion = `INSERT INTO messages ${inserted(messages, columnsOf(messages,
   conversationSeq: CONVERSATION_SEQ,
 })}`
 
-/** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
+/** Stores a new message; later changes go through `saveMessage`. */
 export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
   const message = { ...recorded, updatedAt: recorded.createdAt }
-  const { lastInsertRowid } = execute(tx, insertion, valuesOf(tx, message))
+  const { lastInsertRowid } = tx.execute(insertion, valuesOf(tx, message))
   touch(tx, message)
   return { ...message, seq: Number(lastInsertRowid) }
 }
 
-/** Columns that stay as they were inserted; `placeMessage` alone changes those of the line. */
+/** Columns that `saveMessage` doesn't write; `placeMessage` changes those of the line. */
 const FIXED = [
   'seq',
   'id',
@@ -109,18 +103,18 @@ const FIXED = [
 
 const update = `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`
 
-/** Saves everything that can change but the line. */
+/** Saves everything that can change, except the line and the text. */
 export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound {
   const message = { ...changed, updatedAt: now }
-  execute(tx, update, valuesOf(tx, message))
+  tx.execute(update, valuesOf(tx, message))
   touch(tx, message)
   return message
 }
 
-/** Gives a message another text; the caller saves the rest. */
+/** Changes the text; the caller saves the rest. */
 export function saveText(tx: Tx, seq: number, text: string): void {
   const sql = 'UPDATE messages SET text = $text WHERE seq = $seq'
-  execute(tx, sql, { seq, text })
+  tx.execute(sql, { seq, text })
 }
 
 function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
@@ -129,7 +123,7 @@ function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
     ...message,
     refusedBy: refusedBy.length === 0 ? null : JSON.stringify(refusedBy),
     extras: extras === null ? null : JSON.stringify(extras),
-    error: null, // Two columns have it.
+    error: null, // In the two columns below.
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
     revision: nextRevision(tx),
@@ -142,16 +136,15 @@ function touch(tx: Tx, { id, conversationId }: NewMessage): void {
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }
 
-const placing = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+/** Moves a message to another line; the caller updates conversations and daily contacts. */
+export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
+  const sql = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
        phone_number = $phoneNumber
      WHERE seq = $seq`
-
-/** Puts a message on another line; the caller keeps conversations and budgets in step. */
-export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  execute(tx, placing, { ...place, seq })
+  tx.execute(sql, { ...place, seq })
 }
 
-/** A message with the defaults of all that a device or a client does not say. */
+/** A message with defaults for everything that a device or client doesn't say. */
 export function newMessage(
   base: Pick<
     NewMessage,
@@ -186,23 +179,18 @@ export function newMessage(
   }
 }
 
-/** The newest timestamp that is stored, so that a clock that steps back reorders nothing. */
+/** The newest stored timestamp: time goes on from it, so that a clock set back reorders nothing. */
 export function newestTimestamp(db: Db): number {
   const sql = 'SELECT max(updated_at) AS at FROM messages'
-  const row = getRow<{ at: number | null }>(db, sql)
-  return row?.at ?? 0
+  return db.row<{ at: number | null }>(sql)?.at ?? 0
 }
 
-const revisions = prepared(({ sqlite }) => {
-  const newest = sqlite.query<{ revision: number }, []>(
-    'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1',
-  )
-  return { last: newest.get()?.revision ?? 0 }
-})
+const lastRevisions = new WeakMap<Tx['sqlite'], number>()
 
-/** A sequence in memory: a work that is rolled back leaves a gap, which is harmless. */
+/** Counts in memory: a rollback leaves a gap, which is harmless. */
 function nextRevision(tx: Tx): number {
-  const counter = revisions(tx)
-  counter.last += 1
-  return counter.last
+  const sql = 'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1'
+  const last = lastRevisions.get(tx.sqlite) ?? tx.row<{ revision: number }>(sql)?.revision ?? 0
+  lastRevisions.set(tx.sqlite, last + 1)
+  return last + 1
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The files of `migrations/`, read when the program is bundled. */
+/** Reads `migrations/` at build time. */
 export function readMigrations(): { name: string; sql: string }[] {
   const folder = `${import.meta.dir}/../../migrations`
   return readdirSync(folder)

@@ -1,5 +1,5 @@
-// Migrations are made by drizzle-kit and applied by us: drizzle's own `migrate()` empties the child
-// tables of a rebuilt table without a word (drizzle-orm issues 5782, 4938, 4640).
+// drizzle-kit makes the migrations, and we apply them: drizzle's own `migrate()` silently empties the child
+// tables of a rebuilt table (drizzle-orm issues 5782, 4938, 4640).
 
 import type { Database } from 'bun:sqlite'
 
@@ -8,7 +8,7 @@ import { sha256 } from '../system/hash.ts'
 import { readMigrations } from './migrations.macro.ts' with { type: 'macro' }
 import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
-/** "HKLN": says that the file is ours. */
+/** "HKLN": marks the file as ours. */
 export const APPLICATION_ID = 0x484b4c4e
 
 export type Migration = { readonly name: string; readonly sql: string }
@@ -24,12 +24,12 @@ const FIRST_MIGRATION = 'first_migration'
 
 const BREAKPOINT = '--> statement-breakpoint'
 
-/** The file belongs to a newer executable, is no file of ours, or is not sound. A person is needed. */
+/** The file belongs to a newer executable, isn't ours, or is damaged. A person is needed. */
 export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError'
 }
 
-/** True where the database is unusable or damaged, and no retry helps. */
+/** True if the database is unusable or damaged, so that no retry helps. */
 export function isUnusableDatabase(error: unknown): boolean {
   return error instanceof UnusableDatabaseError || isCorrupt(error)
 }
@@ -39,11 +39,11 @@ export type SchemaState = {
   readonly version: number
   readonly usableFrom: number
   readonly writtenBy: string | null
-  /** Fingerprint of the migration that made its first tables; null where it has none. */
+  /** Fingerprint of the migration that made its first tables; null if unknown. */
   readonly madeBy: string | null
   /**
-   * Schema from before a migration that no startup check has passed yet; null where there is none. It is
-   * kept over restarts, so that a relay that crashed before its check is checked at the next start.
+   * The schema number before a migration that hasn't passed a startup check yet, or null. It is kept over
+   * restarts, so that a relay that crashed before its check is checked at the next start.
    */
   readonly uncheckedFrom: number | null
 }
@@ -65,8 +65,8 @@ export function readSchemaState(sqlite: Database): SchemaState {
 }
 
 /**
- * Throws an UnusableDatabaseError for a database of an earlier development version: until the first release
- * the first migration was rewritten in place, so that its tables may be others. `name` begins the sentence.
+ * Throws an UnusableDatabaseError for a database of an earlier development version: until the first release,
+ * the first migration was rewritten in place, so its tables may differ. `name` begins the sentence.
  */
 export function requireKnownTables(
   { version, madeBy }: SchemaState,
@@ -89,25 +89,25 @@ export function acceptMigration(sqlite: Database): void {
 }
 
 /**
- * Applies what is missing, each migration in one transaction with its foreign keys checked before the
- * commit. `by` is the version of this executable.
+ * Applies the missing migrations, each in one transaction, and checks foreign keys before the commit. `by` is
+ * the version of this executable.
  */
 export function migrate(
   sqlite: Database,
   by: string,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
-  // A pragma inside a transaction is a no-op: enforcement must be off before BEGIN, or a rebuilt
-  // table takes its children with it.
+  // Must be off before BEGIN, because the pragma does nothing inside a transaction, and rebuilding a table
+  // would delete its child rows.
   sqlite.run('PRAGMA foreign_keys = OFF')
   try {
     const before = userVersion(sqlite)
-    // Before the first of them, for a crash may come after any of them.
+    // Before the first one, because a crash may come after any of them.
     if (before > 0 && before < migrations.length) noteUnchecked(sqlite, before)
     for (const [index, migration] of migrations.entries()) {
       if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
     }
-    // A newer executable wrote it and lets us use it: what it says of itself stays.
+    // A newer executable wrote the database and lets us use it: keep what it wrote.
     if (userVersion(sqlite) > migrations.length) return
     const set = sqlite.prepare('INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)')
     sqlite.transaction(() => {
@@ -142,14 +142,14 @@ function apply(sqlite: Database, migration: Migration, version: number): void {
   }
 }
 
-/** An earlier note stays: all of it is checked at once. */
+/** Keeps an earlier note: the check covers all migrations since. */
 function noteUnchecked(sqlite: Database, from: number): void {
   sqlite
     .query('INSERT OR IGNORE INTO about (name, value) VALUES ($name, $from)')
     .run({ name: UNCHECKED_FROM, from: String(from) })
 }
 
-/** A disk that is full or fails, and another process: the same start may do better later. */
+/** True if the disk is full or fails, or another process interferes: a later start may succeed. */
 function isPassing(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM)/.test(codeOf(error) ?? '')
 }

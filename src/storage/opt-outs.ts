@@ -1,5 +1,5 @@
-// People who want no more messages, of all lines or of one. Neither a deleted message nor a deleted contact
-// takes its opt-out with it.
+// People who want no more messages, from all lines or from one. An opt-out stays when its message or contact is
+// deleted.
 
 import type * as api from '../api/contacts.ts'
 import type { Found } from '../api/paging.ts'
@@ -10,17 +10,7 @@ import { rowsAt, type Db, type Tx } from './database.ts'
 import { optOuts } from './people-schema.ts'
 import { touch } from './people.ts'
 import { scanRanges, type ListPage } from './scan.ts'
-import {
-  columnsOf,
-  execute,
-  getRow,
-  getRows,
-  inserted,
-  isOfLines,
-  limitValue,
-  selected,
-  type Values,
-} from './statement.ts'
+import { columnsOf, inserted, isOfLines, limitValue, selected, type Values } from './statement.ts'
 
 export type ListedOptOut = Readonly<typeof optOuts.$inferSelect>
 export type OptOut = Omit<ListedOptOut, 'seq'>
@@ -35,24 +25,23 @@ const COLUMNS = columnsOf(optOuts, ['seq'])
 const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')
 const insertion = `INSERT INTO opt_outs ${inserted(optOuts, COLUMNS)} ON CONFLICT DO NOTHING`
 
-const against = `SELECT ${SELECTED} FROM opt_outs o
+/** The opt-out that forbids a message from the line to the handle, if any. */
+export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
+  const sql = `SELECT ${SELECTED} FROM opt_outs o
    WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
    ORDER BY o.line_id IS NOT NULL LIMIT 1`
-
-/** The opt-out that speaks against a message of the line to the handle; null for none. */
-export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
-  return getRow<ListedOptOut>(db, against, { handle, lineId })
+  return db.row<ListedOptOut>(sql, { handle, lineId })
 }
 
-/** False where there is one of the same handle and scope, which stays. */
+/** Inserts an opt-out; returns false if the handle already has one of that scope, which stays. */
 export function insertOptOut(tx: Tx, optOut: OptOut): boolean {
-  const isNew = execute(tx, insertion, optOut).changes > 0
+  const isNew = tx.execute(insertion, optOut).changes > 0
   if (isNew) touch(tx, optOut.handle)
   return isNew
 }
 
 export function deleteOptOut(tx: Tx, { seq, handle }: Pick<ListedOptOut, 'seq' | 'handle'>): void {
-  execute(tx, 'DELETE FROM opt_outs WHERE seq = $seq', { seq })
+  tx.execute('DELETE FROM opt_outs WHERE seq = $seq', { seq })
   touch(tx, handle)
 }
 
@@ -60,32 +49,30 @@ const IS_OF_LINES = `(${isOfLines('o.line_id')} OR (o.line_id IS NULL AND EXISTS
   SELECT 1 FROM conversations c
   WHERE c.handle = o.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')})))`
 
-const ofHandle = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
-
 export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
-  return getRows<ListedOptOut>(db, ofHandle, { handle })
+  const sql = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = $handle ORDER BY o.seq`
+  return db.rows<ListedOptOut>(sql, { handle })
 }
 
-/** Latest first; of certain lines those of the people with whom they have written. */
+/** Opt-outs, latest first; with a limit, those of people with whom one of the lines has written. */
 export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
   page: ListPage,
 ): Found<ListedOptOut> {
+  const sql = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
   const { handle, lines } = filter
   const by = handle === null ? 'NOT INDEXED WHERE TRUE' : OF_HANDLE
   const values = { lineIds: limitValue(lines), ...(handle !== null && { handle }) }
   const range = { from: `opt_outs o ${by}`, fits: IS_OF_LINES, values }
   const { seqs, upTo } = scanRanges(db, [range], page)
-  return { rows: seqs.flatMap((seq) => getRows<ListedOptOut>(db, bySeq, { seq })), upTo }
+  return { rows: seqs.flatMap((seq) => db.rows<ListedOptOut>(sql, { seq })), upTo }
 }
 
 const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
-const bySeq = `SELECT ${SELECTED} FROM opt_outs o WHERE o.seq = $seq`
-
 /**
- * Adds those of the database at `path`: a restore must not write to people who opted out since the backup. A
- * database that cannot be read, or is from before there were any, adds none.
+ * Adds the opt-outs of the database at `path`, so that after a restore nobody gets messages who opted out since
+ * the backup. Adds none if that database can't be read or has no such table.
  */
 export function keepOptOuts(sqlite: Tx['sqlite'], path: string): void {
   const add = sqlite.query<null, [Values]>(insertion)

@@ -1,5 +1,6 @@
-// The owner's address book, people who want no more messages, handles that were one person's, and how far the search
-// index has come. The index itself (three FTS5 tables) and the triggers that keep it are in the initial migration, written by hand: drizzle knows neither.
+// The tables of the address book, opt-outs, merged conversations and the search index's progress. The index
+// itself (three FTS5 tables) and its triggers are written by hand in the initial migration, because drizzle
+// knows neither.
 
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -30,9 +31,9 @@ export const optOuts = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     handle: text('handle').$type<Handle>().notNull(),
-    /** The only line that it is about; null for all lines. */
+    /** The line that it is about; null for all lines. */
     lineId: text('line_id').$type<LineId>(),
-    /** Word of the message that it comes from; null if the owner or a program recorded it. */
+    /** The keyword in the message; null if the owner or a program recorded it. */
     keyword: text('keyword'),
     messageId: text('message_id').$type<MessageId>(),
     source: text('source').$type<(typeof OPT_OUT_SOURCES)[number]>().notNull(),
@@ -48,8 +49,8 @@ export const optOuts = sqliteTable(
 )
 
 /**
- * Conversations whose handle was another spelling of a person's. The row of one that was separated again stays:
- * that spelling is never taken for the person any more.
+ * Merged conversations, whose handle was another spelling of a person's. The row of a conversation that was
+ * separated again stays, so that its spelling is never taken for the person again.
  */
 export const merges = sqliteTable(
   'merges',
@@ -59,7 +60,7 @@ export const merges = sqliteTable(
     spelling: text('spelling').$type<Handle>().notNull(),
     handle: text('handle').$type<Handle>().notNull(),
     conversationId: text('conversation_id').$type<ConversationId>().notNull(),
-    /** The state before, for a separation: see messages/merges. */
+    /** The state before the merge, for a separation: see messages/merges. */
     before: text('before', { mode: 'json' }).notNull(),
     mergedAt: at('merged_at').notNull(),
     separatedAt: at('separated_at'),
@@ -72,7 +73,7 @@ export const merges = sqliteTable(
   ],
 )
 
-/** The last row of a table that the search index has; those behind it are read one by one. */
+/** The last row of each table that the search index has; later rows are searched one by one. */
 export const searchProgress = sqliteTable(
   'search_progress',
   { name: text('name').primaryKey(), seq: integer('seq').notNull() },

@@ -1,7 +1,11 @@
 // The owner's address book.
 
 import type { Found } from '../api/paging.ts'
-import { CONTACT_FIELD_NAMES, type ContactFields } from '../domain/contact-fields.ts'
+import {
+  CONTACT_FIELD_NAMES,
+  type ContactField,
+  type ContactFields,
+} from '../domain/contact-fields.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
@@ -13,9 +17,6 @@ import { scanRanges, type ListPage } from './scan.ts'
 import {
   assigned,
   columnsOf,
-  execute,
-  getRow,
-  getRows,
   inserted,
   isOfLines,
   limitValue,
@@ -29,7 +30,7 @@ export type PersonFields = ContactFields & { readonly handle: Handle }
 
 export type Person = PersonFields &
   Pick<typeof people.$inferSelect, 'seq' | 'createdAt' | 'updatedAt'> & {
-    /** Whether the person has opted out of messages from one line or from all. */
+    /** True if the person has opted out of messages from one line or from all. */
     readonly isOptedOut: boolean
   }
 
@@ -38,19 +39,19 @@ export type PersonRow = RawRow<typeof people> & { readonly isOptedOut: 0 | 1 }
 export const PERSON = `${selected(people, columnsOf(people), 'p.')},
   EXISTS (SELECT 1 FROM opt_outs o WHERE o.handle = p.handle) AS isOptedOut`
 
-/** True of a person with whom one of the lines has written; of everyone without a limit. */
+/** SQL: whether the person `p` has a conversation with one of the lines, or there is no limit. */
 export const HAS_WRITTEN = `(+$lineIds IS NULL OR EXISTS (SELECT 1 FROM conversations c
   WHERE c.handle = p.handle AND c.last_seq > 0 AND ${isOfLines('c.line_id')}))`
 
-const byHandle = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
 export function findPerson(db: Db, handle: string, lines: LineLimit = null): Person | null {
-  const row = getRow<PersonRow>(db, byHandle, { handle, lineIds: limitValue(lines) })
+  const sql = `SELECT ${PERSON} FROM people p WHERE p.handle = $handle AND ${HAS_WRITTEN}`
+  const row = db.row<PersonRow>(sql, { handle, lineIds: limitValue(lines) })
   return row === null ? null : toPerson(row)
 }
 
 export function nameOf(db: Db, handle: Handle): string | null {
   const sql = 'SELECT name FROM people WHERE handle = $handle'
-  return getRow<{ name: string }>(db, sql, { handle })?.name ?? null
+  return db.row<{ name: string }>(sql, { handle })?.name ?? null
 }
 
 export function toPerson({ nameKey: _key, isOptedOut, ...row }: PersonRow): Person {
@@ -64,37 +65,34 @@ const insertion = `INSERT INTO people ${inserted(people, columnsOf(people, ['seq
 
 export type Saved = 'created' | 'changed' | 'unchanged'
 
-/** Saves a person under the handle, in place of what was known. */
+/** Saves a person under the handle, replacing an earlier entry. */
 export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved {
   const { handle, name, tags } = fields
   const before = findPerson(tx, handle)
-  if (before !== null && isSame(before, fields)) return 'unchanged'
+  const isChanged = (field: ContactField) => !Bun.deepEquals(before?.[field], fields[field])
+  if (before !== null && !CONTACT_FIELD_NAMES.some(isChanged)) return 'unchanged'
   const row = { ...fields, tags: JSON.stringify(tags), nameKey: folded(name) }
-  execute(tx, insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
+  tx.execute(insertion, { ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
   touch(tx, handle)
   return before === null ? 'created' : 'changed'
 }
 
-function isSame(a: PersonFields, b: PersonFields): boolean {
-  return CONTACT_FIELD_NAMES.every((field) => Bun.deepEquals(a[field], b[field]))
-}
-
-/** False where the handle has no entry. */
+/** Deletes the person; returns false if the handle has no entry. */
 export function deletePerson(tx: Tx, handle: Handle): boolean {
   const sql = 'DELETE FROM people WHERE handle = $handle'
-  const isDeleted = execute(tx, sql, { handle }).changes > 0
+  const isDeleted = tx.execute(sql, { handle }).changes > 0
   if (isDeleted) touch(tx, handle)
   return isDeleted
 }
 
-/** Conversations show the name of their person, and an opt-out. */
+/** Reports a change of the person and of their conversations, which show the name and an opt-out. */
 export function touch(tx: Tx, handle: Handle): void {
   if (tx.changes === null) return
   tx.changes.push({ what: 'contact', id: handle })
   for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })
 }
 
-/** Of the person `p`: true if no tag is asked for, or the person has it. */
+/** SQL: whether the person `p` has the tag, or no tag is wanted. */
 export const HAS_TAG = '(+$tag IS NULL OR instr(p.tags, +$tag) > 0)'
 
 export function tagValue(tag: string | null): string | null {
@@ -103,12 +101,12 @@ export function tagValue(tag: string | null): string | null {
 
 type PeoplePage = ListPage & { readonly lines: LineLimit }
 
-/** Latest entries first. */
+/** People with a tag (null: all), newest entries first. */
 export function listPeople(db: Db, tag: string | null, page: PeoplePage): Found<Person> {
   return latestPeople(db, HAS_TAG, { tag: tagValue(tag) }, page)
 }
 
-/** People of whom a condition is true, latest entries first. */
+/** People who meet a condition, newest entries first. */
 export function latestPeople(
   db: Db,
   condition: string,
@@ -124,8 +122,7 @@ export function latestPeople(
   return { rows: peopleWithSeqs(db, seqs), upTo }
 }
 
-const bySeq = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
-
 export function peopleWithSeqs(db: Db, seqs: readonly number[]): readonly Person[] {
-  return seqs.flatMap((seq) => getRows<PersonRow>(db, bySeq, { seq }).map(toPerson))
+  const sql = `SELECT ${PERSON} FROM people p WHERE p.seq = $seq`
+  return seqs.flatMap((seq) => db.rows<PersonRow>(sql, { seq }).map(toPerson))
 }

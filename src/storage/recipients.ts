@@ -1,13 +1,13 @@
-// The service that reaches a recipient, as far as this relay's own messages show it.
+// Which service reaches a recipient, judged by this relay's own messages.
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { IS_HISTORY } from './conversations.ts'
 import type { Db } from './database.ts'
-import { getRow, getRows, isOfLines, limitValue } from './statement.ts'
+import { isOfLines, limitValue } from './statement.ts'
 
-/** Newest messages of each line with the recipient that are looked at; what was history as it came is too old. */
+/** The number of each line's newest messages with the recipient that are examined; history doesn't count. */
 const NEWEST_MAX = 200
 
 export type Evidence = {
@@ -19,7 +19,7 @@ export type Evidence = {
 
 type Row = Pick<Evidence, 'evidence'> & { readonly at: Timestamp; readonly lineId: LineId }
 
-// A message that turned to SMS was refused by iMessage first, whatever became of it then.
+// A message that was downgraded to SMS was refused by iMessage first, whatever happened then.
 const EVIDENCE = `CASE
   WHEN direction = 'inbound' AND service = 'SMS' THEN 'received_sms'
   WHEN direction = 'inbound' AND service = 'iMessage' THEN 'delivered_imessage'
@@ -36,13 +36,14 @@ const byConversation = `SELECT evidence, at, $lineId AS lineId FROM (
      WHERE conversation_seq = +$seq AND is_group = 0 AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT ${NEWEST_MAX})
    WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`
 
-/** The newest of what speaks for a service; an SMS that was sent speaks for nothing. */
+/** The newest evidence for a service. A sent SMS is no evidence. */
 export function evidenceOf(db: Db, handle: Handle, limit: LineLimit): Evidence {
   const sql = `SELECT seq, line_id AS lineId FROM conversations
     WHERE handle = $handle AND ${isOfLines('line_id')}`
   const lineIds = limitValue(limit)
-  const [newest] = getRows<{ seq: number; lineId: LineId }>(db, sql, { handle, lineIds })
-    .flatMap((conversation) => getRow<Row>(db, byConversation, conversation) ?? [])
+  const [newest] = db
+    .rows<{ seq: number; lineId: LineId }>(sql, { handle, lineIds })
+    .flatMap((conversation) => db.row<Row>(byConversation, conversation) ?? [])
     .toSorted((a, b) => b.at - a.at)
   if (newest === undefined) {
     return { service: 'unknown', evidence: 'none', lastSeenAt: null, lineId: null }

@@ -1,30 +1,25 @@
-// The `hookline.env` that comes back with a backup: all but what takes a person's word to change.
+// Restores `hookline.env` from a backup, except the options that need a person's consent.
 
 import { environmentOf, type OptionTable } from '../domain/option.ts'
 
-/** A line of `hookline.env` that differs between the backup and what is there. */
+/** A line of `hookline.env` that differs between the backup and the present file. */
 export type EnvironmentChange = {
   readonly variable: string
-  /** The value in the backup: null where the variable is missing, `(hidden)` for a secret. */
+  /** The value in the backup; null if the variable is missing, `(hidden)` for a secret. */
   readonly value: string | null
-  /** False where the present line stays, because it takes a person's word to change it. */
+  /** False if the present line stays, because changing it needs a person's consent. */
   readonly isTaken: boolean
 }
 
-type RestoredEnvironment = {
-  readonly text: string
-  readonly changes: readonly EnvironmentChange[]
-}
-
 /**
- * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
- * ports, files or passwords, which stays as it is unless `takesAll`.
+ * The `hookline.env` that a restore writes: the backup's, except that programs, hosts, ports, files and
+ * passwords stay as they are unless `takesAll`.
  */
 export function restoredEnvironment(
   present: string,
   backedUp: string,
   { options, takesAll }: { readonly options: OptionTable; readonly takesAll: boolean },
-): RestoredEnvironment {
+): { readonly text: string; readonly changes: readonly EnvironmentChange[] } {
   const [before, after] = [linesOf(present), linesOf(backedUp)]
   const known = new Map(Object.values(options).map((row) => [environmentOf(row), row]))
   const isTaken = (variable: string | null) =>
@@ -38,7 +33,7 @@ export function restoredEnvironment(
     .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
     .map((variable) => ({
       variable,
-      // Only what is known to be no secret is shown.
+      // Shown only if it is known not to be a secret.
       value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
       isTaken: isTaken(variable),
     }))

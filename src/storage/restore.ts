@@ -25,22 +25,22 @@ import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {
   readonly directory: DataDirectory
-  /** The backup; it stays as it is. */
+  /** The backup; it isn't changed. */
   readonly file: string
   readonly version: string
   readonly now: Timestamp
-  /** The options of this version; one of `hookline.env` that is not among them does not come back. */
+  /** The options of this version; other names in the backup's `hookline.env` aren't restored. */
   readonly options?: OptionTable | undefined
-  /** Programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
+  /** True if programs, hosts, ports, files and passwords of its `hookline.env` are restored too. */
   readonly takesEnvironment?: boolean | undefined
   /** The author of the restore and the name of the backup, for the audit trail. */
   readonly origin?: Origin | undefined
   readonly name?: string | undefined
-  /** Called between the steps, so that a test can end the process there. */
+  /** Called between the steps, so that a test can kill the process there. */
   readonly onStep?: ((step: string) => void) | undefined
 }
 
-/** A checked backup that is to take the place of the data. */
+/** A checked backup that will replace the data. */
 export type RestoreWish = {
   readonly file: string
   readonly name: string
@@ -48,27 +48,27 @@ export type RestoreWish = {
 }
 
 export type Restored = {
-  /** The folder in which the replaced files lie now; null where there were none. */
+  /** The folder with the replaced files; null if there were none. */
   readonly aside: string | null
   readonly uncertainCount: number
-  /** What may have been revoked since the backup and is valid again; empty if the replaced database has the trail. */
+  /** Everything that may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
   readonly cameBack: readonly CameBack[]
-  /** The number of files of attachments that neither the store nor the backup has. */
+  /** The number of attachments whose file neither the store nor the backup has. */
   readonly missingCount: number
-  /** The names of the files that came back beside the database. */
+  /** The names of the files restored along with the database. */
   readonly files: readonly string[]
-  /** The lines of `hookline.env` that the backup has otherwise. */
+  /** The lines of `hookline.env` that differ in the backup. */
   readonly environment: readonly EnvironmentChange[]
 }
 
-/** Files that a backup may bring along; any other name is left in it. */
+/** The files that a restore takes from a backup, besides the database. */
 const CARRIED_NAMES = ['secret.key', 'hookline.env', 'broker-ca.pem', 'broker.seed']
 
 const STAGED = 'restoring.db'
 
 /**
- * Puts a backup in the place of what is there, while no relay runs. The database is exchanged last,
- * by one rename: whatever fails before it is undone.
+ * Replaces the data with a backup, while no relay runs. The database is exchanged last, by one rename:
+ * anything that fails before is undone.
  */
 export function restoreBackup(order: RestoreOrder): Restored {
   const { directory, now } = order
@@ -91,7 +91,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
   }
 }
 
-/** The files of the backup, with the `hookline.env` that may come back. */
+/** The files of the backup, with `hookline.env` reduced to what may be restored. */
 function withOwnEnvironment(
   { directory, options = {}, takesEnvironment: takesAll = false }: RestoreOrder,
   files: readonly CarriedFile[],
@@ -109,9 +109,9 @@ function withOwnEnvironment(
 }
 
 /**
- * Makes a backup the relay's own past, in one transaction. Since it was written every message in it
- * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
- * dispatch never takes it. A restore thus causes no send. Returns the number of those messages.
+ * Prepares a backup to be served from, in one transaction. Every unfinished message in it may have been
+ * sent since, so each becomes `uncertain`: a driver may find its row, but dispatch never sends it. So a
+ * restore causes no send. Returns the number of those messages.
  */
 function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCount' | 'cameBack'> {
   const { directory, file, now, origin = COMMAND_LINE, name = basename(file) } = order
@@ -135,12 +135,12 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
         sentence: FAILURES.restored,
         changedAt: Math.max(now, newestTimestamp(db)),
       })
-    // Sessions that were signed out since the backup stay so.
+    // Sessions that were signed out since the backup stay signed out.
     sqlite.run('DELETE FROM dashboard_sessions')
-    // Nothing waits any more, so no place of the day is reserved.
+    // No message waits anymore, so none reserves a contact of the day.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
-    // Nor does it upgrade a box.
+    // No box upgrade goes on.
     sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)
     keepOptOuts(sqlite, directory.database)
@@ -183,14 +183,12 @@ type Exchange = {
   readonly directory: DataDirectory
   readonly staged: string
   readonly aside: string
-  readonly files: readonly ExchangedFile[]
+  /** Files beside the database; `content` is null if the new state has no such file. */
+  readonly files: readonly { readonly name: string; readonly content: Uint8Array | null }[]
   readonly onStep?: RestoreOrder['onStep']
 }
 
-/** A file that comes with the database; null where there is none in the new state. */
-type ExchangedFile = { readonly name: string; readonly content: Uint8Array | null }
-
-/** An exchange under way, as the next start finds it where this process dies. */
+/** An exchange under way, stored so that the next start finds it if this process dies. */
 type Journal = {
   readonly staged: string
   readonly aside: string
@@ -198,8 +196,9 @@ type Journal = {
 }
 
 /**
- * Sets what is there aside and puts the staged database in its place, with the files beside it. From the
- * journal on, until the database has its name, whatever ends it is undone: at once, or at the next start.
+ * Moves the present data aside and puts the staged database and files in its place. If anything stops it
+ * after the journal is written and before the database has its name, it is undone, at once or at the next
+ * start.
  */
 function exchange({ directory, staged, aside, files, onStep = () => {} }: Exchange): void {
   const within = (name: string) => join(directory.path, name)
@@ -236,8 +235,8 @@ function exchange({ directory, staged, aside, files, onStep = () => {} }: Exchan
 const LOG_ENDS = ['-wal', '-shm']
 
 /**
- * Ends an exchange that broke off. While the staged database has not taken its place, everything is as it
- * was; afterwards only the journal is left. To be called before the database is opened.
+ * Ends an interrupted exchange: undoes it unless the staged database has taken its place already. Called
+ * before the database is opened.
  */
 export function finishExchange(directory: DataDirectory): void {
   const text = readTextOrNull(journalPath(directory))
@@ -276,7 +275,7 @@ function journalPath({ path }: DataDirectory): string {
   return join(path, 'restoring.json')
 }
 
-/** Puts what a restore set aside back in its place, where no relay can serve from what came. */
+/** Puts back what a restore moved aside, because no relay can serve from the restored data. */
 export function undoRestore(
   directory: DataDirectory,
   { aside, files }: Pick<Restored, 'files' | 'aside'>,
@@ -295,7 +294,7 @@ export function undoRestore(
   rmSync(aside, { recursive: true, force: true })
 }
 
-/** The database keeps its name until the new one takes it, so that there is one at every moment. */
+/** Copies the database by a link: it keeps its name until the new one takes it, so there always is one. */
 function keepDatabase(path: string, aside: string): void {
   emptyWriteAheadLog(path)
   const kept = join(aside, basename(path))
@@ -307,7 +306,7 @@ function keepDatabase(path: string, aside: string): void {
   }
 }
 
-/** A relay that was killed leaves a log behind. A damaged database keeps its own: it is set aside. */
+/** Empties the log that a killed relay left behind. The log of a damaged database is kept aside with it. */
 function emptyWriteAheadLog(path: string): void {
   try {
     const present = openRaw(path, 'write')
@@ -315,21 +314,21 @@ function emptyWriteAheadLog(path: string): void {
     present.run('PRAGMA wal_checkpoint(TRUNCATE)')
     present.close()
   } catch {
-    // A file that cannot be opened is being replaced anyway.
+    // This file can't be opened, and is being replaced anyway.
   }
 }
 
-// The way back from a migration whose executable never served: the database as it was, to the letter. A
-// restore takes a backup for the past, since which messages have left; this takes it for the present.
+// The way back from a migration whose executable never served. A restore treats a backup as the past, since
+// which messages may have been sent; a rollback treats it as the present and changes nothing in it.
 
-/** The schema state of the database at `path`; null where there is none. Throws where it is damaged. */
+/** The schema state of the database at `path`; null if there is no file. Throws if it is damaged. */
 export function schemaStateOf(path: string): SchemaState | null {
   if (!existsSync(path)) return null
   using database = openRaw(path, 'read')
   return readSchemaState(database)
 }
 
-/** The backups in a folder that were made before a migration from schema `version`, oldest first. */
+/** Backups in a folder that were made before a migration from schema `version`, oldest first. */
 export function backupsBeforeMigration(folder: string, version: number): readonly string[] {
   return listBackups(folder)
     .filter(({ path }) => path.endsWith(`-schema-${version}.db`))
@@ -338,8 +337,8 @@ export function backupsBeforeMigration(folder: string, version: number): readonl
 }
 
 /**
- * Puts `backup` in the place of the database, while no relay runs, and gives the folder in which what
- * was there lies now. The database is exchanged by one rename: whatever fails before it is undone.
+ * Replaces the database with `backup`, while no relay runs; returns the folder with the replaced files.
+ * The database is exchanged by one rename: anything that fails before is undone.
  */
 export function rollBackDatabase(directory: DataDirectory, backup: string, now: number): string {
   const staged = join(directory.path, 'rolling-back.db')

@@ -1,5 +1,5 @@
-// Old rows are deleted in bounded steps: each function goes through at most `limit` rows and returns how
-// many, so that its caller goes on until they are fewer.
+// Deletes old rows in steps: each function goes through at most `limit` rows and returns how many, and its
+// caller repeats it until it returns fewer.
 
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
@@ -15,7 +15,6 @@ import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { execute, getRow, getRows } from './statement.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
@@ -24,13 +23,13 @@ const AUDIT_ROWS_MAX = 100_000
 
 /**
  * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns
- * the number of rows it went through: fewer at the end.
+ * the number of rows that it went through, which is less than `limit` at the end.
  */
 export type Purge = (tx: Tx, age: Age, limit: number) => number
 
 /**
- * Messages from before `before` with their attachments, and conversations that have none left. What is
- * queued or not settled stays, however old, and so do guids: the device may report them again.
+ * Deletes messages from before `before` with their attachments, and conversations without any message left.
+ * Queued and unsettled messages stay, however old. So do guids, because the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM messages WHERE seq IN (
@@ -39,7 +38,7 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
          ORDER BY seq LIMIT $limit)
        RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
          ${IS_NEWS} AS isNews`
-  const deleted = getRows<DeletedMessage>(tx, sql, {
+  const deleted = tx.rows<DeletedMessage>(sql, {
     kept: firstSeqSince(tx, 'messages', before),
     limit,
   })
@@ -57,7 +56,7 @@ type DeletedMessage = {
   readonly isNews: 0 | 1
 }
 
-/** Deletes rows of which `time` is longer ago than `keptMs`, oldest first, by the table's index over it. */
+/** Deletes rows whose `time` is longer ago than `keptMs`, oldest first, through the table's index over it. */
 function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const { name: table, columns, primaryKeys, indexes } = getTableConfig(time.table)
   const keys = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
@@ -67,26 +66,25 @@ function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const deletion = `DELETE FROM ${table} WHERE (${key}) IN (
        SELECT ${key} FROM ${table} INDEXED BY ${index.config.name}
        WHERE ${time.name} < $before ORDER BY ${time.name} LIMIT $limit)`
-  return (tx, age, limit) => execute(tx, deletion, { before: age.ago(keptMs), limit }).changes
+  return (tx, age, limit) => tx.execute(deletion, { before: age.ago(keptMs), limit }).changes
 }
 
 export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
 
-/** Receipts whose guid did not become known within an hour. */
+/** Deletes receipts whose guid didn't become known within an hour. */
 export const deleteWaitingReceipts = purgeOlder(waitingReceipts.recordedAt, HOUR_MS)
 
 export const deleteRejectedEvents = purgeOlder(rejectedEvents.recordedAt, 30 * DAY_MS)
 
-/** Deliveries that were finished 30 days ago; their attempts go with them. */
+/** Deletes deliveries that finished 30 days ago, with their attempts. */
 export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENTS_KEPT_MS)
 
 const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
-/** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
+/** Deletes audit entries older than 400 days, and the oldest beyond 100,000. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
-  const surplus = execute(
-    tx,
+  const surplus = tx.execute(
     `DELETE FROM audit WHERE seq IN (
        SELECT seq FROM audit
        WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
@@ -95,7 +93,7 @@ export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   return old + surplus
 }
 
-/** Lets SQLite look at how full its indexes are; the limit keeps that to milliseconds. */
+/** Updates SQLite's statistics of its indexes; the limit keeps that to milliseconds. */
 export function refreshStatistics(tx: Tx): void {
   tx.sqlite.run('PRAGMA analysis_limit = 400')
   tx.sqlite.run('PRAGMA optimize')
@@ -107,13 +105,13 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
          unread_count = unread_count -
            (SELECT count(*) FROM json_each($received) WHERE value > read_seq)
        WHERE seq = $seq RETURNING id`
-  const shrunk = getRow<{ id: ConversationId }>(tx, sql, {
+  const shrunk = tx.row<{ id: ConversationId }>(sql, {
     seq,
     count: gone.length,
     received: JSON.stringify(received),
   })
   const more = 'DELETE FROM conversations WHERE seq = $seq AND last_seq = 0'
-  execute(tx, more, { seq })
+  tx.execute(more, { seq })
   if (shrunk !== null) tx.changes?.push({ what: 'conversation', id: shrunk.id })
 }
 
@@ -121,9 +119,9 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
 const HELD_MAX = 100_000
 
 /**
- * Deletes events of 30 days ago that no delivery needs, but never the newest: its seq would be used again,
- * and readers behind it would miss what comes. A webhook that is paused may need a million of
- * them, so each step goes on where the one before it ended; after the last one it is all of them again.
+ * Deletes events older than 30 days that no delivery needs, but never the newest: SQLite would reuse its
+ * seq, and readers that are past it would miss the next event. A paused webhook may need a million events,
+ * so each step continues where the last one ended, and starts over after the end.
  */
 export function oldEventsPurge(): Purge {
   let after = 0
@@ -131,24 +129,23 @@ export function oldEventsPurge(): Purge {
     const kept = firstSeqSince(tx, 'events', age.ago(EVENTS_KEPT_MS))
     const sql =
       'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit'
-    const old = getRows<{ seq: number }>(tx, sql, { after, kept, limit })
+    const old = tx.rows<{ seq: number }>(sql, { after, kept, limit })
     const last = old.at(-1)?.seq ?? after
     const unneeded = `DELETE FROM events WHERE seq > $after AND seq <= $last
          AND seq < (SELECT max(seq) FROM events)
          AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`
-    execute(tx, unneeded, { after, last })
+    tx.execute(unneeded, { after, last })
     after = old.length < limit ? 0 : last
     return old.length
   }
 }
 
-/** Deliveries of deleted webhooks, and with the last of them the webhook. */
+/** Deletes the deliveries of deleted webhooks, and after the last one the webhook itself. */
 export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
   for (const webhookId of listDeletedWebhooks(tx)) {
     if (deleted >= limit) break
-    deleted += execute(
-      tx,
+    deleted += tx.execute(
       `DELETE FROM deliveries WHERE seq IN (
          SELECT seq FROM deliveries WHERE webhook_id = $webhookId LIMIT $limit)`,
       { webhookId, limit: limit - deleted },
@@ -162,11 +159,15 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 }
 
 /**
- * Exhausts deliveries that waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
- * deactivated. Those of a webhook that its user paused wait without limit. Counting those of a webhook takes
- * milliseconds, so each step goes on with the webhook at which the one before it ended.
+ * Exhausts deliveries to webhooks that the relay deactivated, if they waited for 30 days or are beyond the
+ * newest 100,000. Deliveries to a webhook that its user paused wait without limit. Counting those of a webhook
+ * takes milliseconds, so each step continues with the webhook at which the last one ended.
  */
 export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
+  const sql = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
+   SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
+   ORDER BY seq LIMIT $limit)`
   let before: number | null = null
   return (tx, age, limit) => {
     const held = listWebhooks(tx, WEBHOOKS_MAX, before).filter(
@@ -178,7 +179,7 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
       if (exhausted >= limit) break
       before = seq + 1
       tx.changes?.push({ what: 'webhook', id })
-      exhausted += execute(tx, heldExhaustion, {
+      exhausted += tx.execute(sql, {
         id,
         now: age.now(),
         kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
@@ -190,15 +191,9 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
   }
 }
 
-const heldExhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
-   SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
-   ORDER BY seq LIMIT $limit)`
-
-/** The newest pending delivery beyond the limit; 0 where there are not that many. */
+/** The seq of the newest pending delivery beyond the limit; 0 if there is none. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
   const sql = `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
        WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
-  const row = getRow<{ seq: number }>(db, sql, { id, heldMax })
-  return row?.seq ?? 0
+  return db.row<{ seq: number }>(sql, { id, heldMax })?.seq ?? 0
 }

@@ -1,16 +1,16 @@
-// How a list with filters is read: by an index, in the order of the list, and up to a number of rows. A
-// filter that leaves nothing then costs as much as any other one, and never the whole table.
+// Reads a list with filters: by an index, in the order of the list, and up to a number of rows. So a filter
+// that matches nothing costs as much as any other, never the whole table.
 
 import type { Db } from './database.ts'
-import { getRows, type Values } from './statement.ts'
+import { type Values } from './statement.ts'
 
-/** Rows that one page goes through at most, whatever its filters leave of them: some ten milliseconds. */
+/** Most rows examined for one page, whether they match or not; takes some ten milliseconds. */
 export const EXAMINED_MAX = 5_000
 
-/** A row in the order of a list; `fits` is false if a filter leaves it out. */
+/** A row of a list; `fits` is false if it doesn't match the filter. */
 type Examined = { readonly fits: 0 | 1 | boolean | null }
 
-/** The first `wanted` rows that fit, or fewer; `last` is where the look ended if the list goes on behind it. */
+/** Up to `wanted` rows that fit. `last` is the last examined row if the limit of `most` rows was reached, else null. */
 export function scan<Row extends Examined>(
   list: Iterable<Row>,
   wanted: number,
@@ -29,7 +29,7 @@ export function scan<Row extends Examined>(
   return { rows, last: null }
 }
 
-/** The rows of a list, `step` of them at a time: `read` gives those after one, or after null the first ones. */
+/** The rows of a list, read in steps of `step` rows: `read` returns the rows after one (null: the first ones). */
 export function* inSteps<Row>(
   step: number,
   read: (after: Row | null) => readonly Row[],
@@ -43,24 +43,24 @@ export function* inSteps<Row>(
   }
 }
 
-/** Rows that an index has in the order of a list, and the condition of a filter that is left to be compared. */
+/** Rows that an index has in the order of a list, and the rest of the filter. */
 export type Range = {
   /** Table, index and conditions of the index. */
   readonly from: string
   readonly fits: string
   readonly values: Values
-  /** Column of the order; `seq` if it is left out. */
+  /** The column of the order; `seq` by default. */
   readonly place?: string
 }
 
-/** `before` is the place of a cursor; null for the beginning of the list. */
+/** `before` is the place of a cursor; null for the first page. */
 export type ListPage = { readonly limit: number; readonly before: number | null }
 
 type Place = Examined & { readonly seq: number; readonly place: number }
 
-/** Seqs of the rows of a page, highest place first, and the place behind which the next one goes on. */
+/** Seqs of a page's rows, highest place first, and the place after which the next page begins. */
 export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: ListPage) {
-  // What is read ahead of each range counts too.
+  // Rows read ahead in each range count too.
   const step = Math.max(1, Math.min(limit, Math.floor(EXAMINED_MAX / 2 / ranges.length)))
   const most = Math.max(1, EXAMINED_MAX - step * ranges.length)
   const start = before ?? Number.MAX_SAFE_INTEGER
@@ -68,7 +68,7 @@ export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: 
     const sql = `SELECT seq, ${place} AS place, (${fits}) AS fits FROM ${from} AND ${place} < +$to
       ORDER BY ${place} DESC LIMIT +$step`
     return inSteps<Place>(step, (last) =>
-      getRows(db, sql, { ...values, to: last?.place ?? start, step }),
+      db.rows(sql, { ...values, to: last?.place ?? start, step }),
     )
   })
   const { rows, last } = scan(merged(lists), limit, most)

@@ -1,7 +1,6 @@
-// The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
-// made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
-// nothing because it is the rowid. The tables of lines are in `line-schema.ts`, those of events and
-// webhooks in `webhook-schema.ts`, those of files in `attachment-schema.ts`, those of figures in `stats-schema.ts`.
+// The tables; more are in the other `*-schema.ts` files. drizzle-kit writes the SQL in `migrations/` from
+// them, and we add STRICT to each table by hand. Lists are ordered by `seq`, the order of recording: it is
+// the rowid, so every index ends with it for free.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -41,7 +40,7 @@ import type { KeyRules, Scope } from '../domain/permissions.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 import { lines } from './line-schema.ts'
 
-/** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
+/** Facts about the database itself: see `about.ts` and `migrations.ts`. */
 export const about = sqliteTable('about', {
   name: text('name').primaryKey(),
   value: text('value').notNull(),
@@ -53,20 +52,20 @@ export const settings = sqliteTable('settings', {
   updatedAt: at('updated_at').notNull(),
 })
 
-/** Findings that the owner has put off. */
+/** Findings that the owner snoozed. */
 export const snoozes = sqliteTable(
   'snoozes',
   {
     /** Code, kind and id of its subject: `webhook_failing webhook wh_…`. */
     finding: text('finding').primaryKey(),
-    /** Its severity when it was snoozed. */
+    /** The finding's severity when it was snoozed. */
     severity: text('severity').$type<Severity>().notNull(),
     until: at('until').notNull(),
   },
   () => [checkName('severity')],
 )
 
-/** API keys and the tokens of bridges; a revoked one stays listed. */
+/** API keys and bridge tokens, the revoked ones too. */
 export const credentials = sqliteTable(
   'credentials',
   {
@@ -83,10 +82,10 @@ export const credentials = sqliteTable(
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
     secretCreatedAt: at('secret_created_at').notNull(),
-    /** Right to the second for a key, to the minute for a bridge. */
+    /** Accurate to the second for a key, to the minute for a bridge. */
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
-    /** What a key may do; null where it has no such limit. */
+    /** The limits of a key; null if it has no such limit. */
     scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
     expiresAt: at('expires_at'),
@@ -102,7 +101,7 @@ export const credentials = sqliteTable(
   ],
 )
 
-/** Sends of the last day by keys that may send only so many. */
+/** Sends of the last day by keys with a send limit. */
 export const keySends = sqliteTable(
   'key_sends',
   {
@@ -113,7 +112,7 @@ export const keySends = sqliteTable(
   (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
 )
 
-/** New contacts that a line spent on a day. */
+/** New contacts that a line used up on a day. */
 export const contactDays = sqliteTable(
   'contact_days',
   {
@@ -124,7 +123,7 @@ export const contactDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.lineId, t.day] })],
 )
 
-/** People that a line has written to. The address book is `people`; older executables open this table by its name. */
+/** People that a line has written to. Older executables know this table as `contacts`; the address book is `people`. */
 export const dailyContacts = sqliteTable(
   'contacts',
   {
@@ -148,20 +147,20 @@ export const conversations = sqliteTable(
       .notNull()
       .references(() => lines.id),
     phoneNumber: text('phone_number').notNull(),
-    /** The counterpart; for a group, the device's identifier of it. */
+    /** The other person; for a group, the device's identifier of it. */
     handle: text('handle').$type<Handle>().notNull(),
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
     lastSeq: integer('last_seq').notNull(),
-    /** The last message that was read; an own message marks all before it as read. */
+    /** The last message that was read; an outbound message marks all before it as read. */
     readSeq: integer('read_seq').notNull().default(0),
-    /** Received messages after it. */
+    /** Received messages after `readSeq`. */
     unreadCount: integer('unread_count').notNull().default(0),
-    /** The last message was received. */
+    /** True if the last message was received. */
     isUnanswered: flag('is_unanswered').notNull().default(false),
-    /** A person answers it, and programs should not. */
+    /** True if a person answers here, so that programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
-    /** The conversation to which its last message moved; null where it has messages of its own. */
+    /** The conversation to which its last message moved; null if it still has messages. */
     movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
       onDelete: 'cascade',
     }),
@@ -190,8 +189,8 @@ export const messages = sqliteTable(
     seq: integer('seq').primaryKey(),
     id: text('id').$type<MessageId>().notNull().unique(),
     /**
-     * Numbers in the place of ids: with ids the index by conversation was four times as large, and
-     * messages that came together were far apart in it, a page to be written for each.
+     * Numbers rather than ids: with ids the index by conversation was four times as large, and messages
+     * that came together were far apart in it, so each wrote its own page.
      */
     lineSeq: integer('line_seq')
       .notNull()
@@ -208,27 +207,27 @@ export const messages = sqliteTable(
     guid: text('guid').notNull(),
     platformGuid: text('platform_guid'),
     isGroup: flag('is_group').notNull().default(false),
-    /** All that a direct text message does not have: see domain/message-extras. */
+    /** Everything that a plain direct text message doesn't have: see domain/message-extras. */
     extras: text('extras', { mode: 'json' }).$type<MessageExtras>(),
     source: text('source').$type<MessageSource>().notNull(),
     /** The API key that sent it. */
     keyId: text('key_id').$type<KeyId>(),
-    /** The caller named the line. */
+    /** True if the caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
-    /** From then on it may go, and its 24 hours count; the order within its conversation. */
+    /** Earliest send time, start of the 24-hour expiry, and order within the conversation. */
     waitsFrom: at('waits_from').notNull(),
     /**
-     * The time of the next step: the next try of a queued message (null while an earlier message
-     * of the conversation goes first), the next decision on a deferred one, or the announcement of an uncertain one or of a received one
-     * that waits for its files (null once made).
+     * The next step: the next try of a queued message (null while an earlier message of the conversation
+     * goes first), the next decision on a deferred one, or the event of an uncertain one or of a received
+     * one that waits for its files (null once published).
      */
     dueAt: at('due_at'),
-    /** Rounds of lines that refused it, and the lines that did so in this round. */
+    /** The number of times that all lines have refused it, and the lines that refused it in this round. */
     round: integer('round').notNull().default(0),
     refusedBy: text('refused_by', { mode: 'json' }).$type<readonly LineId[]>(),
     contactHold: text('contact_hold').$type<ContactHold>().notNull().default('none'),
-    /** The driver's opaque note of the point of no return, and when that was. */
+    /** The driver's opaque note at the point of no return, and the time of that point. */
     note: text('note'),
     passedAt: at('passed_at'),
     errorCode: text('error_code'),
@@ -263,7 +262,7 @@ export const messages = sqliteTable(
     index('messages_deferred_by_reason')
       .on(t.queuedReason)
       .where(sql`status = 'deferred'`),
-    // Of all other messages the order of recording is that of their age.
+    // All other messages are as old as their order of recording says.
     index('messages_queued_later')
       .on(t.waitsFrom)
       .where(sql`status = 'queued' AND waits_from > created_at`),
@@ -277,20 +276,20 @@ export const messages = sqliteTable(
   ],
 )
 
-/** Additions to a conversation of several people: the row of `conversations` is the same for both. */
+/** Everything that a group chat has in addition to its row in `conversations`. */
 export const groups = sqliteTable(
   'groups',
   {
-    /** That of the conversation. */
+    /** The `seq` of the conversation. */
     seq: integer('seq')
       .primaryKey()
       .references(() => conversations.seq, { onDelete: 'cascade' }),
-    /** The device's guid of its chat, exactly as the device spells it now. */
+    /** The device's guid of the chat, exactly as the device spells it now. */
     chatGuid: text('chat_guid').notNull(),
     name: text('name'),
     /** Without the owner. */
     participants: text('participants', { mode: 'json' }).$type<readonly Handle[]>().notNull(),
-    /** `unreachable` if the device does not find it any more; `left` if the owner is no member. */
+    /** `unreachable` if the device no longer finds it; `left` if the owner isn't a member anymore. */
     state: text('state').$type<(typeof GROUP_STATES)[number]>().notNull(),
   },
   (t) => [
@@ -313,7 +312,7 @@ export const waitingChanges = sqliteTable(
   (t) => [checkJson('body'), index('waiting_changes_by_guid').on(t.lineId, t.guid)],
 )
 
-/** Every guid of a line, for ever: guids outlive their messages. */
+/** Every guid of a line, forever: guids outlive their messages. */
 export const knownGuids = sqliteTable(
   'known_guids',
   {
@@ -324,7 +323,7 @@ export const knownGuids = sqliteTable(
   (t) => [primaryKey({ columns: [t.guid, t.lineId] })],
 )
 
-/** Receipts whose guid nobody knows yet: kept for an hour. */
+/** Receipts whose guid isn't known yet: kept for an hour. */
 export const waitingReceipts = sqliteTable(
   'waiting_receipts',
   {
@@ -333,7 +332,7 @@ export const waitingReceipts = sqliteTable(
     kind: text('kind').$type<ReceiptKind>().notNull(),
     at: at('at').notNull(),
     reason: text('reason'),
-    /** The service that carried the message, where the device named one. */
+    /** The service that carried the message, if the device named one. */
     service: text('service'),
     recordedAt: at('recorded_at').notNull(),
   },
@@ -344,7 +343,7 @@ export const waitingReceipts = sqliteTable(
   ],
 )
 
-/** Events of a device that intake refused: shown in the health catalogue. */
+/** Device events that intake refused: shown as findings. */
 export const rejectedEvents = sqliteTable(
   'rejected_events',
   {
@@ -356,7 +355,7 @@ export const rejectedEvents = sqliteTable(
   (t) => [index('rejected_events_by_age').on(t.recordedAt)],
 )
 
-/** Messages that a line did not relay, by kind, with the times of the first and the last. */
+/** The number of messages that a line didn't relay, by kind, with the times of the first and the last. */
 export const notRelayed = sqliteTable(
   'not_relayed',
   {
@@ -369,11 +368,11 @@ export const notRelayed = sqliteTable(
   (t) => [primaryKey({ columns: [t.lineId, t.kind] }), checkName('kind')],
 )
 
-/** Requests that were accepted under an `Idempotency-Key`, and the first answer, word for word. */
+/** Requests accepted under an `Idempotency-Key`, with their first answer verbatim. */
 export const idempotency = sqliteTable(
   'idempotency',
   {
-    /** Each caller has keys of its own. Empty if the record was made before callers were kept. */
+    /** Each caller has its own keys. Empty in records from before callers were stored. */
     caller: text('caller').$type<CallerId | ''>().notNull().default(''),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),

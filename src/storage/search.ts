@@ -1,6 +1,6 @@
-// Search over people, conversations and messages, by trigrams: SQLite's FTS5 names the candidates, and each
-// is compared with the query as it is now. So an index that is behind hides nothing that is read besides,
-// and shows nothing that is not there. The tables are in the initial migration.
+// Search over people, conversations and messages by trigrams. SQLite's FTS5 gives candidates, and each is
+// compared with the query as its row is now, so an outdated index shows nothing wrong; rows that it doesn't
+// have yet are read too. The tables are in the initial migration.
 
 import { allFound, type Found } from '../api/paging.ts'
 import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, textsIn } from '../domain/contact-fields.ts'
@@ -19,26 +19,18 @@ import {
   type PersonRow,
 } from './people.ts'
 import { scan, type ListPage } from './scan.ts'
-import {
-  LINE_SEQS,
-  eachRow,
-  execute,
-  getRow,
-  isOfLines,
-  limitValue,
-  type Values,
-} from './statement.ts'
+import { LINE_SEQS, isOfLines, limitValue, type Values } from './statement.ts'
 
 export type Query = {
   readonly text: string
   readonly words: readonly string[]
   readonly digits: string | null
-  /** Expressions of FTS5; null where a query is too short for them. */
+  /** FTS5 expressions; null if the query is too short for one. */
   readonly names: string | null
   readonly texts: string | null
 }
 
-/** Trigrams of one expression: the comparison does the rest. */
+/** Most trigrams in one expression; the comparison does the rest. */
 const TRIGRAMS_MAX = 32
 
 export function parseQuery(written: string): Query {
@@ -70,7 +62,7 @@ function trigramsOf(words: readonly string[]): string | null {
   return few.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ')
 }
 
-/** True where `shown` has every word of the query, or `handle` its digits. */
+/** True if `shown` contains every word of the query, or `handle` its digits. */
 function fits({ words, digits }: Query, shown: string, handle: string): boolean {
   const text = folded(shown)
   const isNumber = digits !== null && handle.replaceAll(/\D/g, '').includes(digits)
@@ -84,21 +76,20 @@ function prefixes({ text, digits }: Query) {
   return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }
 }
 
-const peopleByWords = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
-   FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
-   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
-
 const BEGINS_SO = `(p.name_key >= $name AND p.name_key < $nameEnd
      OR p.handle >= $number AND p.handle < $numberEnd) AND ${HAS_TAG}`
 
 const SEARCHED = CONTACT_FIELD_NAMES.filter((field) => CONTACT_FIELDS[field].isSearched)
 
-/** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
+/** People by name, tag or number, newest entries first; `before` is the cursor's seq. */
 export function searchPeople(
   db: Db,
   query: Query,
   page: ListPage & { readonly tag: string | null; readonly lines: LineLimit },
 ): Found<Person> {
+  const sql = `SELECT ${PERSON}, ${HAS_WRITTEN} AS hasWritten
+   FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
+   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`
   const { limit, before, tag, lines } = page
   if (query.text === '') return allFound([])
   const match = query.names
@@ -107,7 +98,7 @@ export function searchPeople(
   }
   const list = function* () {
     const values = { match, before: before ?? Number.MAX_SAFE_INTEGER, lineIds: limitValue(lines) }
-    const found = eachRow<PersonRow & { readonly hasWritten: 0 | 1 }>(db, peopleByWords, values)
+    const found = db.each<PersonRow & { readonly hasWritten: 0 | 1 }>(sql, values)
     for (const { hasWritten, ...row } of found) {
       const person = toPerson(row)
       const { handle, tags } = person
@@ -130,7 +121,7 @@ const peopleByNumber = `SELECT ${PLACE} FROM people p
 
 type Shown = { readonly limit: number; readonly lines: LineLimit }
 
-/** People by name, tag or number: first the query as the whole name, then as its beginning, then the latest. */
+/** People by name, tag or number: exact names first, then names that begin so, then the newest. */
 export function bestPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
   if (query.text === '') return []
   const { limit } = shown
@@ -152,14 +143,14 @@ function otherPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
 
 function peopleIn(db: Db, sql: string, values: Values, { limit, lines }: Shown): readonly Person[] {
   const asked = { ...values, lineIds: limitValue(lines) }
-  const { rows } = scan(eachRow<{ seq: number; fits: 0 | 1 }>(db, sql, asked), limit)
+  const { rows } = scan(db.each<{ seq: number; fits: 0 | 1 }>(sql, asked), limit)
   return peopleWithSeqs(
     db,
     rows.map(({ seq }) => seq),
   )
 }
 
-/** Conversations that are compared: those that began last. */
+/** Most conversations compared: the newest ones. */
 const CONVERSATIONS_MAX = 500
 
 type ConversationRow = {
@@ -173,11 +164,7 @@ type ConversationRow = {
 const CONVERSATION = `c.seq, c.handle, g.name, c.last_seq AS lastSeq,
   (c.last_seq > 0 AND ${isOfLines('c.line_id')}) AS fits`
 
-const conversationsByWords = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
-     LEFT JOIN groups g ON g.seq = c.seq
-   WHERE conversation_search MATCH $match ORDER BY s.rowid DESC`
-
-/** Those that the index does not have yet. */
+/** Conversations that the index doesn't have yet. */
 const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations')
    ORDER BY c.seq DESC`
@@ -185,13 +172,10 @@ const latestConversations = `SELECT ${CONVERSATION} FROM conversations c LEFT JO
 const conversationsByNumber = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.handle >= $number AND c.handle < $numberEnd`
 
-const namedGroups = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
-   ORDER BY g.seq DESC`
-
 const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
    WHERE c.handle = $handle`
 
-/** Seqs of conversations by number or group name, and of those with `persons`; the latest message first. */
+/** Seqs of conversations with `persons`, or by number or group name; the latest message first. */
 export function searchConversations(
   db: Db,
   query: Query,
@@ -208,7 +192,7 @@ export function searchConversations(
   if (query.text === '') return []
   const rows: Rows = (sql, values = {}) => {
     const asked = { ...values, lineIds: limitValue(lines) }
-    return scan(eachRow<ConversationRow>(db, sql, asked), CONVERSATIONS_MAX).rows
+    return scan(db.each<ConversationRow>(sql, asked), CONVERSATIONS_MAX).rows
   }
   const found = [
     ...persons.flatMap(({ handle }) => rows(ofHandle, { handle })),
@@ -221,20 +205,25 @@ export function searchConversations(
 type Rows = (sql: string, values?: Values) => readonly ConversationRow[]
 
 function byWords(rows: Rows, query: Query, match: string): readonly ConversationRow[] {
-  const found = [...rows(latestConversations), ...rows(conversationsByWords, { match })]
+  const sql = `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
+     LEFT JOIN groups g ON g.seq = c.seq
+   WHERE conversation_search MATCH $match ORDER BY s.rowid DESC`
+  const found = [...rows(latestConversations), ...rows(sql, { match })]
   return found.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
 }
 
 function byPrefix(rows: Rows, query: Query): readonly ConversationRow[] {
+  const sql = `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   ORDER BY g.seq DESC`
   const { number, numberEnd } = prefixes(query)
   const isNamed = ({ name }: ConversationRow) => folded(name ?? '').startsWith(query.text)
   return [
     ...(query.digits === null ? [] : rows(conversationsByNumber, { number, numberEnd })),
-    ...rows(namedGroups).filter(isNamed),
+    ...rows(sql).filter(isNamed),
   ]
 }
 
-/** Without a text if it is of a line that is not asked for: such rows take time too. */
+/** `text` is null for a line that isn't searched: such rows count toward the time limit too. */
 type TextRow = { readonly seq: number; readonly text: string | null }
 
 const TEXT = `m.seq, iif(+$lineIds IS NULL OR m.line_seq IN ${LINE_SEQS}, m.text, NULL) AS text`
@@ -247,13 +236,13 @@ const TEXTS_BY_WORDS = `SELECT ${TEXT}
   WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to
   ORDER BY s.rowid DESC`
 
-/** Messages between two looks at the time (10 ms at most; each look reads the index from its end), and texts. */
+/** Messages per slice (10 ms at most; each slice reads the index from its end), and texts between two looks at the time. */
 const SLICE_ROWS = 1_048_576
 const TEXTS_PER_LOOK = 64
 
 export type FoundMessages = {
   readonly seqs: readonly number[]
-  /** False if time was up before the oldest message, or the index is not in usual letters yet. */
+  /** False if time ran out before the oldest message, or the index isn't in usual letters yet. */
   readonly isComplete: boolean
 }
 
@@ -272,7 +261,7 @@ export function searchMessages(
   const seqs: number[] = []
   if (match === null) return { seqs, isComplete: true }
   const sql = 'SELECT max(seq) AS seq FROM messages'
-  let to = getRow<{ seq: number | null }>(db, sql)?.seq ?? 0
+  let to = db.row<{ seq: number | null }>(sql)?.seq ?? 0
   while (to > 0) {
     const { from, rows } = sliceBefore(db, { match, lineIds: limitValue(bounds.lines) }, to)
     const isDone = collect(rows, { seqs, words }, bounds)
@@ -283,23 +272,23 @@ export function searchMessages(
   return { seqs, isComplete: !hasOldWords(db) }
 }
 
-/** Candidates up to the seq `to`: from the index, or those behind it one by one. */
+/** Candidates up to the seq `to`: from the index, or each message that it doesn't have yet. */
 function sliceBefore(
   db: Db,
   { match, lineIds }: { readonly match: string; readonly lineIds: string | null },
   to: number,
 ) {
   const sql = 'SELECT seq FROM search_progress WHERE name = $name'
-  const indexed = getRow<{ seq: number }>(db, sql, { name: 'messages' })?.seq ?? 0
+  const indexed = db.row<{ seq: number }>(sql, { name: 'messages' })?.seq ?? 0
   const isIndexed = to <= indexed
   const from = Math.max(isIndexed ? 0 : indexed, to - SLICE_ROWS)
   const rows = isIndexed
-    ? eachRow<TextRow>(db, TEXTS_BY_WORDS, { match, from, to, lineIds })
-    : eachRow<TextRow>(db, LATEST_TEXTS, { from, to, lineIds })
+    ? db.each<TextRow>(TEXTS_BY_WORDS, { match, from, to, lineIds })
+    : db.each<TextRow>(LATEST_TEXTS, { from, to, lineIds })
   return { from, rows }
 }
 
-/** Adds those of `rows` that have every word, up to the limit; false where time is up before. */
+/** Adds the rows that contain every word, up to the limit; false if time ran out before. */
 function collect(
   rows: Iterable<TextRow>,
   { seqs, words }: { readonly seqs: number[]; readonly words: readonly string[] },
@@ -318,7 +307,7 @@ function collect(
 
 const UNUSUAL = [...USUAL.keys()].join('')
 
-/** In SQL: the text that `sql` gives in usual letters, as the index has it; SQLite leaves out case and accents itself. */
+/** SQL for the text of `sql` in usual letters, as the index has it; FTS5 itself ignores case and accents. */
 export function inUsualLetters(sql: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
   let usual = sql
@@ -331,7 +320,7 @@ function hasUnusual(sql: string): string {
   return `${sql} GLOB '*[${UNUSUAL}]*'`
 }
 
-/** Rows of a table that the index follows: the next of them, and their words. */
+/** The statements that keep the index up to date, for each table that it follows. */
 const FOLLOWED = [
   { name: 'messages', search: 'message_search', words: 'r.text' },
   {
@@ -358,21 +347,21 @@ const FOLLOWED = [
   }
 })
 
-/** Puts the next `limit` rows of each table into the index, and the earlier ones of a former version in usual letters. */
+/** Indexes the next `limit` rows of each table, and rewrites rows indexed by an earlier version in usual letters. */
 export function indexNext(tx: Tx, limit: number): void {
   for (const { insert, advance, forget, renew, goBack } of FOLLOWED) {
-    execute(tx, insert, { limit })
-    execute(tx, advance, { limit })
-    for (const sql of [forget, renew, goBack]) execute(tx, sql, { limit })
+    tx.execute(insert, { limit })
+    tx.execute(advance, { limit })
+    for (const sql of [forget, renew, goBack]) tx.execute(sql, { limit })
   }
 }
 
-/** True while rows of an earlier version are not in usual letters yet. */
+/** True if rows indexed by an earlier version aren't in usual letters yet. */
 function hasOldWords(db: Db): boolean {
-  return FOLLOWED.some(({ isOld }) => getRow(db, isOld) !== null)
+  return FOLLOWED.some(({ isOld }) => db.row(isOld) !== null)
 }
 
-/** True where the index does not have every row yet. */
+/** True if the index doesn't have every row yet. */
 export function isIndexBehind(db: Db): boolean {
-  return hasOldWords(db) || FOLLOWED.some(({ waits }) => getRow(db, waits, { limit: 1 }) !== null)
+  return hasOldWords(db) || FOLLOWED.some(({ waits }) => db.row(waits, { limit: 1 }) !== null)
 }

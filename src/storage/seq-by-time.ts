@@ -1,22 +1,18 @@
-// The seq of a moment in a table. `seq` grows with `created_at`, so halving finds it, with some twenty
-// looks at a million rows: an index over `created_at` would have to be paid for by every row.
+// Finds the seq of a moment in a table. `seq` grows with `created_at`, so a binary search finds it in some twenty
+// steps among a million rows. An index over `created_at` would cost every row.
 
 import type { Db } from './database.ts'
-import { getRow } from './statement.ts'
 
-type Place = { readonly seq: number; readonly createdAt: number }
-type Timed = 'messages' | 'events' | 'deliveries'
-
-/**
- * The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all others where
- * there is none.
- */
-export function firstSeqSince(db: Db, table: Timed, at: number): number {
+/** The seq of the first row recorded at `at` or later; MAX_SAFE_INTEGER if there is none. Rows may be missing. */
+export function firstSeqSince(
+  db: Db,
+  table: 'messages' | 'events' | 'deliveries',
+  at: number,
+): number {
   const sql = `SELECT seq, created_at AS createdAt FROM ${table} WHERE seq >= +$seq ORDER BY seq LIMIT 1`
-  const from = (seq: number) => getRow<Place>(db, sql, { seq })
+  const from = (seq: number) => db.row<{ seq: number; createdAt: number }>(sql, { seq })
   let first = 1
-  let last =
-    (getRow<{ seq: number | null }>(db, `SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0) + 1
+  let last = (db.row<{ seq: number | null }>(`SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0) + 1
   while (first < last) {
     const middle = Math.floor((first + last) / 2)
     const place = from(middle)

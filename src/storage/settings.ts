@@ -18,22 +18,21 @@ import type { LogicalClock } from '../system/logical-clock.ts'
 import { auditedUrl, recordedIfRoom, type Audit } from './audit.ts'
 import type { Db, Tx } from './database.ts'
 import { settings } from './schema.ts'
-import { getRow } from './statement.ts'
 import type { Writer } from './writer.ts'
 
-/** The settings of a running relay: read from memory, and a change is in effect once it is durable. */
+/** The settings of a running relay, read from memory. A change takes effect once it is durable. */
 export type Settings = {
   get<N extends SettingName>(name: N): SettingValues[N]
   list(): readonly Setting[]
-  /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
+  /** Throws if the setting doesn't exist, the value is invalid, or the environment locks it. */
   set(name: string, text: string, origin: Origin): Promise<Setting>
-  /** Makes durable, at a start, what follows from the data where nothing is stored. */
+  /** At the start, stores the first value of `opt_out`, which depends on the data. */
   keepFirst(): Promise<void>
   /** Calls `act` in the transaction that changes the setting. */
   onSet(name: SettingName, act: (tx: Tx) => void): void
 }
 
-/** Days in the setting `time_zone`. */
+/** Days in the time zone of the setting `time_zone`. */
 export function daysOf(settings: Pick<Settings, 'get'>): Days {
   return daysIn(() => settings.get('time_zone'))
 }
@@ -82,9 +81,9 @@ export function createSettings(tools: {
   }
 }
 
-/** A relay that was at work before there were opt-outs goes on as it did, and records them. */
+/** A relay that was in use before opt-outs existed only records them. */
 function firstOptOut(db: Db): SettingValues['opt_out'] {
-  const newest = getRow<{ seq: number | null }>(db, 'SELECT max(seq) AS seq FROM messages')
+  const newest = db.row<{ seq: number | null }>('SELECT max(seq) AS seq FROM messages')
   return newest?.seq ? 'record' : 'enforce'
 }
 
@@ -121,7 +120,7 @@ function readStored(db: Db): ReadonlyMap<SettingName, string> {
   return stored
 }
 
-/** A stored value that does not fit any more, written by another version, is as if it were not there. */
+/** The value in effect. A stored value of another version that is invalid now is ignored. */
 function valueOf<N extends SettingName>(
   name: N,
   stored: ReadonlyMap<SettingName, string>,

@@ -1,4 +1,4 @@
-// A verified copy of a database. It blocks its caller, so a running relay calls it in a Worker.
+// Makes a verified copy of a database. It blocks the thread, so a running relay calls it in a Worker.
 
 import type { Database } from 'bun:sqlite'
 import { chmodSync, rmSync, statSync } from 'node:fs'
@@ -10,9 +10,9 @@ import { isCorrupt, isDiskFull } from './sqlite-errors.ts'
 export type SnapshotOrder = {
   readonly from: string
   readonly to: string
-  /** Files that the copy takes along, by name: see `takeFiles`. */
+  /** Files stored in the copy: see `takeFiles`. */
   readonly files: readonly CarriedFile[]
-  /** The folder is the relay's own, and is made again if it was deleted while the relay runs. */
+  /** Set only for the relay's own folder, which is made again if it was deleted. */
   readonly makesFolder?: true
 }
 
@@ -24,21 +24,25 @@ export const BACKUP_FILES_TABLE =
 export type Snapshot = { readonly path: string; readonly sizeBytes: number }
 
 /**
- * Copies the database as it is at one moment, checks the copy, and gives it its name only when it is
- * whole and on disk.
+ * Copies the database as of one moment, checks the copy, and gives it its name only once it is complete and on
+ * disk.
  */
 export function takeSnapshot(order: SnapshotOrder): Snapshot {
   using source = openRaw(order.from, 'read')
   return snapshotOf(source, order)
 }
 
-/** The same, through a connection that is open already. */
+/** Like `takeSnapshot`, through an open connection. */
 export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>): Snapshot {
   const temporary = `${order.to}.new`
   rmSync(temporary, { force: true })
   try {
     copyInto(source, temporary)
-    checkCopy(temporary, order.files)
+    {
+      using copy = openRaw(temporary, 'write')
+      if (order.files.length > 0) carryFiles(copy, order.files)
+      requireIntegrity(copy)
+    }
     chmodSync(temporary, 0o600)
     flush(temporary)
     renameDurably(temporary, order.to)
@@ -48,13 +52,7 @@ export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>)
   return { path: order.to, sizeBytes: statSync(order.to).size }
 }
 
-function checkCopy(path: string, files: readonly CarriedFile[]): void {
-  using copy = openRaw(path, 'write')
-  if (files.length > 0) carryFiles(copy, files)
-  requireIntegrity(copy)
-}
-
-/** The database that is to be copied is damaged. */
+/** The database to copy is damaged. */
 export class SourceDamagedError extends Error {
   override readonly name = 'SourceDamagedError'
 }
@@ -72,7 +70,7 @@ function copyInto(source: Database, path: string): void {
   }
 }
 
-/** Throws where SQLite finds damage, or a row that points to none. */
+/** Throws if SQLite finds damage, or a row that points to a missing one. */
 export function requireIntegrity(database: Database): void {
   const found = database
     .query<{ integrity_check: string }, []>('PRAGMA integrity_check(3)')
@@ -86,7 +84,7 @@ export function requireIntegrity(database: Database): void {
   if (orphans > 0) throw new Error(`The file is damaged: ${orphans} rows point to nothing.`)
 }
 
-/** Takes the carried files out of a backup, and the table that held them. */
+/** Returns the files stored in a backup, and removes their table. */
 export function takeFiles(database: Database): readonly CarriedFile[] {
   const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'backup_files'").get()
   if (table === null) return []

@@ -16,7 +16,7 @@ export function listSnoozes(db: Db): ReadonlyMap<string, Snooze> {
   )
 }
 
-/** Keeps the snooze in the place of an earlier one. Those that are over by `now` are dropped. */
+/** Saves the snooze, replacing an earlier one of the finding, and deletes those that ended by `now`. */
 export function saveSnooze(tx: Tx, row: Snooze, now: Timestamp): void {
   tx.orm.insert(snoozes).values(row).onConflictDoUpdate({ target: snoozes.finding, set: row }).run()
   tx.orm.delete(snoozes).where(lte(snoozes.until, now)).run()

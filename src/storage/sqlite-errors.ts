@@ -1,40 +1,40 @@
-// Errors of SQLite, and what they mean to a caller who wanted to write.
+// Errors of SQLite, and the errors that callers get for them.
 
 import { RelayError } from '../domain/errors.ts'
 
-/** The work was not at fault: nothing could be written just then. */
+/** Nothing could be written just then; the work itself wasn't at fault. */
 export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError'
 }
 
-/** True where the disk, or the file's allowed size, is full. */
+/** True if the disk is full, or the file's size limit or quota is reached. */
 export function isDiskFull(error: unknown): boolean {
   return codesOf(error).some((code) => ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code))
 }
 
-/** True where the file is damaged, whatever the disk does. */
+/** True if the file itself is damaged. */
 export function isCorrupt(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(CORRUPT|NOTADB)/.test(code))
 }
 
-/** True where the file, or the disk under it, is damaged. */
+/** True if the file or the disk is damaged. */
 export function isDamage(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
 }
 
-/** The first code of an error and its causes; null where none has one. */
+/** The first code of an error and its causes, if any. */
 export function codeOf(error: unknown): string | null {
   return codesOf(error)[0] ?? null
 }
 
-/** The code of an error and those of its causes: drizzle wraps what SQLite throws. */
+/** The codes of an error and its causes: drizzle wraps SQLite's errors. */
 function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const code = 'code' in error ? [String(error.code)] : []
   return [...code, ...codesOf(error.cause)]
 }
 
-/** The refusal of a relay that must not go on: nothing was accepted. */
+/** The error of a relay that must stop: nothing was accepted. */
 export function relayStopping(cause: unknown): RelayError {
   const error = new RelayError('stopping', 'The relay is stopping: try again in a few seconds.', {
     retryAfterSeconds: 5,
@@ -43,7 +43,7 @@ export function relayStopping(cause: unknown): RelayError {
   return error
 }
 
-/** The refusal while nothing can be stored. */
+/** The error if the disk is full. */
 export function storageFull(
   cause?: unknown,
   message = 'The disk of the relay is full.',
@@ -55,7 +55,7 @@ export function storageFull(
 
 export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
 
-/** The error that an owner is shown for damage or a failing disk: which file, and what to do. */
+/** The error for damage or a failing disk; it names the file and what to do. */
 export function damageFound(place: DatabasePlace, cause: unknown): Error {
   const { database } = place
   const message = isCorrupt(cause)
@@ -64,7 +64,7 @@ export function damageFound(place: DatabasePlace, cause: unknown): Error {
   return new Error(message, { cause })
 }
 
-/** The way to bring a database back: the end of a sentence. */
+/** A way to get a database back; the end of a sentence. */
 export function wayBack({ backups }: Pick<DatabasePlace, 'backups'>): string {
   const where = backups === undefined ? '' : ` (backups: ${backups})`
   return `restore a backup with "hookline restore FILE"${where}`

@@ -1,69 +1,52 @@
-import type { Changes, Statement } from 'bun:sqlite'
+import type { Changes, Database, Statement } from 'bun:sqlite'
 
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { LineLimit } from '../domain/routing.ts'
-import type { Db, Tx } from './database.ts'
 
-// SQLite prepares a statement again, at ten times the cost of running it, whenever a value is bound that
-// might change its plan: one that is compared on a table with partial indexes, or a LIMIT (measured
-// with SQLite 3.54: 3 µs in place of 0.2). Behind a unary plus it may not look at the value, so hot
-// queries write their parameters as `+$name`.
-
-/**
- * A statement that is prepared once for each connection: `prepared(make)(db)` gives it. Preparing is
- * four times the cost of running (measured with drizzle-orm 0.45).
- */
-export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
-  const known = new WeakMap<object, P>()
-  return (db) => {
-    const found = known.get(db.sqlite)
-    if (found !== undefined) return found
-    const made = make(db)
-    known.set(db.sqlite, made)
-    return made
-  }
-}
+// SQLite prepares a statement again whenever a bound value might change its plan: a value compared on a table
+// with partial indexes, or a LIMIT. That costs ten times as much as running it (measured with SQLite 3.54:
+// 3 µs instead of 0.2). SQLite doesn't look at a value behind a unary plus, so hot queries write `+$name`.
 
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
-/** A raw statement, prepared once for each connection. */
-export function statement<Row = null>(sql: string): (db: Db) => Statement<Row, [Values]> {
-  return (db) => prepare<Row>(db, sql)
+/** The values that aren't undefined. */
+export function given(values: Readonly<Record<string, Values[string] | undefined>>): Values {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }
 
-type Statements = Map<string, Statement<unknown, [Values]>>
-
-const statementsOf = prepared((): Statements => new Map())
-
-function prepare<Row>(db: Db, sql: string): Statement<Row, [Values]> {
-  const statements = statementsOf(db)
-  const found = statements.get(sql) ?? db.sqlite.prepare<unknown, [Values]>(sql)
-  statements.set(sql, found)
-  return found as Statement<Row, [Values]> // The caller knows the columns of its query.
+/* oxlint-disable typescript/no-unnecessary-type-parameters -- As Bun's `query` has it. */
+/** Raw queries. A statement is kept by its text, so the text must be the same in every call: pass values by name. */
+export type Queries = {
+  row<Row>(sql: string, values?: Values): Row | null
+  rows<Row>(sql: string, values?: Values): readonly Row[]
+  /** Reads rows as far as the caller iterates; meanwhile nothing else may run the same query. */
+  each<Row>(sql: string, values?: Values): Iterable<Row>
 }
+/* oxlint-enable typescript/no-unnecessary-type-parameters */
 
-// Queries by their text, which is the same for every call: values go by name.
+export type Execute = (sql: string, values?: Values) => Changes
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
-export function getRow<Row>(db: Db, sql: string, values: Values = {}): Row | null {
-  return prepare<Row>(db, sql).get(values)
-}
-
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As Bun's `query` has it.
-export function getRows<Row>(db: Db, sql: string, values: Values = {}): readonly Row[] {
-  return prepare<Row>(db, sql).all(values)
-}
-
-/** Read as far as its caller goes on; nothing else may run the same query meanwhile. */
-export function eachRow<Row>(db: Db, sql: string, values: Values = {}): Iterable<Row> {
-  return prepare<Row>(db, sql).iterate(values)
-}
-
-export function execute(tx: Tx, sql: string, values: Values = {}): Changes {
-  return prepare(tx, sql).run(values)
+/** Prepares each statement once: that costs four times as much as running it. */
+export function statementsOf(sqlite: Database): Queries & { readonly execute: Execute } {
+  // A row is `never` here: only the caller knows the columns of its query.
+  const statements = new Map<string, Statement<never, [Values]>>()
+  const prepared = (sql: string) => {
+    const statement = statements.get(sql) ?? sqlite.prepare<never, [Values]>(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  return {
+    row: (sql, values = {}) => prepared(sql).get(values),
+    rows: (sql, values = {}) => prepared(sql).all(values),
+    each: (sql, values = {}) => prepared(sql).iterate(values),
+    execute: (sql, values = {}) => prepared(sql).run(values),
+  }
 }
 
 /** A row of a table as a raw statement gives it. */
@@ -71,7 +54,7 @@ export type RawRow<T extends SQLiteTable> = {
   readonly [K in keyof T['$inferSelect']]: RawValue<T['$inferSelect'][K]>
 }
 
-/** SQLite has 0 and 1 for a boolean, and text for JSON. */
+/** SQLite stores a boolean as 0 or 1, and JSON as text. */
 type RawValue<V> = V extends boolean
   ? 0 | 1
   : V extends string | number | Uint8Array
@@ -82,7 +65,7 @@ type RawValue<V> = V extends boolean
 
 type Key<T extends SQLiteTable> = keyof T['$inferSelect'] & string
 
-/** The schema's names of a table's columns, without those of `except`. */
+/** The schema's names of a table's columns, except some. */
 export function columnsOf<T extends SQLiteTable>(
   table: T,
   except: readonly Key<T>[] = [],
@@ -91,7 +74,7 @@ export function columnsOf<T extends SQLiteTable>(
   return names.filter((name) => !except.includes(name))
 }
 
-/** `m.due_at AS dueAt, …`: columns for a SELECT, under the schema's names; `prefix` is `m.` here. */
+/** `m.due_at AS dueAt, …`: columns for a SELECT; `prefix` is `m.` here. */
 export function selected<T extends SQLiteTable>(
   table: T,
   names: readonly Key<T>[] = columnsOf(table),
@@ -100,7 +83,7 @@ export function selected<T extends SQLiteTable>(
   return names.map((name) => `${prefix}"${sqlName(table, name)}" AS "${name}"`).join(', ')
 }
 
-/** `(due_at, …) VALUES ($dueAt, …)`: columns for an INSERT, each from the parameter of its name or as `computed`. */
+/** `(due_at, …) VALUES ($dueAt, …)`: columns for an INSERT, from the parameter of that name or from `computed`. */
 export function inserted<T extends SQLiteTable>(
   table: T,
   names: readonly Key<T>[] = columnsOf(table),
@@ -111,7 +94,7 @@ export function inserted<T extends SQLiteTable>(
   return `(${columns.join(', ')}) VALUES (${values.join(', ')})`
 }
 
-/** `due_at = $dueAt, …`: columns for an UPDATE, each from the parameter of its name. */
+/** `due_at = $dueAt, …`: columns for an UPDATE, from the parameter of that name. */
 export function assigned<T extends SQLiteTable>(table: T, names: readonly Key<T>[]): string {
   return names.map((name) => `"${sqlName(table, name)}" = $${name}`).join(', ')
 }
@@ -122,23 +105,23 @@ function sqlName(table: SQLiteTable, name: string): string {
   return column.name
 }
 
-/** Names for a test by `instr`, which scans no table, each with a space behind it. */
+/** Names, each followed by a space, for a test by `instr`, which scans no table. */
 export function namesIn(names: readonly string[]): string {
   return names.map((name) => `${name} `).join('')
 }
 
-// A message's row has the numbers of its line and its conversation, so that its indexes are small; the
-// rest of the program knows both by their ids. These parts of queries lead from one to the other.
+// A message's row has the `seq` of its line and conversation, so that its indexes are small; everything else
+// uses their ids. These parts of queries convert between them.
 
-/** The ids, in a query of `messages`. */
+/** Ids of the line and conversation, in a query of `messages`. */
 export const LINE_ID = '(SELECT l.id FROM lines l WHERE l.seq = line_seq)'
 export const CONVERSATION_ID = '(SELECT c.id FROM conversations c WHERE c.seq = conversation_seq)'
 
-/** The numbers of `$lineId` and `$conversationId`; NULL, which equals nothing, where there is none. */
+/** The `seq` of `$lineId` and `$conversationId`; NULL, which equals nothing, if there is none. */
 export const LINE_SEQ = '(SELECT l.seq FROM lines l WHERE l.id = $lineId)'
 export const CONVERSATION_SEQ = '(SELECT c.seq FROM conversations c WHERE c.id = $conversationId)'
 
-/** The numbers of the lines `$lineIds`, which is what `limitValue` makes of a limit. */
+/** The `seq` of each of the lines `$lineIds`, a JSON list made by `limitValue`. */
 export const LINE_SEQS =
   '(SELECT l.seq FROM lines l WHERE l.id IN (SELECT value FROM json_each($lineIds)))'
 
@@ -146,7 +129,7 @@ export function limitValue(limit: LineLimit): string | null {
   return limit && JSON.stringify(limit)
 }
 
-/** True of a row whose `column` has the id of one of the lines, without a scan; of every row without a limit. */
+/** SQL: whether `column` is the id of one of `$lineIds`, or there is no limit. Needs no scan. */
 export function isOfLines(column: string): string {
   return `(+$lineIds IS NULL OR instr(+$lineIds, '"' || ${column} || '"') > 0)`
 }

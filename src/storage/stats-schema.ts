@@ -1,5 +1,5 @@
-// The tables of figures. A quarter is a number of quarter hours since 1970: every time zone is a multiple of
-// them away from UTC, so that the days of any zone are sums of quarters.
+// The tables of figures. A quarter is a number of quarter hours since 1970. Every time zone is a multiple of
+// quarter hours from UTC, so the days of any zone are sums of quarters.
 
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
@@ -10,7 +10,7 @@ const count = (name: string) => integer(name).notNull()
 
 /**
  * Messages of a line by the quarter in which they were recorded and by their outcome so far. Triggers on
- * `messages` keep it in the very statement that changes a message; the initial migration makes them.
+ * `messages`, made by the initial migration, update it with each change of a message.
  */
 export const messageQuarters = sqliteTable(
   'message_quarters',
@@ -21,7 +21,7 @@ export const messageQuarters = sqliteTable(
     received: count('received'),
     failed: count('failed'),
     uncertain: count('uncertain'),
-    /** Sent messages that the relay accepted, their time in all, and those sent in so many milliseconds. */
+    /** Sent messages that the relay accepted, their total time, and the numbers sent within so many milliseconds. */
     timed: count('timed'),
     timedMs: count('timed_ms'),
     ms1000: count('ms_1000'),
@@ -32,7 +32,7 @@ export const messageQuarters = sqliteTable(
   (t) => [primaryKey({ columns: [t.quarter, t.lineSeq] })],
 )
 
-/** Attempts of a webhook by the quarter in which they began, with those that took so many milliseconds. */
+/** Attempts of a webhook by the quarter in which they began; `ms…` count those within so many milliseconds. */
 export const webhookQuarters = sqliteTable(
   'webhook_quarters',
   {
@@ -52,21 +52,21 @@ export const webhookQuarters = sqliteTable(
   ],
 )
 
-/** Changes of a line between online, where `reason` is null, and the reasons for being offline. */
+/** Changes of a line's state; `reason` is why it is offline, null if it is online. */
 export const lineStates = sqliteTable(
   'line_states',
   { lineSeq: count('line_seq'), at: at('at').notNull(), reason: text('reason') },
   (t) => [primaryKey({ columns: [t.lineSeq, t.at] }), checkName('reason')],
 )
 
-/** Runs of the relay; where `stopped_at` is null it ended soon after `alive_at`, or goes on. */
+/** Runs of the relay. If `stopped_at` is null, it crashed soon after `alive_at`, or still runs. */
 export const relayRuns = sqliteTable('relay_runs', {
   startedAt: at('started_at').primaryKey(),
   aliveAt: at('alive_at').notNull(),
   stoppedAt: at('stopped_at'),
 })
 
-/** Messages and deliveries that waited at a time. */
+/** The numbers of messages and deliveries that waited at a time. */
 export const queueSamples = sqliteTable('queue_samples', {
   at: at('at').primaryKey(),
   messages: count('messages'),

@@ -1,4 +1,4 @@
-// The tables of events on their way out: see `schema.ts` for the rules.
+// The tables of webhooks, events and deliveries; `schema.ts` has the rules.
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -30,14 +30,14 @@ export const webhooks = sqliteTable(
     events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
     isActive: flag('is_active').notNull(),
     description: text('description'),
-    /** Its payloads have links to files that need no key. */
+    /** True if payloads contain links to files that need no key. */
     attachmentLinks: flag('attachment_links').notNull().default(false),
-    /** The only lines whose events it gets; null for all. */
+    /** The lines whose events it gets; null for all. */
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
-    /** A key without the scope for private addresses gave its address. */
+    /** True if its URL was set by a key without the scope for private addresses. */
     isPublicOnly: flag('is_public_only').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
-    /** When its user paused it; null for any other, and after a pause by an earlier version. */
+    /** The time when its user paused it; null if not paused, or paused by an earlier version. */
     pausedAt: at('paused_at'),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
@@ -57,7 +57,7 @@ export const webhooks = sqliteTable(
   ],
 )
 
-/** Signing secrets, sealed with `secret.key`; a retired one signs too for 24 hours. */
+/** Signing secrets, sealed with `secret.key`. A retired secret also signs for 24 hours. */
 export const webhookSecrets = sqliteTable(
   'webhook_secrets',
   {
@@ -74,8 +74,8 @@ export const webhookSecrets = sqliteTable(
 )
 
 /**
- * Every event that was published, each kind once for each message. `body` is the very bytes that are
- * signed; null as long as no webhook is to get the event, because its message can still give them.
+ * Every published event, each kind once per message. `body` has the exact bytes that are signed; it is null
+ * while no webhook needs the event, because it can still be made from the message.
  */
 export const events = sqliteTable(
   'events',
@@ -107,13 +107,13 @@ export const deliveries = sqliteTable(
     event: text('event').$type<EventName>().notNull(),
     conversationId: text('conversation_id').$type<ConversationId>(),
     status: text('status').$type<DeliveryStatus>().notNull(),
-    /** Every try; and those of its own schedule, which alone use it up. */
+    /** All attempts, and those of the schedule; only the latter use it up. */
     attemptCount: integer('attempt_count').notNull().default(0),
     scheduledCount: integer('scheduled_count').notNull().default(0),
     nextAttemptAt: at('next_attempt_at'),
-    /** The time at which a caller asked for an attempt out of turn; null once it was made. */
+    /** The time when a caller asked for an extra attempt; null once that was made. */
     requestedAt: at('requested_at'),
-    /** The time at which a replay or a retry queued it; equals `created_at` where the replay made it. */
+    /** The time when a replay or a retry queued it; equals `created_at` if the replay made it. */
     replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
@@ -140,7 +140,7 @@ export const deliveries = sqliteTable(
   ],
 )
 
-/** One HTTP try each; they go with their delivery. */
+/** HTTP attempts; they are deleted with their delivery. */
 export const attempts = sqliteTable(
   'attempts',
   {
@@ -154,7 +154,7 @@ export const attempts = sqliteTable(
     statusCode: integer('status_code'),
     error: text('error'),
     responseExcerpt: text('response_excerpt'),
-    /** It went to a private address: keys are not shown the answer. */
+    /** True if it went to a private address: keys don't see the answer. */
     isPrivateTarget: flag('is_private_target').notNull(),
   },
   (t) => [

@@ -10,7 +10,7 @@ type Row = Readonly<typeof webhooks.$inferSelect>
 
 export type Webhook = Omit<Row, 'seq' | 'deletedAt' | keyof Breaker>
 
-/** A webhook with the breaker of its receiver. */
+/** A webhook with the state of its circuit breaker. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
 
 export type WebhookChanges = Partial<Omit<Webhook, 'id' | 'createdBy' | 'createdAt'>> &
@@ -24,7 +24,7 @@ export function insertWebhook(tx: Tx, webhook: Webhook): StoredWebhook {
   return { ...webhook, seq: row.seq, breaker: CLOSED }
 }
 
-/** The webhook, unless it is unknown or deleted. */
+/** The webhook; null if it is unknown or deleted. */
 export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   const row = db.orm
     .select()
@@ -39,7 +39,7 @@ export function countWebhooks(db: Db): number {
   return counted.get()?.count ?? 0
 }
 
-/** Webhooks that are not deleted, newest first, those before `before` where it is given. */
+/** Webhooks that aren't deleted, newest first; `before` is the cursor's seq. */
 export function listWebhooks(db: Db, limit: number, before: number | null): StoredWebhook[] {
   const older = before === null ? undefined : lt(webhooks.seq, before)
   const rows = db.orm
@@ -68,8 +68,8 @@ export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): v
 }
 
 /**
- * Saves the breaker, and deactivates the webhook where `disable` has a reason. Does nothing when the
- * webhook was changed since `version`, its `updatedAt`: then the breaker is that of an older state.
+ * Saves the breaker, and deactivates the webhook if `disable` is set. Does nothing and returns false if the
+ * webhook was changed since `version` (its `updatedAt`), because the breaker is of an older state then.
  */
 export function saveBreaker(
   tx: Tx,
@@ -104,7 +104,7 @@ function storedWebhook(row: Row): StoredWebhook {
   return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, probeAt, goneAt } }
 }
 
-/** A signing secret, sealed. A retired one signs beside its successors for a while. */
+/** A sealed signing secret. A retired one still signs for a while, together with its successors. */
 type StoredSecret = typeof webhookSecrets.$inferSelect
 
 export function insertSecret(

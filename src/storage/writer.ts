@@ -3,7 +3,7 @@ import type { Db, Tx } from './database.ts'
 import { LostFileError, TakenOverError, type Guard } from './guard.ts'
 import { isDiskFull, NotWrittenError, relayStopping, storageFull } from './sqlite-errors.ts'
 
-/** A synchronous work: a promise would be committed before it ends, so its type is refused. */
+/** A synchronous work. The type refuses a promise, because it would be committed before it ends. */
 export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
 
 type Waiting = {
@@ -18,14 +18,14 @@ type Changes = Pick<ChangeFeed, 'isWatched' | 'publish'>
 
 const NO_FEED: Changes = { isWatched: false, publish() {} }
 
-/** Works that share a commit at most. */
+/** Most works that share a commit. */
 const GROUP_MAX = 512
 const GATHER_TURNS_MAX = 8
 
 /**
- * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, in the order
- * of arrival, each in its savepoint: one that throws undoes itself only. Every promise settles after the
- * commit, so one flush of the disk serves many requests at full durability.
+ * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, in the order of
+ * arrival. Each runs in a savepoint, so one that throws undoes only itself. Every promise settles after the
+ * commit, so one flush of the disk makes many requests durable.
  */
 export class Writer {
   readonly #control: ReturnType<typeof prepareControl>
@@ -37,12 +37,12 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
-  /** The reason why nothing is written any more. */
+  /** The reason why nothing is written anymore. */
   #refusal: Error | null = null
 
   /**
-   * `onFatal` is called for data that are lost or another process's, and for faults of ours: the process
-   * must not go on. `onDiskFull` is called for each write that met a full disk.
+   * `onFatal` is called if the data are lost or another process took them over, and for faults of our own:
+   * the process must end. `onDiskFull` is called for each write that failed because the disk is full.
    */
   constructor(
     db: Db,
@@ -59,8 +59,8 @@ export class Writer {
   }
 
   /**
-   * Runs `work` in a transaction and resolves with its value once that is durable. Rejects, with
-   * nothing of `work` kept, when it throws or the commit fails.
+   * Runs `work` in a transaction and resolves with its value once that is durable. If it throws or the
+   * commit fails, rejects and keeps nothing of `work`.
    */
   write<T>(work: Work<T>): Promise<T> {
     if (this.#refusal !== null) return Promise.reject(this.#refusal)
@@ -70,18 +70,18 @@ export class Writer {
     return promise
   }
 
-  /** Calls `act` after the commit of the running work; never when that work is rolled back. */
+  /** Calls `act` after the commit of the running work, unless that work is rolled back. */
   afterCommit(act: () => void): void {
     this.#afterCommit.push(act)
   }
 
-  /** Commits what waits and refuses what comes later. */
+  /** Commits waiting works and refuses later ones. */
   close(): void {
     while (this.#waiting.length > 0) this.#commitGroup()
     this.#refusal = new NotWrittenError('The writer is closed.')
   }
 
-  /** Refuses what waits and what comes later: the process ends, and must write nothing more. */
+  /** Refuses waiting and later works: the process ends and must not write anymore. */
   abandon(cause: unknown): void {
     const refusal = relayStopping(cause)
     this.#refusal = refusal
@@ -95,8 +95,8 @@ export class Writer {
   }
 
   /**
-   * A work that came alone is committed at once. Where others joined it, more are under way: as long as
-   * each turn of the event loop brings some, their flush is worth more than that turn.
+   * Commits a single work at once. If others joined it, more are probably coming: as long as each turn of
+   * the event loop brings some, sharing a flush is worth the wait of a turn.
    */
   #gather(known: number, turns: number): void {
     const { length } = this.#waiting
@@ -130,7 +130,7 @@ export class Writer {
     if (changes !== null) this.#changes.publish(changes)
   }
 
-  /** Runs one work in its savepoint; throws where SQLite rolled back the whole group by itself. */
+  /** Runs one work in its savepoint; throws if SQLite itself rolled back the whole group. */
   #runOne({ work, resolve, reject }: Waiting): Settle {
     const before = { acts: this.#afterCommit.length, changes: this.#tx.changes?.length ?? 0 }
     this.#control.savepoint.run()
@@ -155,7 +155,7 @@ export class Writer {
     throw new NotWrittenError('SQLite rolled the whole transaction back.', { cause })
   }
 
-  /** Nothing of the group is kept, and every promise of it rejects. */
+  /** Rolls the group back and rejects all its promises. */
   #undoGroup(group: readonly Waiting[], error: unknown): void {
     const isUndone = this.#control.isOpen()
     if (isUndone) {
@@ -172,7 +172,7 @@ export class Writer {
     if (isLost) this.#onFatal(error)
   }
 
-  /** No work is to blame for what follows a commit: a fault there is ours, and must not pass unseen. */
+  /** An error after the commit is no work's fault, so it is fatal rather than a rejection. */
   #perform(act: () => void): void {
     try {
       act()

@@ -1,6 +1,6 @@
-// Property lists in Apple's binary form, as phones speak it and Messages stores it. Who wrote one is not
-// trusted: nothing is read without bounds, and no error quotes a list. The package @parseaple/bplist 1.0.1 has
-// no bounds: a list of 200 bytes, whose arrays name the next one twice, keeps it busy without end.
+// Reads Apple's binary property lists, which phones send and Messages stores. Their authors aren't trusted: all
+// reading has bounds, and no error quotes a list. Not the package @parseaple/bplist 1.0.1, because it has no
+// bounds: a list of 200 bytes whose arrays each name the next one twice keeps it busy endlessly.
 
 export type PropertyValue =
   | string
@@ -12,13 +12,13 @@ export type PropertyValue =
 
 export type PropertyDictionary = { readonly [key: string]: PropertyValue }
 
-/** The bytes are no property list, or one beyond the bounds. Its message quotes nothing of them. */
+/** The bytes aren't a property list, or exceed the bounds. The message quotes nothing of them. */
 export class PropertyListError extends Error {
   override readonly name = 'PropertyListError'
 }
 
 const BYTES_MAX = 16_777_216
-/** Far deeper than anything that Apple's programs write. */
+/** The deepest nesting; far deeper than anything that Apple's programs write. */
 export const DEPTH_MAX = 32
 const MAGIC = 'bplist'
 
@@ -27,9 +27,8 @@ export function isBinaryPropertyList(bytes: Uint8Array): boolean {
 }
 
 /**
- * The value that `bytes` hold; null for a date or a null. Whole numbers beyond 2^53 are rounded; dates, and
- * nulls, are left out. Throws a `PropertyListError` for more than 16 MiB, for more than 32 levels, and for
- * what is damaged.
+ * The value in `bytes`; null for a date or a null. Integers beyond 2^53 are rounded; dates and nulls inside are
+ * left out. Throws a `PropertyListError` for more than 16 MiB or 32 levels, and for damaged bytes.
  */
 export function readBinaryPropertyList(bytes: Uint8Array): PropertyValue | null {
   if (bytes.byteLength > BYTES_MAX) throw new PropertyListError('A property list is too long')
@@ -42,7 +41,7 @@ export function isDictionary(value: PropertyValue): value is PropertyDictionary 
 
 type Given = PropertyValue | null | undefined
 
-/** The value as one of its types; null where it is of another. */
+/** Each of these returns the value if it has that type, else null. */
 export function dictionaryOf(value: Given): PropertyDictionary | null {
   return value != null && isDictionary(value) ? value : null
 }
@@ -66,18 +65,18 @@ export function bytesOf(value: Given): Uint8Array | null {
 const MAGIC_BYTES = 8
 const TRAILER_BYTES = 32
 const OBJECTS_MAX = 20_000
-/** Bounds the size of all values once they are read, each counted as often as it is referred to. */
+/** Limits the size of all values, each counted as often as it is referred to. */
 const COST_MAX = 16_777_216
 const COST_EACH = 128
 
-/** Kinds of objects, by the upper half of their first byte. */
+/** Object types, in the upper half of the first byte. */
 const INTEGER = 0x1
 const DATA = 0x4
 const COUNT_FOLLOWS = 0xf
 
 /**
- * Reads the binary form (CFBinaryPList.c of Apple's CoreFoundation). A few bytes of it can name a value that
- * contains itself, or one that is a thousand times in each of a thousand others.
+ * Reads the binary form (CFBinaryPList.c of Apple's CoreFoundation). A few bytes can describe a value that contains
+ * itself, or that is contained a thousand times in each of a thousand others.
  */
 class BinaryReader {
   readonly #bytes: Buffer
@@ -150,14 +149,14 @@ class BinaryReader {
     })
   }
 
-  /** The count of an object: in the marker itself, or in a whole number that follows it. */
+  /** The count of an object: in the marker itself, or in an integer that follows it. */
   #countOf(offset: number, marker: number): { readonly from: number; readonly count: number } {
     const isCounted = marker >> 4 >= DATA
     if (!isCounted || (marker & 0xf) !== COUNT_FOLLOWS) {
       return { from: offset + 1, count: marker & 0xf }
     }
     const head = this.#content(offset + 1, 1).readUInt8()
-    // Up to four bytes: no count of a list within the bounds needs more.
+    // Up to four bytes: no count within the bounds needs more.
     assertBinary(head >> 4 === INTEGER && (head & 0xf) <= 2)
     const width = 2 ** (head & 0xf)
     const count = this.#content(offset + 2, width).readUIntBE(0, width)
@@ -172,12 +171,12 @@ class BinaryReader {
 }
 
 function simpleValue(marker: number): boolean | null {
-  // False, true, null, and the byte that only fills.
+  // False, true, null, and the fill byte.
   assertBinary([0x08, 0x09, 0x00, 0x0f].includes(marker))
   return marker === 0x08 || marker === 0x09 ? marker === 0x09 : null
 }
 
-/** Of eight bytes or more it is signed; sixteen are for what exceeds the largest signed one. */
+/** Integers of eight bytes are signed; those of sixteen exceed the largest signed one. */
 function integerIn(content: Buffer): number {
   if (content.length === 16) return Number(content.readBigUInt64BE(8))
   return content.length === 8
@@ -190,7 +189,7 @@ function realIn(content: Buffer): number {
   return content.length === 4 ? content.readFloatBE() : content.readDoubleBE()
 }
 
-/** The keys come first, and then their values. */
+/** All keys come first, then all values. */
 function dictionaryIn(objects: readonly (PropertyValue | null)[]): PropertyDictionary {
   const values = objects.slice(objects.length / 2)
   const pairs = values.flatMap((value, index) => {

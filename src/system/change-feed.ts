@@ -1,5 +1,5 @@
-// Recent changes, for pages that watch. A change names the thing, never its content:
-// who wants to know reads the thing again.
+// Recent changes, for open dashboards. A change names the thing, never its content: the watcher reads the thing
+// again.
 
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
@@ -22,26 +22,26 @@ export type Change = {
     | 'box'
     | 'inbox'
   readonly id: string
-  /** For a message: the conversation that shows it. */
+  /** The conversation that shows it, for a message. */
   readonly conversationId?: string | undefined
 }
 
-/** A change, and the position that a watcher has reached with it. */
+/** A change, and the position of a watcher after it. */
 export type PublishedChange = { readonly change: Change; readonly position: string }
 
-/** Changes of one thing within this time are one. */
+/** Changes of one thing within this time become one. */
 const GATHER_MS = 100
-/** More of them at once become one change, read everything afresh, and such a rush is released more slowly. */
+/** If more changes come at once, watchers must read everything again, and the next changes come more slowly. */
 const GATHERED_MAX = 1_000
 const RUSH_GATHER_MS = 1_000
 const KEPT_MAX = 10_000
-/** The time for which changes are still recorded when the last watcher is gone: it may come back. */
+/** The time for which changes are recorded after the last watcher left, because it may come back. */
 const LINGER_MS = 60_000
 const EPOCH_BYTES = 6
 
 /**
- * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch is another one after
- * each start, and after each gap in which nobody watched and so nothing was taken down.
+ * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch changes at each start, and
+ * after each gap in which nobody watched and so nothing was recorded.
  */
 export class ChangeFeed {
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class ChangeFeed {
   readonly #gathered = new Map<string, Change>()
   /** Empty until the first watcher. */
   #epoch = ''
-  /** The changes up to number `#last`, at least as many as `since` gives again. */
+  /** The changes up to number `#last`, at least as many as `since` can return. */
   #kept: Change[] = []
   #last = 0
   #isWatched = false
@@ -62,7 +62,7 @@ export class ChangeFeed {
     this.#random = tools.random
   }
 
-  /** True while changes are recorded: asked on hot paths, which do nothing else then. */
+  /** True if changes are recorded; hot paths skip their work if not. */
   get isWatched(): boolean {
     return this.#isWatched
   }
@@ -71,7 +71,7 @@ export class ChangeFeed {
     return this.#signals.size
   }
 
-  /** The position of a watcher who has read everything just now. */
+  /** The position of a watcher that has read everything now. */
   get position(): string {
     return this.#positionAt(this.#last)
   }
@@ -91,7 +91,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Takes changes down; does nothing while nobody watches. */
+  /** Records changes, if anybody watches. */
   publish(changes: readonly Change[]): void {
     if (!this.#isWatched || changes.length === 0) return
     if (this.#gathered.size === 0) {
@@ -100,7 +100,7 @@ export class ChangeFeed {
     for (const change of changes) this.#gathered.set(`${change.what} ${change.id}`, change)
   }
 
-  /** Changes after `position`, oldest first; null where all must be read afresh. */
+  /** Changes after `position`, oldest first; null if everything must be read again. */
   since(position: string): readonly PublishedChange[] | null {
     const [epoch, number = ''] = position.split('-')
     if (epoch !== this.#epoch || !/^[0-9]{1,15}$/.test(number)) return null
@@ -123,7 +123,7 @@ export class ChangeFeed {
   #keep(changes: readonly Change[]): void {
     this.#kept.push(...changes)
     this.#last += changes.length
-    // Now and then, not each time: what is cut off here is a copy of all the rest.
+    // Only now and then, because `slice` copies all the rest.
     if (this.#kept.length > 2 * KEPT_MAX) this.#kept = this.#kept.slice(-KEPT_MAX)
   }
 

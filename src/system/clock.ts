@@ -6,15 +6,15 @@ export type Clock = {
   now(): number
   /** Milliseconds since an arbitrary moment; never steps back. */
   monotonic(): number
-  /** Milliseconds since the machine started, its sleep included; in whole seconds. */
+  /** Milliseconds since the machine started, including sleep; accurate to the second. */
   uptime(): number
-  /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
+  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** Calls `act` once after `ms`; returns a cancel function, which is cheaper than a signal. */
   after(ms: number, act: () => void): () => void
 }
 
-/** Work that need not be done at once leaves others their turn after this time. */
+/** Long work yields to the event loop after this time. */
 export const SLICE_MS = 10
 
 export const NEVER: AbortSignal = new AbortController().signal
@@ -42,7 +42,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** An abort signal that fires after `ms` on `clock`, or with `signal`; `clear` lets go of the timer. */
+/** An abort signal that fires after `ms` on `clock`, or with `signal`; `clear` cancels the timer. */
 export function deadline(
   clock: Clock,
   ms: number,
@@ -62,7 +62,7 @@ export function deadline(
 
 const knownFollowers = new WeakMap<AbortSignal, Set<AbortController>>()
 
-/** Controllers that abort with `signal`, through one listener: each listener of a signal is costly. */
+/** Controllers that abort with `signal`, through a single listener, because each listener is costly. */
 function followersOf(signal: AbortSignal): Set<AbortController> {
   const known = knownFollowers.get(signal)
   if (known !== undefined) return known
@@ -79,7 +79,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The items of a long work: others have their turn whenever a slice of time is over. */
+/** Iterates the items of a long work, and yields to the event loop after each slice of time. */
 export async function* inSlices<T>(
   items: Iterable<T>,
   clock: Pick<Clock, 'monotonic'>,
@@ -102,7 +102,7 @@ export function whenAborted(signal: AbortSignal): Promise<null> {
   })
 }
 
-/** Value of `promise`; `otherwise` where it takes longer than `ms` or rejects. */
+/** The value of `promise`, or `otherwise` if it takes longer than `ms` or rejects. */
 export async function withTimeout<T, O>(
   clock: Clock,
   ms: number,

@@ -1,54 +1,54 @@
-// The time that the relay goes by. A wall clock can be set, and a box without a battery for it starts
-// with a wrong one; a monotonic clock has no date. The rules that join them:
+// The relay's clock. A wall clock can be set, and is wrong at the start of a machine without a clock battery;
+// a monotonic clock has no date. These rules combine them:
 //
-// - Age counts only time that the monotonic clock saw pass, time asleep, and time off.
-// - The wall clock is followed if it moves by less than a minute more than the monotonic one, if it steps
-//   back, and if it returns within an hour from a step back. Anything else needs a confirmation: the wall
-//   clock is still there after an hour in which it ran as fast as the monotonic clock and was not set.
-// - A jump forward while the relay runs is in doubt for that hour: time goes on as if it had not been, so
-//   no timestamp is in the future. Then the relay dates by the new time, and the jump is kept as a span
-//   in which nothing grew older: nothing grows old at once, then or later.
-// - A start has no monotonic clock of before, so the database keeps the newest time. What the wall
-//   clock is ahead of it at a start is time off: up to an hour counts at once; up to 30 days moves the date at once but
-//   counts only after the hour; more waits for the hour entirely. Until then a message that could be too
-//   old to be sent, with the time off, is held back: neither sent nor expired.
-// - A clock that starts behind the kept time is in doubt for the hour too: time goes on from the kept
-//   time. Where the clock is set right meanwhile, the difference is time off.
+// - Age counts only time that passed on the monotonic clock, time asleep, and time off.
+// - The wall clock is followed if it gains less than a minute on the monotonic one, if it is set back, and if
+//   it returns within an hour after it was set back. Any other change must be confirmed: for an hour the wall
+//   clock has to run as fast as the monotonic clock and must not be set.
+// - A jump forward while the relay runs is in doubt for that hour: time goes on as if it hadn't happened, so
+//   no timestamp is in the future. After that the relay uses the new time, and keeps the jump as a span in
+//   which nothing aged, so that nothing becomes old all at once.
+// - The monotonic clock doesn't survive a restart, so the database keeps the newest time. At a start, time off
+//   is how far the wall clock is ahead of it. Up to an hour counts at once. Up to 30 days moves the date at once
+//   but counts as age only after the hour; more waits for the hour entirely. Until then, messages that could
+//   be too old to be sent if the time off counts are held: neither sent nor expired.
+// - A clock that starts behind the kept time is in doubt for the hour too: time goes on from the kept time. If
+//   the clock is set right meanwhile, the difference is time off.
 //
-// Timestamps never go back, so that nothing is reordered. Where they are ahead by more than a day and the
-// wall clock was steady for an hour, the earlier wall clock was the wrong one, and they come back.
+// Timestamps never go back, so that nothing is reordered. Only if they are ahead by more than a day and the wall
+// clock was steady for an hour, the earlier wall clock was wrong, and they come back.
 //
-// Not detected: a jump in the half minute before the process ends is time off to the next one; and a
-// clock that starts wrong and stays so for an hour is believed.
+// Not detected: a jump in the last half minute of the process counts as time off at the next start, and a clock
+// that starts wrong and stays so for an hour is believed.
 
 import { HOUR_MS } from '../domain/time.ts'
 import type { Clock } from './clock.ts'
 
-/** The two dates of a message that waits, in milliseconds since 1970. */
+/** The two dates of a waiting message, in milliseconds since 1970. */
 type Waiting = { readonly createdAt: number; readonly waitsFrom: number }
 
 type Span = { readonly from: number; readonly to: number }
 
-/** State that outlives the process. */
+/** The state kept over restarts. */
 export type ClockMemory = {
-  /** Newest time of the relay. */
+  /** The newest time of the relay. */
   readonly at: number
-  /** Lead of the wall clock by a jump that is still in doubt. */
+  /** Milliseconds by which the wall clock is ahead after a jump that is still in doubt. */
   readonly aheadMs: number
   /** Confirmed jumps, oldest first. */
   readonly jumps: readonly Span[]
-  /** Time off that does not count yet, and how long the wall clock was steady since. */
+  /** Time off that doesn't count yet, and how long the wall clock has been steady since. */
   readonly off: (Span & { readonly steadyMs: number }) | null
 }
 
-/** Doubt about the wall clock: it is not followed, or its time does not count yet. */
+/** A doubt about the wall clock: it isn't followed, or its time doesn't count yet. */
 export type ClockDoubt = {
   readonly doubt: 'jumped' | 'was_off' | 'is_behind'
-  /** Time in doubt. */
+  /** The time in doubt. */
   readonly ms: number
-  /** Moment at which the wall clock was set or the relay began, in elapsed milliseconds. */
+  /** The time when the wall clock was set or the relay started, in elapsed milliseconds. */
   readonly since: number
-  /** End of the doubt where the clock is not set meanwhile, in the time of the relay. */
+  /** The time when the doubt ends, in the relay's time, if the clock isn't set again. */
   readonly until: number
 }
 
@@ -61,25 +61,25 @@ const OFF_MS_COUNTED = HOUR_MS
 const OFF_MS_FOLLOWED = 30 * 24 * HOUR_MS
 /** The uptime is in whole seconds. */
 const SLEPT_MS_MIN = 2_000
-/** Beyond that the oldest is dropped, which ages only messages from before it. */
+/** Beyond this the oldest is dropped, which ages only messages from before it. */
 const JUMPS_MAX = 50
 
 export class ConfirmedClock implements Clock {
   readonly #clock: Clock
-  /** Uptime without sleep, on a scale of its own. */
+  /** The machine's uptime minus the monotonic clock at the start; it grows by sleep. */
   readonly #awake: number
   #sleptMs = 0
-  /** Wall clock and time of the relay, both less the elapsed time. */
+  /** The wall clock and the relay's time, each minus the elapsed time. */
   #wallOffset: number
   #offset: number
   #held: ClockDoubt['doubt'] | null = null
-  /** Offset of the relay before the wall clock was set back less than an hour ago. */
+  /** The relay's offset before the wall clock was set back, if less than an hour ago. */
   #setBackFrom: number | null = null
-  /** Last time that the wall clock was set. */
+  /** The time when the wall clock was last set, in elapsed milliseconds. */
   #steadySince: number
   #jumps: readonly Span[]
   #off: ClockMemory['off']
-  /** Newest timestamp that was stored before this life of the relay. */
+  /** The newest timestamp stored before this start. */
   readonly lastBefore: number
 
   constructor(clock: Clock, memory: ClockMemory | null, lastBefore = Infinity) {
@@ -115,12 +115,12 @@ export class ConfirmedClock implements Clock {
     return this.#clock.after(ms, act)
   }
 
-  /** Wall clock, right or wrong: for peers that have the same one, or a better one. */
+  /** The wall clock, right or wrong, for peers that share it or have a better one. */
   wall(): number {
     return this.#clock.now()
   }
 
-  /** Moment at the confirmed age of `ms`. */
+  /** The moment whose confirmed age is `ms`. */
   ago(ms: number, now: number = this.now()): number {
     let at = now - ms
     for (const { from, to } of this.#uncounted().toReversed()) if (at < to) at -= to - from
@@ -132,8 +132,8 @@ export class ConfirmedClock implements Clock {
   }
 
   /**
-   * Returns true if a message that waits since `waitsFrom` is older than `ms` when doubtful time off counts too.
-   * That time was before this life of the relay, so what was accepted in this life does not age by it.
+   * True if a message that waits since `waitsFrom` would be older than `ms` if doubtful time off counted. Messages
+   * accepted since this start don't age by it, because it was before.
    */
   mayBeOlder({ createdAt, waitsFrom }: Waiting, ms: number): boolean {
     const now = this.now()
@@ -142,18 +142,18 @@ export class ConfirmedClock implements Clock {
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
-  /** The earliest time that it may be: doubtful time off may not have passed, a wall clock that is behind may be right. */
+  /** The earliest time that it may be: doubtful time off may not have passed, and a slow wall clock may be right. */
   earliest(): number {
     const offMs = this.#off === null ? 0 : this.#off.to - this.#off.from
     return Math.min(this.now(), this.wall()) - offMs
   }
 
-  /** True if the wall clock ran for an hour as the monotonic one did. */
+  /** True if the wall clock has run like the monotonic one for an hour. */
   isSteady(): boolean {
     return this.#elapsed() - this.lastSetAt() >= STEADY_MS
   }
 
-  /** Moment at which the wall clock was last set, or the relay began, in elapsed milliseconds. */
+  /** The time when the wall clock was last set or the relay started, in elapsed milliseconds. */
   lastSetAt(): number {
     this.#look()
     return this.#steadySince
@@ -169,7 +169,7 @@ export class ConfirmedClock implements Clock {
     return { doubt: 'was_off', ms: this.#off.to - this.#off.from, ...when }
   }
 
-  /** State for the next start. */
+  /** The state for the next start. */
   memory(): ClockMemory {
     const at = this.now()
     const off = this.#off && { ...this.#off, steadyMs: this.#steadyMs() }
@@ -177,7 +177,7 @@ export class ConfirmedClock implements Clock {
     return { at, aheadMs, jumps: this.#jumps, off }
   }
 
-  /** Confirms a wall clock that was steady for an hour. `save` comes first, for a process that ends after it. */
+  /** Confirms a wall clock that was steady for an hour. Calls `save` first, in case the process ends after it. */
   async settle(save: (memory: ClockMemory) => Promise<void>): Promise<void> {
     const doubt = this.doubt()
     if (doubt === null || this.#steadyMs() < STEADY_MS) return
@@ -192,7 +192,7 @@ export class ConfirmedClock implements Clock {
     this.#follow()
   }
 
-  /** Compares the wall clock at a start with the kept time. */
+  /** Compares the wall clock with the kept time at the start. */
   #begin({ at, aheadMs }: ClockMemory): void {
     const aheadNow = this.#clock.now() - at
     const isStillAhead = aheadMs > 0 && aheadNow > aheadMs - STEP_MS_MIN
@@ -201,7 +201,7 @@ export class ConfirmedClock implements Clock {
     this.#held = 'jumped'
   }
 
-  /** Takes `ms` of time off, by which the wall clock is ahead of the kept time. */
+  /** Handles time off: the wall clock is `ms` ahead of the kept time. */
   #takeTimeOff(ms: number): void {
     const from = this.#now()
     if (ms <= -STEP_MS_MIN) this.#held = 'is_behind'
@@ -251,7 +251,7 @@ export class ConfirmedClock implements Clock {
     this.#offset = this.#wallOffset
   }
 
-  /** True where the machine slept since the last look; counts that time as elapsed. */
+  /** True if the machine slept since the last look; counts that time as elapsed. */
   #hasSlept(): boolean {
     const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#awake
     if (sleptMs - this.#sleptMs < SLEPT_MS_MIN) return false

@@ -4,68 +4,25 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 
 import { readTextOrNull } from './files.ts'
 
-/** Paths of all files of the relay. */
-export type DataDirectory = {
-  readonly path: string
-  readonly database: string
-  readonly lock: string
-  readonly simulatedDatabase: string
-  readonly controlSocket: string
-  readonly secretKey: string
-  /** Files of go-ios: an identity of this computer, and images of Apple. */
-  readonly goIos: string
-  readonly backups: string
-  /** Files that travel with messages. */
-  readonly attachments: string
-  readonly environmentFile: string
-  /** Parts of a download of everything, while it runs. */
-  readonly outgoing: string
-  /** An uploaded backup, until it is restored. */
-  readonly incoming: string
-  /** The facts of a box about its head; a data directory is a relay's or a box's, never both. */
-  readonly boxFile: string
-  /** The journal of a box. */
-  readonly boxDatabase: string
-  /** What boxes know their head by: the authority of its broker, and its own key there. */
-  readonly brokerAuthority: string
-  readonly brokerSeed: string
-  /** The broker's own files, which are made again where they are missing. */
-  readonly broker: string
-}
+export type DataDirectory = Readonly<ReturnType<typeof dataDirectoryAt>>
 
 export type Mount = { readonly point: string; readonly type: string }
 
-/** The folder cannot hold the data; the message says what to do. */
+/** The folder can't hold the data; the message says what to do. */
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'
 }
 
-/** A Unix socket's path has at most 104 bytes on macOS, its end included. */
+/** A Unix socket's path has at most 104 bytes on macOS, including the final NUL. */
 const SOCKET_PATH_BYTES_MAX = 103
 
-/** Names of network file systems, as Linux and macOS write them. */
+/** Network file systems, as Linux and macOS name them. */
 const NETWORK_TYPES: ReadonlySet<string> = new Set([
-  'nfs',
-  'nfs4',
-  'cifs',
-  'smb3',
-  'smbfs',
-  'afs',
-  'afpfs',
-  'webdav',
-  'ceph',
-  'glusterfs',
-  'lustre',
-  'ncpfs',
-  'fuse.sshfs',
-  'fuse.rclone',
-  'fuse.s3fs',
-  'fuse.davfs',
-  'fuse.glusterfs',
-  'macfuse',
+  ...'nfs nfs4 cifs smb3 smbfs afs afpfs webdav ceph glusterfs lustre ncpfs macfuse'.split(' '),
+  ...'fuse.sshfs fuse.rclone fuse.s3fs fuse.davfs fuse.glusterfs'.split(' '),
 ])
 
-/** The same, as statfs(2) of Linux numbers them: NFS, SMB, CIFS, SMB2, AFS, NCP, Ceph, Coda. */
+/** Network file systems by their numbers in Linux's statfs(2): NFS, SMB, CIFS, SMB2, AFS, NCP, Ceph, Coda. */
 const NETWORK_MAGICS: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x564c, 0x00c36400, 0x73757245,
 ])
@@ -84,9 +41,8 @@ const CLOUD_FOLDERS = [
 ]
 /** Files that sync programs leave in their folders. */
 const CLOUD_MARKS = ['.dropbox', '.dropbox.cache', '.stfolder', '.owncloudsync.log']
-const ICLOUD_DRIVE = join('Library', 'Mobile Documents', 'com~apple~CloudDocs')
-
-export function dataDirectoryAt(path: string): DataDirectory {
+/** Paths of all files of a relay or a box. */
+export function dataDirectoryAt(path: string) {
   return {
     path,
     database: join(path, 'hookline.db'),
@@ -94,26 +50,33 @@ export function dataDirectoryAt(path: string): DataDirectory {
     simulatedDatabase: join(path, 'simulated.db'),
     controlSocket: join(path, 'control.sock'),
     secretKey: join(path, 'secret.key'),
+    /** Files of go-ios: an identity of this computer, and Apple's images. */
     goIos: join(path, 'go-ios'),
     backups: join(path, 'backups'),
     attachments: join(path, 'attachments'),
     environmentFile: join(path, 'hookline.env'),
+    /** Parts of a download of everything, while it runs. */
     outgoing: join(path, 'outgoing'),
+    /** An uploaded backup, until it is restored. */
     incoming: join(path, 'incoming'),
+    /** The facts that a box knows about its head. A data directory is a relay's or a box's, never both. */
     boxFile: join(path, 'box.json'),
+    /** The journal of a box. */
     boxDatabase: join(path, 'box.db'),
+    /** By these boxes recognize their head: the authority of its broker, and its own key there. */
     brokerAuthority: join(path, 'broker-ca.pem'),
     brokerSeed: join(path, 'broker.seed'),
+    /** The broker's own files, which are made again if they are missing. */
     broker: join(path, 'broker'),
   }
 }
 
-/** True for the data directory of a box. */
+/** True if the data directory is a box's. */
 export function isOfBox({ boxFile }: Pick<DataDirectory, 'boxFile'>): boolean {
   return existsSync(boxFile)
 }
 
-/** Throws for the data directory of a box, in which a relay would have no place. */
+/** Throws if the data directory is a box's, in which no relay can run. */
 export function refuseBox(directory: DataDirectory): void {
   if (!isOfBox(directory)) return
   throw new DataDirectoryError(
@@ -122,7 +85,7 @@ export function refuseBox(directory: DataDirectory): void {
   )
 }
 
-/** Data directory where no option names another. */
+/** The data directory if no option names another. */
 export function defaultDataDirectory(
   environment: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,
@@ -133,7 +96,7 @@ export function defaultDataDirectory(
   return base.startsWith('/') ? join(base, 'hookline') : join(home, '.local', 'share', 'hookline')
 }
 
-/** Creates the folder where it is missing; refuses one that other users can read, or that is not local. */
+/** Creates the folder if it is missing; refuses one that other users can read or that isn't on a local disk. */
 export function openDataDirectory(path: string): DataDirectory {
   const directory = dataDirectoryAt(path)
   if (Buffer.byteLength(directory.controlSocket) > SOCKET_PATH_BYTES_MAX) {
@@ -154,26 +117,24 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
-    if (existsSync(path)) throw noFolder(path)
+    if (existsSync(path)) {
+      throw new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
+    }
     const why = error instanceof Error ? error.message : String(error)
     throw new DataDirectoryError(`Cannot create ${path}: ${why}`)
   }
 }
 
-/** A link that is set to another folder would give a running relay other files. */
+/** Refuses a symbolic link: if it were changed, a running relay would get other files. */
 function refuseLink(path: string): void {
   let target: string
   try {
     target = readlinkSync(path)
   } catch {
-    return // It is no link.
+    return // Not a link.
   }
   const folder = resolve(dirname(path), target)
   throw new DataDirectoryError(`${path} is a symbolic link: name its folder, --data-dir ${folder}`)
-}
-
-function noFolder(path: string): DataDirectoryError {
-  return new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
 }
 
 function requirePrivate(path: string): void {
@@ -192,7 +153,7 @@ function requirePrivate(path: string): void {
   }
 }
 
-/** Locks and write order of SQLite are reliable on a local disk only. */
+/** Refuses cloud folders and network disks: SQLite's locks and write order are reliable only on a local disk. */
 function refuseElsewhere(path: string): void {
   const cloud = findCloudFolder(path, homedir())
   if (cloud !== null) {
@@ -201,7 +162,8 @@ function refuseElsewhere(path: string): void {
         'Choose a local folder with --data-dir.',
     )
   }
-  const existing = nearestExisting(path)
+  let existing = path
+  while (!existsSync(existing)) existing = dirname(existing)
   const type = mountOf(existing, mountTable())?.type ?? ''
   const isNetwork = NETWORK_TYPES.has(type) || NETWORK_MAGICS.has(statfsSync(existing).type >>> 0)
   if (!isNetwork) return
@@ -211,30 +173,25 @@ function refuseElsewhere(path: string): void {
   )
 }
 
-function nearestExisting(path: string): string {
-  let folder = path
-  while (!existsSync(folder)) folder = dirname(folder)
-  return folder
-}
-
 function mountTable(): string {
   if (process.platform !== 'darwin') return readTextOrNull('/proc/self/mounts') ?? ''
   return Bun.spawnSync(['/sbin/mount'], { timeout: 2_000 }).stdout.toString()
 }
 
-/** Mount of `path` in a table of /proc/mounts, or of macOS's `mount`. */
+/** The mount of `path` in the output of /proc/mounts, or of macOS's `mount`. */
 export function mountOf(path: string, table: string): Mount | null {
   const mounts = table.split('\n').map(parseMount)
   const around = mounts.filter((mount) => mount !== null && isWithin(path, mount.point))
   return around.reduce(longer, null)
 }
 
-/** Folder around `path` that syncs to a cloud, or null. */
+/** The folder around `path` that syncs to a cloud, if any. */
 export function findCloudFolder(path: string, home: string): string | null {
   const known = CLOUD_FOLDERS.map((name) => join(home, name))
-  // With "Desktop & Documents" in iCloud Drive, both are there as well as in the home directory.
+  // With "Desktop & Documents" in iCloud Drive, both exist there as well as in the home directory.
   for (const name of ['Desktop', 'Documents']) {
-    if (existsSync(join(home, ICLOUD_DRIVE, name))) known.push(join(home, name))
+    const inCloud = join(home, 'Library', 'Mobile Documents', 'com~apple~CloudDocs', name)
+    if (existsSync(inCloud)) known.push(join(home, name))
   }
   const found = known.find((folder) => isWithin(path, folder))
   if (found !== undefined) return found

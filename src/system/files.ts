@@ -24,7 +24,7 @@ export function restrictNewFiles(): void {
   process.umask(0o077)
 }
 
-/** True if every user of this machine can read a file: its mode and those of all folders above it let them. */
+/** True if every user of this machine can read a file, by its mode and those of all folders above it. */
 export function isReadableByAll(path: string): boolean {
   const lets = (one: string, bit: number): boolean =>
     (statSync(one).mode & bit) !== 0 && (one === dirname(one) || lets(dirname(one), 0o001))
@@ -90,14 +90,14 @@ export function freeBytes(path: string): number {
   return bavail * bsize
 }
 
-/** The bytes of `secret.key`, or null if they are no key; made if there is no file yet. */
+/** The bytes of `secret.key`, which is made if it is missing; null if the file isn't a key. */
 export function readOrMakeSecretKey(path: string, random: Random): Uint8Array | null {
   if (!existsSync(path)) makeOnce(path, random.bytes(SECRET_KEY_LENGTH))
   const key = new Uint8Array(readFileSync(path))
   return key.length === SECRET_KEY_LENGTH ? key : null
 }
 
-/** A hard link fails if the file exists: of two processes, one creates the key that counts. */
+/** Creates a file by a hard link, which fails if the file exists: so only one of two processes creates the key. */
 function makeOnce(path: string, content: Uint8Array): void {
   const temporary = `${path}.${process.pid}`
   writeFileSync(temporary, content, { mode: 0o600, flush: true })

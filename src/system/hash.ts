@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs'
 
 /** SHA-256 of bytes, or of text in UTF-8: 32 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array {
-  return Bun.SHA256.hash(data) as Uint8Array // Its type says that it might be any typed array.
+  return Bun.SHA256.hash(data) as Uint8Array // Bun's type allows any typed array.
 }
 
-/** SHA-256 of a file in hexadecimal. It is read in pieces: a hundred megabytes must not block a relay. */
+/** SHA-256 of a file in hexadecimal. The file is read in pieces, because a big one must not block the relay. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk)
@@ -24,8 +24,8 @@ export type PasswordHash = {
 }
 
 /**
- * argon2id on a thread of its own. OWASP's password storage page asks for 19 MiB and 2 passes at
- * least; 64 MiB take 0.2 s on a small machine.
+ * argon2id on a separate thread. OWASP's password storage page asks for at least 19 MiB and 2 passes; 64 MiB take
+ * 0.2 s on a small machine.
  */
 export const argon2id: PasswordHash = {
   make: (password) =>

@@ -1,22 +1,22 @@
-// Lock of the data directory, held by one process: a SQLite file whose write lock is kept for life. The
-// kernel releases it however the process ends, and others can still read its holder.
+// The lock of the data directory, held by one process: a SQLite file whose write lock is kept while it runs. The
+// kernel releases it however the process ends, and others can still read who holds it.
 
 import { Database } from 'bun:sqlite'
 
-/** Process that holds the data directory. */
+/** The process that holds the data directory. */
 export type Holder = {
   readonly pid: number
   /** Milliseconds since 1970. */
   readonly since: number
   /** `relay`, `command` or `upgrade`. */
   readonly task: string
-  /** Address of a relay, where it is known before it listens. */
+  /** The address of a relay, if it is known before it listens. */
   readonly address: string | null
 }
 
 export type InstanceLock = { release(): void }
 
-/** Another process holds the data directory; `holder` is null where it is unreadable. */
+/** Another process holds the data directory; `holder` is null if it can't be read. */
 export class HeldElsewhereError extends Error {
   override readonly name = 'HeldElsewhereError'
   readonly holder: Holder | null
@@ -32,17 +32,17 @@ export class LockFileError extends Error {
   override readonly name = 'LockFileError'
 }
 
-/** Keeps connections from garbage collection, which would close them and release their locks. */
+/** Keeps connections from being garbage-collected, which would release their locks. */
 const held = new Set<Database>()
 
-/** Takes the lock at `path`, or throws a HeldElsewhereError that says who has it. */
+/** Takes the lock at `path`; throws a HeldElsewhereError if another process has it. */
 export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): InstanceLock {
   const file = new Database(path, { create: true, readwrite: true, strict: true })
   try {
-    // Long enough for a process that only reads the holder.
+    // Long enough to wait for a process that only reads the holder.
     file.run('PRAGMA busy_timeout = 250')
     introduce(file, { ...holder, pid: process.pid })
-    // The write lock without a write: with a rollback journal, others can go on reading.
+    // Takes the write lock without writing: with a rollback journal, others can still read.
     file.run('BEGIN IMMEDIATE')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -62,7 +62,7 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
   }
 }
 
-/** Last holder of the lock at `path`; the current one where that process still runs. */
+/** The last holder of the lock at `path`, which is the present one if that process still runs. */
 export function readInstanceHolder(path: string): Holder | null {
   try {
     using file = new Database(path, { readonly: true, strict: true })

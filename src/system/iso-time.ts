@@ -5,7 +5,7 @@ import { timestamp, type Timestamp } from '../domain/ids.ts'
 const ISO_TIME =
   /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** ISO 8601, UTC, milliseconds: `2026-11-21T10:00:00.000Z`. */
+/** ISO 8601 in UTC with milliseconds: `2026-11-21T10:00:00.000Z`. */
 export function isoTime(at: Timestamp): string {
   return new Date(at).toISOString()
 }
@@ -14,28 +14,28 @@ export function isoTimeOrNull(at: Timestamp | null): string | null {
   return at === null ? null : isoTime(at)
 }
 
-/** A full ISO 8601 date and time with its zone (`Z` or an offset), or null for anything else. */
+/** Parses a full ISO 8601 date and time with a zone (`Z` or an offset); null for anything else. */
 export function parseIsoTime(text: string): Timestamp | null {
   const day = ISO_TIME.exec(text)?.[1]
   const midnight = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`)
-  // `Date.parse` rolls 30 February over to March, so the day must come back as it was written.
+  // `Date.parse` turns February 30 into March, so the day must come back as it was written.
   if (day === undefined || Number.isNaN(midnight)) return null
   if (!new Date(midnight).toISOString().startsWith(day)) return null
   return timestamp(Date.parse(text))
 }
 
-/** Milliseconds since 1970 of a date as HTTP writes it, or null where it is none. */
+/** Milliseconds since 1970 of an HTTP date, or null if it isn't one. */
 export function parseHttpDate(text: string): number | null {
   const at = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? null : at
 }
 
-/** A time of day where this machine is, to the second: `09:41:07`. */
+/** The time of day in this machine's time zone: `09:41:07`. */
 export function localTime(at: number): string {
   return LOCAL_TIME.format(at)
 }
 
-/** A day and time of day where this machine is, to the minute: `2026-11-21 09:41`. */
+/** The date and time in this machine's time zone: `2026-11-21 09:41`. */
 export function localMinute(at: Timestamp): string {
   const { year, month, day, hour, minute } = Object.fromEntries(
     LOCAL_MINUTE.formatToParts(at).map(({ type, value }) => [type, value]),
@@ -59,7 +59,7 @@ const LOCAL_MINUTE = new Intl.DateTimeFormat('en', {
   minute: TWO,
 })
 
-/** Next time of a cron pattern in the local time zone, in milliseconds since 1970. */
+/** The next time of a cron pattern in the local time zone, in milliseconds since 1970. */
 export function nextRunAfter(pattern: string, ms: number): number {
   const next = new Cron(pattern, { paused: true }).nextRun(new Date(ms))
   if (next === null) throw new Error(`The pattern ${pattern} never occurs again.`)

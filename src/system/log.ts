@@ -1,7 +1,7 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** A line as the page and the command line get it; `fields` are all others. */
+/** A log line as the dashboard and the command line get it; `fields` are all other fields. */
 export type LogLine = {
   /** Counts up from 1 at the start of the relay. */
   readonly seq: number
@@ -15,17 +15,12 @@ export type LogLine = {
  * One wide line per event: a constant message and fields. Never a text, a secret or a whole handle:
  * callers mask handles with `maskHandle`.
  */
-export type Log = {
-  debug(message: string, fields?: LogFields): void
-  info(message: string, fields?: LogFields): void
-  warn(message: string, fields?: LogFields): void
-  error(message: string, fields?: LogFields): void
-}
+export type Log = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>
 
 const LINE_LENGTH_MAX = 4_096
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** JSON lines, each at most 4,096 characters, given to `write` with their end of line. */
+/** Passes JSON lines of at most 4,096 characters to `write`, each with its line end. */
 export function jsonLog(
   write: (line: string) => void,
   now: () => number,
@@ -45,18 +40,20 @@ export function jsonLog(
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 const RECENT_MAX = 500
-const ON_STANDARD_ERROR = 'The whole log is the standard error of the relay.'
 
-/** A log that keeps its newest lines from `info` on, beside those that `log` writes. */
+/** A log that passes lines on to `log` and keeps the newest ones from `info` on. */
 export class RecentLines {
   readonly log: Log
   readonly #lines: { readonly seq: number; readonly text: string }[] = []
   #seq = 0
-
   readonly #place: string
 
-  /** `place` is that of all lines, in a sentence. */
-  constructor(log: Log, clock: { now(): number }, place = ON_STANDARD_ERROR) {
+  /** `place` is a sentence that says where all lines are. */
+  constructor(
+    log: Log,
+    clock: { now(): number },
+    place = 'The whole log is the standard error of the relay.',
+  ) {
     this.#place = place
     const own = jsonLog(
       (line) => this.#add(line),
@@ -89,7 +86,7 @@ function shortened(time: string, level: LogLevel, message: string): string {
   return JSON.stringify({ time, level, message, fields: 'left out: too long' })
 }
 
-/** JSON of an Error is empty: its name, message, code, cause and stack are written instead. */
+/** Replaces an Error, whose JSON would be empty, by its name, message, code, cause and stack. */
 function plain(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value
   const code = 'code' in value ? value.code : undefined

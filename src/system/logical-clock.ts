@@ -11,25 +11,24 @@ import type { Random } from './random.ts'
 
 const COUNTER_MAX = 0xfff
 
-/** The speed of timestamps while the wall clock is behind them: it catches up, and delays still end. */
+/** The speed at which timestamps go on while the wall clock is behind: it catches up, and delays still end. */
 const SPEED_WHEN_AHEAD = 0.5
 
 /**
- * Timestamps and new ids. A timestamp is never below the one before: after a wall clock that stepped back
- * they go on from the last one, more slowly, until it has caught up, so nothing is reordered and nothing
- * that waits stands still. Take them inside the transaction that stores them: their order is then
- * the order of commits.
+ * Makes timestamps and ids. A timestamp is never less than the previous one: after the wall clock was set back,
+ * they go on from the last one, more slowly, until it has caught up. So nothing is reordered, and waits still
+ * end. Take timestamps inside the transaction that stores them, so that their order is the order of commits.
  */
 export class LogicalClock {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
-  /** The last time at which a timestamp was ahead of the wall clock, on the monotonic one; null since that caught up. */
+  /** The time when (monotonic) a timestamp was last ahead of the wall clock; null once that has caught up. */
   #aheadAt: number | null = null
   #idAt = 0
   #counter = 0
 
-  /** No timestamp is before `last`. */
+  /** No timestamp will be before `last`. */
   constructor(clock: Clock, random: Random, last: number) {
     this.#clock = clock
     this.#random = random
@@ -50,7 +49,7 @@ export class LogicalClock {
     return Math.max(0, this.#last - this.#clock.now())
   }
 
-  /** Goes by the clock again, though that is behind: what is stored was brought back before. */
+  /** Uses the clock again although it is behind. Called after the stored timestamps were moved back. */
   comeBack(): void {
     this.#last = this.#clock.now()
     this.#idAt = 0
@@ -62,7 +61,7 @@ export class LogicalClock {
     this.#aheadAt = monotonic
   }
 
-  /** 12 bits count within a millisecond, 62 bits are random; a full counter borrows the next one. */
+  /** 12 bits count within a millisecond, and 62 bits are random; a full counter uses the next millisecond. */
   id<P extends IdPrefix>(prefix: P): Id<P> {
     return idFromBytes(prefix, this.#uuid())
   }

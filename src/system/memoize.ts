@@ -11,7 +11,7 @@ export function memoize<T>(max: number, read: (text: string) => T): (text: strin
   }
 }
 
-/** Deletes the first of the entries, which keep the order of insertion, where they are more than `max`. */
+/** Deletes the oldest entry if there are more than `max`. */
 export function dropOldest<K>(
   kept: Pick<Map<K, unknown>, 'size' | 'delete'> & { keys(): Iterator<K> },
   max: number,

@@ -1,13 +1,13 @@
-/** Labels of a sample; their values are from small sets, never handles or ids of messages. */
+/** Labels of a sample. Their values come from small sets, never handles or ids of messages. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Number of samples in each bucket alone, and the sum of all samples. */
+/** The number of samples in each bucket alone, and the sum of all samples. */
 type Histogram = { readonly counts: number[]; sum: number; readonly bounds: readonly number[] }
 
 type Family = {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** By their labels, as written in the text. */
+  /** The values by their labels, as written in the text. */
   readonly values: Map<string, number>
   readonly histograms: Map<string, Histogram>
 }
@@ -30,7 +30,7 @@ export class Metrics {
     this.#family(name, 'gauge', help).values.set(keyOf(labels), value)
   }
 
-  /** Sets all samples of a gauge: those of things that are gone end. */
+  /** Sets all samples of a gauge and removes the others. */
   replace(name: string, help: string, samples: readonly (readonly [Labels, number])[]): void {
     if (samples.length === 0 && !this.#families.has(name)) return
     const { values } = this.#family(name, 'gauge', help)
@@ -45,14 +45,14 @@ export class Metrics {
     histogram.sum += seconds
   }
 
-  /** Sets a counter that is counted elsewhere; it never falls. */
+  /** Sets a counter that is counted elsewhere; it never decreases. */
   total(name: string, help: string, value: number, labels: Labels): void {
     const { values } = this.#family(name, 'counter', help)
     const key = keyOf(labels)
     values.set(key, Math.max(values.get(key) ?? 0, value))
   }
 
-  /** Sets a histogram that is counted elsewhere: samples up to each bound in seconds, the last one infinite. */
+  /** Sets a histogram that is counted elsewhere: samples up to each bound in seconds, the last one Infinity. */
   buckets(
     name: string,
     help: string,
@@ -64,7 +64,7 @@ export class Metrics {
     this.#family(name, 'histogram', help).histograms.set(keyOf(labels), { counts, sum, bounds })
   }
 
-  /** `collect` sets gauges each time the text is asked for. */
+  /** Calls `collect`, which sets gauges, each time the text is requested. */
   onCollect(collect: () => void): void {
     this.#collectors.push(collect)
   }
@@ -109,7 +109,7 @@ function textOf(name: string, key: string, { counts, sum, bounds }: Histogram): 
   return `${buckets.join('')}${name}_sum${key} ${sum}\n${name}_count${key} ${seen}\n`
 }
 
-/** Labels in the text: `{a="1",b="2"}`, or empty. */
+/** Labels as text: `{a="1",b="2"}`, or empty. */
 function keyOf(labels: Labels): string {
   let pairs = ''
   for (const name in labels)

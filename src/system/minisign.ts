@@ -1,5 +1,5 @@
-// Signatures of minisign (https://jedisct1.github.io/minisign/): Ed25519 over the file or its BLAKE2b-512
-// hash, and a second signature over the first and a comment, which makes that trusted too.
+// Verifies minisign signatures (https://jedisct1.github.io/minisign/): Ed25519 over the file or its BLAKE2b-512
+// hash, and a second signature over the first one and a comment, which makes the comment trusted too.
 
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 
@@ -13,7 +13,7 @@ const SIGNATURE_BYTES = 2 + 8 + 64
 const GLOBAL_SIGNATURE_BYTES = 64
 const TRUSTED_COMMENT = 'trusted comment: '
 
-/** Reads the last line of a minisign public key file, or the key alone; throws where it is none. */
+/** Parses a minisign public key file, or the key alone; throws if it isn't one. */
 export function parseMinisignKey(text: string): MinisignKey {
   const bytes = Buffer.from(text.trim().split('\n').at(-1) ?? '', 'base64')
   if (bytes.length !== KEY_BYTES || bytes.toString('latin1', 0, 2) !== KEY_ALGORITHM) {
@@ -24,7 +24,7 @@ export function parseMinisignKey(text: string): MinisignKey {
   return { id: bytes.subarray(2, 10), key }
 }
 
-/** Returns the trusted comment where `text`, that of a `.minisig` file, is of `key` over `content`; else null. */
+/** Returns the trusted comment if `text`, a `.minisig` file, is a signature of `content` by `key`; else null. */
 export function verifyMinisign(key: MinisignKey, content: Uint8Array, text: string): string | null {
   const signature = parseSignature(text)
   if (signature === null || !signature.id.equals(key.id)) return null
@@ -41,7 +41,7 @@ type Signature = {
   readonly isOverHash: boolean
   /** The signature over the content. */
   readonly bytes: Buffer
-  /** The trusted comment, and the signature over `bytes` and it. */
+  /** The trusted comment, and the signature over `bytes` and the comment. */
   readonly comment: string
   readonly overAll: Buffer
 }

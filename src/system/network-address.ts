@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
 
-/** Answer of the resolver. `out_of_reach` means that no name server answered. */
+/** The answer of the resolver. `out_of_reach` means that no name server answered. */
 export type LookupAnswer =
   | { readonly answer: 'addresses'; readonly addresses: readonly string[] }
   | { readonly answer: 'no_such_name' }
@@ -15,7 +15,7 @@ export type Lookup = (hostname: string) => Promise<LookupAnswer>
 const CACHED_MS = 5_000
 const CACHED_NAMES_MAX = 256
 
-/** Every address of the name, IPv4 first because few boxes route IPv6. */
+/** Returns every address of the name, IPv4 first because few boxes route IPv6. */
 export const systemLookup: Lookup = async (hostname) => {
   try {
     const found = await lookup(hostname, { all: true })
@@ -42,12 +42,12 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
-/** A silent address keeps the next one waiting for so long. */
+/** The time to wait for a silent address before the next one is called. */
 const HEAD_START_MS = 250
 
 /**
- * Index of the first of the addresses that takes a TCP connection, which is closed again: each is called when the one before
- * it has failed or been silent for a moment. Rejects with an AggregateError of the reasons, in their order.
+ * The index of the first address that accepts a TCP connection, which is closed again. Each address is called when
+ * the previous one has failed or been silent for a moment. Rejects with an AggregateError of all reasons, in order.
  */
 export async function firstToConnect(
   addresses: readonly string[],
@@ -81,41 +81,41 @@ async function connected(host: string, port: number, signal: AbortSignal): Promi
   await answer.promise.finally(() => socket.destroy())
 }
 
-/** True for an IP literal of loopback, never for a name. */
+/** True if it is a loopback IP address; false for a name. */
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
 }
 
-/** Network interface of this machine, with one of its addresses. */
+/** A network interface of this machine, with one of its addresses. */
 export type OwnAddress = { readonly interface: string; readonly address: string }
 
-/** Addresses of this machine, loopback left out. */
+/** Addresses of this machine, without loopback. */
 export function ownAddresses(): readonly OwnAddress[] {
   return Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>
     list.filter(({ internal }) => !internal).map(({ address }) => ({ interface: name, address })),
   )
 }
 
-/** True for an IP literal of this machine: loopback, or an address of its interfaces. */
+/** True if it is an IP address of this machine: loopback, or of one of its interfaces. */
 export function isOwnAddress(address: string): boolean {
   if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.some((own) => own.address === address)
 }
 
-/** True if a connection to the host of a URL stays on this machine: an address of it, or a name of one. */
+/** True if a connection to the host of a URL stays on this machine. */
 async function isThisMachine(host: string, lookup: Lookup): Promise<boolean> {
   const address = host.replace(/^\[|\]$/g, '')
   if (/(?:^|\.)localhost\.?$/.test(host) || /^(?:0\.0\.0\.0|::)$/.test(address)) return true
-  // A name that only a proxy can resolve is none of this machine.
+  // A name that only a proxy can resolve isn't this machine.
   const found =
     isIP(address) === 0 ? await lookup(host) : { addresses: [address, networkOf(address)] }
   return 'addresses' in found && found.addresses.some(isOwnAddress)
 }
 
 /**
- * Name of the variable in `environment` whose proxy a request to `url` must take; null if the request goes straight
- * to its host, as one to this machine always does: what it carries is for nobody else.
+ * The variable in `environment` that names the proxy for a request to `url`; null if the request goes straight to
+ * its host. Requests to this machine always do, because nobody else may see them.
  */
 export async function proxyVariable(
   url: URL,
@@ -132,8 +132,8 @@ export async function proxyVariable(
 }
 
 /**
- * Network of one customer: the IPv4 address itself, or the first 64 bits of IPv6, which is what a customer
- * has at least. Any other text stays as it is.
+ * The network of one customer: the IPv4 address itself, or the first 64 bits of an IPv6 address, because a customer
+ * gets at least a /64. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   const plain = address.replace(/%.*$/, '')
@@ -146,7 +146,7 @@ export function networkOf(address: string): string {
   return `${first.join(':')}::/64`
 }
 
-/** Eight numbers of an IPv6 address, which `URL` normalizes. */
+/** The eight numbers of an IPv6 address, which `URL` normalizes. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const read = (part = '') =>
@@ -155,7 +155,7 @@ function groupsOf(address: string): readonly number[] {
   return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
 }
 
-/** Test for an IP address in `ranges`: addresses, or networks such as `10.0.0.0/8`. */
+/** Returns a test for IP addresses in `ranges`, which are addresses or networks such as `10.0.0.0/8`. */
 export function addressRanges(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const range of ranges) {

@@ -3,19 +3,19 @@ import { hostname } from 'node:os'
 
 import { readTextOrNull } from './files.ts'
 
-/** Arguments and environment of this process. */
+/** The arguments and environment of this process. */
 export type Surroundings = {
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Base of relative paths. */
+  /** The base of relative paths. */
   readonly folder: string
-  /** True where standard output and error are a terminal. */
+  /** True if standard output and error are a terminal. */
   readonly isTerminal: boolean
-  /** Width of the terminal on standard output; null where that is none. */
+  /** The width of the terminal on standard output; null if that isn't a terminal. */
   readonly columns: number | null
 }
 
-/** Width of a terminal that does not know its own. */
+/** The width of a terminal that doesn't know its own. */
 const COLUMNS_DEFAULT = 80
 
 export function readSurroundings(): Surroundings {
@@ -29,8 +29,8 @@ export function readSurroundings(): Surroundings {
 }
 
 /**
- * An abort signal for SIGINT and SIGTERM, and for SIGHUP, which a closed terminal sends, unless `nohup` had it ignored;
- * the second of them ends the process at once.
+ * An abort signal that fires at SIGINT, SIGTERM, and SIGHUP (sent by a closed terminal) unless `nohup` ignores that.
+ * A second signal ends the process at once.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
@@ -46,7 +46,7 @@ export function stopSignal(): AbortSignal {
   return controller.signal
 }
 
-/** Signals are numbered from 1, and SIGHUP is the first, in hexadecimal masks. */
+/** SIGHUP is signal 1, so it is the lowest bit of the hexadecimal mask of ignored signals. */
 function ignoresHangup(): boolean {
   const status = readTextOrNull('/proc/self/status')
   const command = ['/bin/ps', '-o', 'sigignore=', '-p', String(process.pid)]
@@ -63,8 +63,8 @@ export function inputEnd(): Promise<void> {
 }
 
 /**
- * Ends the process at an uncaught error: a compiled executable would go on after an unhandled rejection,
- * in an unknown state.
+ * Ends the process at an uncaught error. A compiled executable would go on after an unhandled rejection, in an
+ * unknown state.
  */
 export function exitOnCrash(log: (message: string, error: unknown) => void): void {
   process.on('unhandledRejection', (error) => {
@@ -77,25 +77,23 @@ export function exitOnCrash(log: (message: string, error: unknown) => void): voi
   })
 }
 
-/** Folder of the files that Bun compiles into an executable. */
-const COMPILED = '/$bunfs/'
-
-/** Path of this executable, links resolved; null where the sources run under `bun`. */
+/** The path of this executable, with links resolved; null if the sources run under `bun`. */
 export function ownExecutable(): string | null {
-  return import.meta.path.startsWith(COMPILED) ? process.execPath : null
+  // The folder of files that Bun compiles into an executable.
+  return import.meta.path.startsWith('/$bunfs/') ? process.execPath : null
 }
 
 const IOREG = ['/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice']
 const NETWORKS = '/sys/class/net'
 
-/** A name of this machine's hardware, as far as the system gives one: a copy of its disk elsewhere has another. */
+/** A name of this machine's hardware, so that a copy of its disk in another machine gets another name. */
 export function machineName(): string {
   if (process.platform === 'darwin') {
     const text = Bun.spawnSync(IOREG, { timeout: 2_000 }).stdout.toString()
     return /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(text)?.[1] ?? hostname()
   }
   const names = existsSync(NETWORKS) ? readdirSync(NETWORKS) : []
-  // Bridges and tunnels have no device, and another address at each start.
+  // Only real cards have a device; the addresses of bridges and tunnels change at each start.
   const cards = names.filter((name) => existsSync(`${NETWORKS}/${name}/device`)).toSorted()
   const addresses = cards.map((name) => readTextOrNull(`${NETWORKS}/${name}/address`) ?? '')
   return [readTextOrNull('/etc/machine-id') ?? hostname(), ...addresses].join(' ').trim()

@@ -1,26 +1,26 @@
-// Child processes: without a shell, with a limit to every wait, and with a clean environment.
+// Starts child processes without a shell, with a limit for every wait, and with a clean environment.
 
 import { closeSync, openSync } from 'node:fs'
 
 import { withTimeout, type Clock } from './clock.ts'
 import { readTextOrNull } from './files.ts'
 
-/** Child process with its time limits, in milliseconds from its start. */
+/** A child process to run, with its time limits in milliseconds from its start. */
 export type ProcessOrder = {
-  /** Absolute path of the executable; PATH is not searched. */
+  /** Absolute path of the executable; PATH isn't searched. */
   readonly path: string
   readonly args: readonly string[]
   /** Standard input; empty by default. */
   readonly input?: string | undefined
-  /** Time of SIGTERM. */
+  /** The time when SIGTERM is sent. */
   readonly timeoutMs: number
-  /** Time of SIGKILL. */
+  /** The time when SIGKILL is sent. */
   readonly killAfterMs: number
-  /** Limit of each kept output, from its beginning: 65,536 bytes by default. */
+  /** Most bytes kept of each output, from its beginning; 65,536 by default. */
   readonly outputBytesMax?: number | undefined
 }
 
-/** End of a child process, with its output until then (UTF-8). */
+/** The end of a child process, with its output until then (UTF-8). */
 export type ProcessEnd =
   | {
       readonly end: 'exited'
@@ -28,7 +28,7 @@ export type ProcessEnd =
       readonly stdout: string
       readonly stderr: string
     }
-  /** Ended by a signal: ours, or (`signal`) that of another process. */
+  /** Ended by a signal: ours, or (`signal`) another process's. */
   | {
       readonly end: 'killed'
       readonly why: 'timeout' | 'aborted' | 'signal'
@@ -38,55 +38,54 @@ export type ProcessEnd =
   /** Nothing ran. `why` is a code such as ENOENT, or `aborted`; never a part of the arguments. */
   | { readonly end: 'not_started'; readonly why: string }
 
-/** Runs a child process to its end. An abort is SIGTERM, then SIGKILL 3 s later. It never rejects. */
+/** Runs a child process to its end. An abort sends SIGTERM, and SIGKILL 3 s later. Never rejects. */
 export type RunProcess = (order: ProcessOrder, signal: AbortSignal) => Promise<ProcessEnd>
 
 type ChildSignal = 'SIGTERM' | 'SIGKILL' | 'SIGHUP'
 
-/** Child process that keeps running. */
+/** A child process that keeps running. */
 export type RunningProcess = {
   readonly pid: number
-  /** The exit code; null where a signal ended it. It never rejects. */
+  /** The exit code; null if a signal ended it. Never rejects. */
   readonly ended: Promise<number | null>
   kill(signal: ChildSignal): void
 }
 
-/** Starts a child process that reads and writes nothing; throws where it cannot be started. */
+/** Starts a child process without input or output; throws if it can't be started. */
 export type StartProcess = (order: {
   readonly path: string
   readonly args: readonly string[]
 }) => RunningProcess
 
-/** Process that outlives this one. */
+/** A process that outlives this one. */
 export type DetachedOrder = {
   readonly path: string
   readonly args: readonly string[]
-  /** Path of the file that both its outputs are written to. */
+  /** The file to which both outputs are written. */
   readonly output: string
 }
 
-/** Starts a process in a session and group of its own; throws where it cannot start. */
+/** Starts a process in a new session and process group; throws if it can't be started. */
 export type StartDetached = (order: DetachedOrder) => void
 
-/** Child process that keeps running, with its outputs read. `kill` reaches all its descendants. */
+/** A child process that keeps running and whose outputs are read. `kill` reaches all its descendants. */
 export type ReadProcess = RunningProcess & {
-  /** Resolves when both outputs have ended; a grandchild may hold them open. It never rejects. */
+  /** Resolves when both outputs have ended; a grandchild may hold them open. Never rejects. */
   readonly outputEnded: Promise<void>
-  /** Reads no more of the outputs. */
+  /** Stops reading the outputs. */
   closeOutput(): void
 }
 
-/** Starts a child process that keeps running, and passes its output on; throws where it cannot start. */
+/** Starts a child process that keeps running, and passes its output on; throws if it can't be started. */
 export type StartReadProcess = (order: {
   readonly path: string
   readonly args: readonly string[]
-  /** Variables beyond those of every child. */
+  /** Variables in addition to those of every child. */
   readonly environment: Readonly<Record<string, string>>
   readonly onOutput: (chunk: Uint8Array, from: 'stdout' | 'stderr') => void
 }) => ReadProcess
 
-/** Ids of this process. */
-export type OwnIds = { readonly pid: number; readonly uid: number }
+export type OwnIds = Readonly<ReturnType<typeof ownIds>>
 
 type Child = Bun.Subprocess<Uint8Array, 'pipe', 'pipe'>
 type Why = Extract<ProcessEnd, { readonly end: 'killed' }>['why']
@@ -94,12 +93,12 @@ type Output = { text(): string; readonly ended: Promise<void>; close(): void }
 
 const OUTPUT_BYTES_MAX = 65_536
 const KILL_AFTER_ABORT_MS = 3_000
-/** A grandchild that outlives the child keeps its pipes open, and would be waited for without end. */
+/** A grandchild that outlives the child keeps its pipes open, so the wait for their end is limited. */
 const PIPE_WAIT_MS = 1_000
-/** A process that the kernel cannot end, because a disk or a driver does not answer, is left behind. */
+/** A process that even SIGKILL doesn't end, because a disk or driver doesn't answer, is left behind. */
 const GIVE_UP_MS = 5_000
 
-/** The real RunProcess, its times measured on `clock`. */
+/** The real RunProcess, timed by `clock`. */
 export function processRunner(clock: Clock): RunProcess {
   return async (order, signal) => {
     if (signal.aborted) return { end: 'not_started', why: 'aborted' }
@@ -121,7 +120,7 @@ export function processRunner(clock: Clock): RunProcess {
   }
 }
 
-/** The real StartProcess. The child is of our process group, and goes with it. */
+/** The real StartProcess. The child is in our process group and ends with it. */
 export const startProcess: StartProcess = ({ path, args }) => {
   const child = Bun.spawn([path, ...args], {
     cwd: '/',
@@ -157,7 +156,7 @@ export const startReadProcess: StartReadProcess = ({ path, args, environment, on
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    // In a group of its own: Ctrl+C at the terminal is for us, and we end the child.
+    // In its own group: Ctrl+C in the terminal reaches only us, and we end the child.
     detached: true,
   })
   const stdout = readEach(child.stdout, (chunk) => onOutput(chunk, 'stdout'))
@@ -174,12 +173,13 @@ export const startReadProcess: StartReadProcess = ({ path, args, environment, on
   }
 }
 
-export function ownIds(): OwnIds {
-  // Windows alone has no user ids.
+/** The process and user id of this process. */
+export function ownIds() {
+  // Only Windows has no user ids.
   return { pid: process.pid, uid: process.getuid?.() ?? 0 }
 }
 
-/** The child, or an error code: the message of that error may quote an argument. */
+/** The child, or an error code, because the error's message may quote an argument. */
 function spawn({ path, args, input }: ProcessOrder): Child | string {
   try {
     return Bun.spawn([path, ...args], {
@@ -188,7 +188,7 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
       stdin: new TextEncoder().encode(input ?? ''),
       stdout: 'pipe',
       stderr: 'pipe',
-      // In a group of its own: Ctrl+C at the terminal is for us, and a send runs to its end.
+      // In its own group: Ctrl+C in the terminal reaches only us, and a send runs to its end.
       detached: true,
     })
   } catch (error) {
@@ -197,7 +197,7 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
   }
 }
 
-/** Places of tools that the PATH of a service does not have. */
+/** Folders of tools that the PATH of a service doesn't have. */
 const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin', '/usr/sbin']
 
 /** The absolute path of an executable, or null. */
@@ -206,7 +206,7 @@ export function findTool(name: string): string | null {
   return Bun.which(name, { PATH: paths.join(':') })
 }
 
-/** Command line of any process, its arguments with spaces between; null where there is none. */
+/** The command line of any process, its arguments separated by spaces; null if there is none. */
 export async function commandLineOf(
   pid: number,
   run: RunProcess,
@@ -219,7 +219,7 @@ export async function commandLineOf(
   return end.end === 'exited' && end.exitCode === 0 ? end.stdout.trim() : null
 }
 
-/** Signals a process that is no child of ours. */
+/** Signals a process that isn't our child. */
 export function signalProcess(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, name)
@@ -228,7 +228,7 @@ export function signalProcess(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** No option or secret of ours reaches a child. */
+/** The environment of a child, without our options and secrets. */
 function childEnvironment(): Record<string, string> {
   const known: Record<string, string> = {
     PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
@@ -244,7 +244,7 @@ function childEnvironment(): Record<string, string> {
   return known
 }
 
-/** Sends the signals when they are due. `outlived` resolves where not even SIGKILL ended the child. */
+/** Sends the signals when they are due. `outlived` resolves if not even SIGKILL ended the child. */
 function limit(
   clock: Clock,
   child: Child,
@@ -274,7 +274,7 @@ function limit(
   return { outlived: outlived.promise, why: () => why, clear }
 }
 
-/** Signals the child and its descendants, which are in its group. */
+/** Signals the child and its descendants, through their process group. */
 function signalGroup(child: { readonly pid: number }, name: ChildSignal): void {
   try {
     process.kill(-child.pid, name)
@@ -283,7 +283,7 @@ function signalGroup(child: { readonly pid: number }, name: ChildSignal): void {
   }
 }
 
-/** Reads all of a pipe, so that the child is never held up by it, and keeps its first bytes. */
+/** Reads all of a pipe, so that it never blocks the child, and keeps the first bytes. */
 function keepStart(stream: ReadableStream<Uint8Array>, bytesMax: number): Output {
   const kept = new Uint8Array(bytesMax)
   let length = 0

@@ -3,11 +3,11 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { assert } from '../domain/errors.ts'
 import type { Random } from './random.ts'
 
-/** Encrypts secrets in the database and its backups; the key is in a file of its own. */
+/** Encrypts secrets in the database and its backups; the key is in a separate file. */
 export type Seal = {
-  /** `context` names the owner of the secret: sealed bytes open with the same context only. */
+  /** `context` names the owner of the secret: sealed bytes only open with the same context. */
   seal(plain: Uint8Array, context: string): Uint8Array
-  /** Plain bytes; null for another key, another context or damaged bytes. */
+  /** The plain bytes; null for another key, another context or damaged bytes. */
   open(sealed: Uint8Array, context: string): Uint8Array | null
 }
 

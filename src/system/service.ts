@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 /**
- * A loop that lives as long as the relay. `run` returns soon after `signal` aborts, and then nothing
- * of it still runs. A `run` that throws or returns earlier is started again after a growing delay.
+ * A loop that runs as long as the relay. `run` must return soon after `signal` aborts, with nothing of it still
+ * running. If it throws or returns earlier, it is started again after a growing delay.
  */
 export type Service = {
   readonly name: string
@@ -12,7 +12,7 @@ export type Service = {
 
 const DELAY_MS_MIN = 250
 const DELAY_MS_MAX = 30_000
-/** A service that ran this long is healthy: its delay is reset. */
+/** After this time a service counts as healthy, and its delay is reset. */
 const HEALTHY_MS = 60_000
 
 /** Runs every service until `stop` is called, which resolves when the last of them has ended. */

@@ -5,7 +5,7 @@ export class Signal {
   #isNotified = false
   #wake: (() => void) | null = null
 
-  /** Notified since the last wait: the next `wait` resolves at once. */
+  /** True if it was notified since the last wait: if so, the next `wait` resolves at once. */
   get isNotified(): boolean {
     return this.#isNotified
   }
