@@ -12,10 +12,10 @@ import {
 } from './numbers.ts'
 
 // What is reached is kept: each goes down with the program, and none goes up.
-const LINES_MAX = 93_600
-const FILES_OF_ONE_SEND_MAX = 77
-const SINGLE_IMPORTER_SHARE_MAX = 0.26
-const BARE_CLAUSE_SHARE_MAX = 0.01
+const LINES_MAX = 90_700
+const FILES_OF_ONE_SEND_MAX = 68
+const SINGLE_IMPORTER_SHARE_MAX = 0.24
+const BARE_CLAUSE_SHARE_MAX = 0.005
 
 const table: string[] = []
 afterAll(() => void process.stdout.write(['', ...table, '', ''].join('\n')))
