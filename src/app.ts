@@ -78,8 +78,8 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const { core, disk, health, healthSignal } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(core, config, (pair) => life.listener?.renew(pair))
-  const listed = () => messaging.lines.lines()
-  const { kinds, boxes, services } = createDevices(runtime, { config, parts, lines: listed })
+  const given = { config, parts, lines: () => messaging.lines.lines() }
+  const { kinds, boxes, services } = createDevices(runtime, given)
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
@@ -95,12 +95,11 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const modules = { ...below, config, life, messaging, maintenance, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
-  const loopsOfMessages = [lines, messages.dispatch, webhooks.loop, queues]
-  const own = [...runtime.services, ...loopsOfMessages, ...watches, tls]
+  const own = [...runtime.services, lines, messages.dispatch, webhooks.loop, ...watches, tls]
   const recorder = new Recorder(core, { lines, metrics: runtime.metrics })
   const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
   const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
-  const loops = [...inner, ...own, ...services, ...(parts.companions ?? [])]
+  const loops = [...inner, queues, ...own, ...services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -109,7 +108,8 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
     createFirstKey: () => createFirstKey(core),
     dashboard: access,
     async start(mayServe) {
-      const at = { ...config, ...runtime, path: runtime.directory.controlSocket, tls: tls.pair }
+      const path = runtime.directory.controlSocket
+      const at = { host: config.host, port: config.port, path, tls: tls.pair, log: core.log }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
@@ -118,7 +118,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
       const count = await messages.outcomes.recover()
       if (count > 0) runtime.log.warn('messages are uncertain after a crash', { count })
       await access.applyLockedPassword()
-      running = runServices(loops, runtime)
+      running = runServices(loops, core)
       await lines.whenReady()
       life.phase = 'running'
       return url
