@@ -103,8 +103,8 @@ export class LaunchRig implements AsyncDisposable {
       iphoneAgentPort: 8_123,
       ...more,
     }
-    const tools = { clock: this.clock, log, run: this.#run, start: this.#start }
-    const launcher = Launcher.of(options, tools)
+    const host = { clock: this.clock, log, run: this.#run, startRead: this.#start }
+    const launcher = Launcher.of(host, options)
     if (launcher === null) throw new Error('There is no launcher.')
     this.launcher = launcher
     this.#running = launcher.run(this.#end.signal)

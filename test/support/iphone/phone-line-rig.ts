@@ -118,17 +118,11 @@ export class PhoneLineRig {
   driver(phones: readonly PhoneChoice[] = ALL): IphoneDriver {
     const { clock, cable, launcher, log } = this
     const life = this.#life
-    return createIphoneDriver(
-      { phones, agentPort: 8100 },
-      {
-        clock,
-        cable,
-        launcher: launcher.isLeftToOwner ? null : launcher,
-        log: log.log,
-        random: seededRandom(1),
-        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands, life), clock),
-      },
-    )
+    return createIphoneDriver({ clock, log: log.log, random: seededRandom(1) }, phones, {
+      cable,
+      launcher: launcher.isLeftToOwner ? null : launcher,
+      agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands, life), clock),
+    })
   }
 
   of(udid = UDID): RigPhone {

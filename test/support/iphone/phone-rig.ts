@@ -39,7 +39,7 @@ export class PhoneRig implements AsyncDisposable {
     const mux = new Usbmux(this.rig.mux.address, this.clock)
     const { serial } = this.phone
     const device = { udid: normalUdid(serial), serial, deviceId: 1, transport: 'usb' } as const
-    return readPhone({ mux, clock: this.clock }, device, signal)
+    return readPhone(mux, this.clock, device, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,7 +114,7 @@ export class PhoneWatchRig implements AsyncDisposable {
       const refusal = Object.assign(new Error('refused by the test'), { code: 'EACCES' })
       return this.isDenied ? socket.destroy(refusal) : socket
     }
-    const cable = new UsbCable(this.rig.path, { clock: this.clock, log: this.#log, open })
+    const cable = new UsbCable({ clock: this.clock, log: this.#log }, this.rig.path, open)
     this.#running.push(cable.run(this.#end.signal))
     return cable
   }

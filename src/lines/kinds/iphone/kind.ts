@@ -28,7 +28,8 @@ import {
   unseenFindings,
   waitingFindings,
 } from './phone-findings.ts'
-import { IPHONE_CAPABILITIES, PhoneLine, type PhoneLineTools } from './phone-line.ts'
+import type { DrivenPhone } from './phone-life.ts'
+import { IPHONE_CAPABILITIES, PhoneLine } from './phone-line.ts'
 import { normalUdid } from './udid.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
@@ -105,40 +106,29 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
 }
 
 /** The cable is watched for lines of its own, and for the phones of lines that share a number. */
-function createIphone(
-  tools: KindHost,
-  options: Options,
-  numberSharers: NumberSharers,
-): CreatedKind {
+function createIphone(host: KindHost, options: Options, numberSharers: NumberSharers): CreatedKind {
   const { iphone, iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
   const isAuto = numberSharers.isExpected || iphoneLines !== null
   if (iphone === 'off' || (iphone === 'auto' && !isAuto)) {
     return { driver: null, reports: { phones: () => [] } }
   }
-  const cable = new UsbCable(usbmuxdAddress, tools)
+  const cable = new UsbCable(host, usbmuxdAddress)
   const findings = () => cableFindings(cable, numberSharers.lines())
   if (iphoneLines === null) {
     return { driver: null, services: [cable], findings, reports: { phones: () => [] } }
   }
-  const folder = tools.pathOf('go-ios')
-  const launcher = Launcher.of({ ...options, folder }, { ...tools, start: tools.startRead })
-  const phones = { phones: iphoneLines, agentPort: iphoneAgentPort }
-  const driver = createIphoneDriver(phones, { ...tools, cable, launcher })
+  const launcher = Launcher.of(host, { ...options, folder: host.pathOf('go-ios') })
+  const agentOf = (udid: string) => {
+    const connect = (port: number, signal: AbortSignal) => cable.connect(udid, port, signal)
+    return PhoneAgent.over(httpExchange(connect, iphoneAgentPort), host.clock)
+  }
+  const driver = createIphoneDriver(host, iphoneLines, { cable, launcher, agentOf })
   return {
     driver,
     services: [cable, ...(launcher === null ? [] : [launcher])],
     findings,
     reports: { phones: () => driver.reports() },
   }
-}
-
-type IphoneOptions = {
-  readonly phones: readonly PhoneChoice[]
-  readonly agentPort: number
-}
-
-type IphoneTools = Omit<PhoneLineTools, 'agent' | 'drafts'> & {
-  readonly agentOf?: ((udid: string) => PhoneAgent) | undefined
 }
 
 export type IphoneDriver = LineDriver & {
@@ -150,10 +140,15 @@ const KNOWN_MS_MAX = 3_000
 const KNOWN_EVERY_MS = 100
 
 /** iPhones on the cable, each a line: an agent drives their Messages. */
-export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): IphoneDriver {
-  const { phones, agentPort } = options
-  const tools = { ...given, cable: new ChosenCable(given.cable, phones) }
-  const { cable, clock } = tools
+export function createIphoneDriver(
+  host: Pick<KindHost, 'clock' | 'random' | 'log'>,
+  phones: readonly PhoneChoice[],
+  given: Pick<DrivenPhone, 'cable' | 'launcher'> & {
+    readonly agentOf: (udid: string) => PhoneAgent
+  },
+): IphoneDriver {
+  const { launcher, agentOf } = given
+  const cable = new ChosenCable(given.cable, phones)
   const running = new Map<string, PhoneLine>()
   const drafts = new Map<string, Set<Handle>>()
   const isChosen = ({ udid }: PhoneChoice, phone: Phone) =>
@@ -165,15 +160,10 @@ export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): 
     const given = phones.find((choice) => choice.number !== null && isChosen(choice, phone))
     return given?.number ?? phone.facts?.number ?? phone.numbers.at(-1) ?? null
   }
-  const createAgent = (udid: string) => {
-    const exchange = httpExchange((to, signal) => cable.connect(udid, to, signal), agentPort)
-    return PhoneAgent.over(exchange, clock)
-  }
-  const { agentOf = createAgent } = tools
   return {
     kind: 'iphone',
     async discover(signal): Promise<readonly Found[]> {
-      await firstReading(cable, clock, signal)
+      await firstReading(cable, host.clock, signal)
       const attached = chosen().filter(({ device }) => device !== null)
       return attached.map((phone) => ({ key: phone.udid, number: numberOf(phone) }))
     },
@@ -187,15 +177,16 @@ export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): 
       ]
     },
     async run(line, listener, signal) {
-      const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
-      drafts.set(line.key, ownDrafts)
-      const ownTools = { agent: agentOf(line.key), drafts: ownDrafts }
-      const phoneLine = new PhoneLine({ ...tools, ...ownTools }, line, listener, signal)
-      running.set(line.key, phoneLine)
+      const udid = line.key
+      const ownDrafts = drafts.get(udid) ?? new Set<Handle>()
+      drafts.set(udid, ownDrafts)
+      const phone = { udid, cable, launcher, agent: agentOf(udid), drafts: ownDrafts }
+      const phoneLine = new PhoneLine(host, phone, line, listener)
+      running.set(udid, phoneLine)
       try {
-        await phoneLine.run()
+        await phoneLine.run(signal)
       } finally {
-        running.delete(line.key)
+        running.delete(udid)
       }
     },
     reports() {

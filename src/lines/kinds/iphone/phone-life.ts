@@ -1,9 +1,8 @@
 // The life of one phone as a line: it advances from stage to stage, each of which must hold before the next
 // is tried, and falls back to the stage of what has failed. A pulled cable is the first stage, at once.
 
-import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
+import type { KindHost } from '../../line-kind.ts'
 import type { Launched, Launcher, LaunchPhone } from './agent/launcher.ts'
 import type { PhoneAgent } from './agent/wda.ts'
 import type { Phone } from './cable/lockdown.ts'
@@ -24,14 +23,13 @@ import {
 
 export type PhoneLauncher = Pick<Launcher, 'prepare' | 'launch'>
 
-type LifeTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly cable: PhoneCable
-  /** Null where the owner starts the agent. */
-  readonly launcher: PhoneLauncher | null
-  readonly agent: PhoneAgent
+/** An iPhone that is a line, and what its agent is reached and started by. */
+export type DrivenPhone = {
   readonly udid: string
+  readonly cable: PhoneCable
+  readonly agent: PhoneAgent
+  /** Null if the owner starts the agent. */
+  readonly launcher: PhoneLauncher | null
 }
 
 /** The line's work on a phone whose agent runs. Each may throw what agent and screens throw. */
@@ -71,8 +69,11 @@ const PREPARED = stageIndex('prepared')
 /** The way from each stage to the next; it resolves to null once that is reached. */
 type Steps = Readonly<Record<PhoneStage, (signal: AbortSignal) => Promise<PhoneBlocker | null>>>
 
+type LifeHost = Pick<KindHost, 'clock' | 'log'>
+
 export class PhoneLife {
-  readonly #tools: LifeTools
+  readonly #host: LifeHost
+  readonly #phone: DrivenPhone
   readonly #work: LifeWork
   readonly #steps: Steps
   readonly #wake = new Signal()
@@ -86,8 +87,9 @@ export class PhoneLife {
   #delayMs = DELAY_MS_MIN
   #onlineSince: number | null = null
 
-  constructor(tools: LifeTools, work: LifeWork) {
-    this.#tools = tools
+  constructor(host: LifeHost, phone: DrivenPhone, work: LifeWork) {
+    this.#host = host
+    this.#phone = phone
     this.#work = work
     this.#steps = {
       absent: async () => (this.phone?.device == null ? ABSENT : null),
@@ -117,11 +119,11 @@ export class PhoneLife {
   }
 
   get udid(): string {
-    return this.#tools.udid
+    return this.#phone.udid
   }
 
   get phone(): Phone | null {
-    return this.#tools.cable.phones().find(({ udid }) => udid === this.udid) ?? null
+    return this.#phone.cable.phones().find(({ udid }) => udid === this.udid) ?? null
   }
 
   /** Takes the phone offline for a blocker that was met elsewhere; it advances again from there. */
@@ -137,7 +139,7 @@ export class PhoneLife {
 
   /** Until `signal` aborts; nothing of it runs when it has resolved. */
   async run(signal: AbortSignal): Promise<void> {
-    const unsubscribe = this.#tools.cable.onChange(() => this.#onCableChange())
+    const unsubscribe = this.#phone.cable.onChange(() => this.#onCableChange())
     try {
       while (!signal.aborted) await this.#step(signal)
     } finally {
@@ -158,7 +160,7 @@ export class PhoneLife {
     if (cause !== null) return await this.#fallBack(cause, signal)
     this.#reached += 1
     if (this.#isPastBlocker()) this.#blocker = null
-    if (this.#reached === TOP) this.#onlineSince = this.#tools.clock.monotonic()
+    if (this.#reached === TOP) this.#onlineSince = this.#host.clock.monotonic()
     await this.#work.onChange()
   }
 
@@ -182,14 +184,14 @@ export class PhoneLife {
   async #prepare(signal: AbortSignal): Promise<PhoneBlocker | null> {
     const device = this.#device()
     if (device === null) return ABSENT
-    const trouble = await this.#tools.launcher?.prepare(device, signal)
+    const trouble = await this.#phone.launcher?.prepare(device, signal)
     return trouble == null ? null : { code: trouble.code, detail: trouble.why }
   }
 
   #launch(): PhoneBlocker | null {
     const device = this.#device()
     if (device === null) return ABSENT
-    const launched = this.#tools.launcher?.launch(device) ?? null
+    const launched = this.#phone.launcher?.launch(device) ?? null
     if (launched === null) return null
     if ('code' in launched) return { code: launched.code, detail: launched.why }
     this.#launched = launched
@@ -214,7 +216,8 @@ export class PhoneLife {
   }
 
   async #awaitAgent(signal: AbortSignal): Promise<PhoneBlocker | null> {
-    const { clock, launcher, agent } = this.#tools
+    const { clock } = this.#host
+    const { launcher, agent } = this.#phone
     const isOurs = launcher !== null
     const until = clock.monotonic() + (this.#hasRun ? READY_MS_MAX : FIRST_READY_MS_MAX)
     while (!(await agent.health(signal).then(() => true, isNotReady))) {
@@ -234,7 +237,7 @@ export class PhoneLife {
   }
 
   async #fallBack(blocker: PhoneBlocker, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     const now = clock.monotonic()
     const wasGood = this.#onlineSince !== null && now - this.#onlineSince >= GOOD_MS
     if (wasGood) this.#delayMs = DELAY_MS_MIN
@@ -254,7 +257,7 @@ export class PhoneLife {
   #logBlocker({ code, detail }: PhoneBlocker): void {
     // The title of an alert may be a message: a flash SMS is shown as one.
     const fields = { code, at: this.stage, detail: code === 'alert' ? null : detail }
-    this.#tools.log.warn('phone line stopped', fields)
+    this.#host.log.warn('phone line stopped', fields)
   }
 
   /** Index of the stage after a fall: lower where several falls to the blocker's own did not help. */

@@ -5,9 +5,7 @@ import type { Handle } from '../../../domain/handle.ts'
 import { type Capabilities, OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { Random } from '../../../system/random.ts'
 import {
   type DriverLine,
   type LineEvent,
@@ -17,30 +15,17 @@ import {
   refusalOf,
   type SendOutcome,
 } from '../../driver.ts'
+import type { KindHost } from '../../line-kind.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
-import { type PhoneAgent, TaskQueue } from './agent/wda.ts'
-import type { PhoneCable } from './cable/phone-watch.ts'
+import { TaskQueue } from './agent/wda.ts'
 import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './phone-blockers.ts'
-import { type PhoneLauncher, PhoneLife } from './phone-life.ts'
-import type { ChatTools } from './screens/chat-reader.ts'
+import { type DrivenPhone, PhoneLife } from './phone-life.ts'
+import { ChatReader } from './screens/chat-reader.ts'
 import { pollDelayMs, pollInbound, type PollReport } from './screens/inbound.ts'
-import { look } from './screens/navigation.ts'
 import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
-
-export type PhoneLineTools = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly cable: PhoneCable
-  /** Null where the owner starts the agents. */
-  readonly launcher: PhoneLauncher | null
-  readonly agent: PhoneAgent
-  /** Chats in which a text of ours may stand that was not sent; kept from run to run. */
-  readonly drafts: Set<Handle>
-}
 
 export const IPHONE_CAPABILITIES: Capabilities = {
   new_contacts: true,
@@ -61,17 +46,20 @@ const RETRY_MS = 1_000
 /** A single failed round may be a hiccup. */
 const FAILURES_MAX = 2
 
+type LineHost = Pick<KindHost, 'clock' | 'random' | 'log'>
+
 export class PhoneLine {
   readonly life: PhoneLife
   readonly counts: PollReport = { reportedCount: 0, groups: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
-  readonly #tools: PhoneLineTools
+  readonly #host: LineHost
   readonly #line: DriverLine
   readonly #listener: LineListener
-  readonly #signal: AbortSignal
-  readonly #screens: ChatTools
+  readonly #reader: ChatReader
   readonly #session: LineSession
   readonly #receipts: ReceiptRounds
+  /** Aborts at the end of the run. */
+  #signal: AbortSignal = AbortSignal.abort()
   /** Aborts when the line is no longer online. */
   #onlineSignal: AbortSignal = AbortSignal.abort()
   #quietSince: number
@@ -80,41 +68,37 @@ export class PhoneLine {
   #publishing: Promise<void> = Promise.resolve()
   #unknownScreen: string | null = null
 
+  /** `drafts` are the chats in which a text of ours may stand that was not sent, kept from run to run. */
   constructor(
-    tools: PhoneLineTools,
+    host: LineHost,
+    phone: DrivenPhone & { readonly drafts: Set<Handle> },
     line: DriverLine,
     listener: LineListener,
-    signal: AbortSignal,
   ) {
-    const { clock } = tools
-    this.#tools = tools
+    const { clock } = host
+    this.#host = host
     this.#line = line
     this.#listener = listener
-    this.#signal = signal
     this.#quietSince = clock.monotonic()
     this.evidence = new ImessageEvidence(clock)
-    this.life = new PhoneLife(
-      { ...tools, udid: line.key },
-      {
-        show: (inner) => this.#show(inner),
-        catchUp: (inner) => this.#poll(inner),
-        stay: (inner) => this.#stay(inner),
-        onChange: () => this.#publish(),
-      },
-    )
+    this.life = new PhoneLife(host, phone, {
+      show: (inner) => this.#show(inner),
+      catchUp: (inner) => this.#poll(inner),
+      stay: (inner) => this.#stay(inner),
+      onChange: () => this.#publish(),
+    })
     const memory = TranscriptMemory.fromText(line.checkpoint, clock.now(), line.number)
-    const own = new OwnSends(tools.drafts)
+    const own = new OwnSends(phone.drafts)
     for (const unsettled of line.unsettled) own.expect(expectationOf(unsettled))
-    this.#screens = {
-      ...tools,
+    this.#reader = new ChatReader(phone.agent, clock, {
       memory,
       own,
       queue: new TaskQueue(),
       timeZone: () =>
         this.life.phone?.facts?.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
       emit: (event) => this.#onScreenEvent(event),
-    }
-    this.#receipts = new ReceiptRounds({ ...this.#screens, log: tools.log })
+    })
+    this.#receipts = new ReceiptRounds(this.#reader, host.log)
     this.#session = {
       capacity: 1,
       knows: async (handle) => memory.chat(handle) !== null,
@@ -129,32 +113,33 @@ export class PhoneLine {
 
   /** True while unread conversations are left that the last walk over the list did not open. */
   get hasUnread(): boolean {
-    return this.#screens.memory.walks.isUnfinished
+    return this.#reader.memory.walks.isUnfinished
   }
 
   /** True while messages are not reported that stand under a name of this kind. */
   hasHidden(kind: HiddenKind): boolean {
-    return this.#screens.memory.hasHidden(kind)
+    return this.#reader.memory.hasHidden(kind)
   }
 
-  /** Runs until its signal aborts; throws where an event could not be made durable. */
-  async run(): Promise<void> {
+  /** Called once. Runs until `signal` aborts; throws if an event could not be made durable. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
     try {
-      await this.life.run(this.#signal)
+      await this.life.run(signal)
     } finally {
       await this.#receipts.end()
     }
   }
 
   async #show(signal: AbortSignal): Promise<null> {
-    const agent = this.#tools.agent.at('poll')
+    const screen = this.#reader.at('poll')
     try {
-      await look({ ...this.#tools, agent }, signal)
+      await screen.look(signal)
       return null
     } catch (error) {
       if (blockerOf(error)?.code === 'ui_unknown') {
         // For a report only: a phone that does not describe its screen leaves the last one.
-        const tree = await agent.tree(signal).catch(() => null)
+        const tree = await screen.agent.tree(signal).catch(() => null)
         if (tree !== null) this.#unknownScreen = skeletonOf(tree)
       }
       throw error
@@ -164,9 +149,9 @@ export class PhoneLine {
   async #poll(signal: AbortSignal): Promise<null> {
     const { reportedCount, gaps } = this.counts
     try {
-      await pollInbound(this.#screens, signal, this.counts)
+      await pollInbound(this.#reader, signal, this.counts)
     } finally {
-      const { log, clock } = this.#tools
+      const { log, clock } = this.#host
       const about = { line_id: this.#line.id }
       if (this.counts.gaps > gaps) log.warn('a chat has a gap: messages may be missing', about)
       if (this.counts.reportedCount > reportedCount) this.#quietSince = clock.monotonic()
@@ -176,7 +161,7 @@ export class PhoneLine {
 
   /** Reads, and looks for receipts, until two rounds in a row have failed. */
   async #stay(signal: AbortSignal): Promise<PhoneBlocker> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     this.#onlineSignal = signal
     let failures = 0
     let blocker: PhoneBlocker = { code: 'agent_down', detail: null }
@@ -213,14 +198,14 @@ export class PhoneLine {
   ): Promise<SendOutcome> {
     const refusal = refusalOf(message, IPHONE_CAPABILITIES)
     if (refusal !== null) return refusal
-    const { clock, random } = this.#tools
+    const { clock, random } = this.#host
     const restMs = this.#sentAt + PACE_MS - clock.monotonic()
     if (restMs > 0) {
       const delayMs = Math.ceil(restMs + random.chance() * JITTER_MS)
       return { outcome: 'postponed', reason: 'pacing', delayMs }
     }
     const { outcome, service, trouble } = await this.#receipts.during(
-      sendByUi(this.#screens, message, pointOfNoReturn, signal),
+      sendByUi(this.#reader, message, pointOfNoReturn, signal),
     )
     this.#sentAt = clock.monotonic()
     this.#noteOutcome(message.to, outcome, service)
@@ -241,7 +226,7 @@ export class PhoneLine {
     }
     if (outcome.outcome !== 'accepted') return
     if (service === 'iMessage') this.evidence.noteBubble(handle)
-    this.#quietSince = this.#tools.clock.monotonic()
+    this.#quietSince = this.#host.clock.monotonic()
     this.#receipts.begin(handle, this.#onlineSignal)
   }
 
@@ -263,7 +248,7 @@ export class PhoneLine {
 
   /** The person in whose chat a message was seen. */
   #chatOf(guid: string | null): Handle | undefined {
-    const { memory } = this.#screens
+    const { memory } = this.#reader
     const hasBubble = (handle: Handle) =>
       memory.chat(handle)?.some((bubble) => bubble.guid === guid)
     return memory.handles.find(hasBubble)

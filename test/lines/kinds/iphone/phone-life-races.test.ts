@@ -30,7 +30,11 @@ function made() {
     },
   }
   const controller = new AbortController()
-  const life = new PhoneLife({ clock, cable, launcher, agent, log: rig.log.log, udid: UDID }, work)
+  const life = new PhoneLife(
+    { clock, log: rig.log.log },
+    { udid: UDID, cable, agent, launcher },
+    work,
+  )
   const ended = life.run(controller.signal).then(
     () => null,
     (error: unknown) => error,

@@ -2,12 +2,11 @@
 // users may run programs of the same name.
 
 import { withTimeout, type Clock } from '../../../../system/clock.ts'
-import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'
-
-export type ProcessTools = { readonly clock: Clock; readonly start: StartReadProcess }
+import type { ReadProcess } from '../../../../system/process.ts'
+import type { KindHost } from '../../../line-kind.ts'
 
 export type KeptEnd = {
-  /** Null where a signal ended the process. */
+  /** Null if a signal ended the process. */
   readonly exitCode: number | null
   readonly lines: readonly string[]
 }
@@ -32,16 +31,16 @@ export class KeptProcess {
   #hasEnded = false
   #stopping: Promise<void> | null = null
 
-  /** Throws where the program cannot be started. `command` begins with its absolute path. */
+  /** Throws if the program cannot be started. `command` begins with its absolute path. */
   constructor(
-    { clock, start }: ProcessTools,
+    { clock, startRead }: Pick<KindHost, 'clock' | 'startRead'>,
     [path = '', ...args]: readonly string[],
     environment: Readonly<Record<string, string>> = {},
   ) {
     this.#clock = clock
     this.startedAt = clock.monotonic()
     const onOutput = (chunk: Uint8Array, from: 'stdout' | 'stderr') => this.#keep(chunk, from)
-    this.#child = start({ path, args, environment, onOutput })
+    this.#child = startRead({ path, args, environment, onOutput })
     this.ended = this.#awaitEnd()
   }
 

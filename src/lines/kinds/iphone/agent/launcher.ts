@@ -4,10 +4,10 @@
 import { mkdirSync } from 'node:fs'
 
 import type { OptionValues } from '../../../../domain/option.ts'
-import { type Clock, whenAborted } from '../../../../system/clock.ts'
-import type { Log } from '../../../../system/log.ts'
-import type { ProcessEnd, RunProcess, StartReadProcess } from '../../../../system/process.ts'
+import { whenAborted } from '../../../../system/clock.ts'
+import type { ProcessEnd } from '../../../../system/process.ts'
 import type { Service } from '../../../../system/service.ts'
+import type { KindHost } from '../../../line-kind.ts'
 import type { IPHONE_OPTIONS } from '../options.ts'
 import { isUdid } from '../udid.ts'
 import { type KeptEnd, KeptProcess } from './kept-process.ts'
@@ -66,13 +66,6 @@ export type Launched = {
   stop(): Promise<void>
 }
 
-type LauncherTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly run: RunProcess
-  readonly start: StartReadProcess
-}
-
 /** WebDriverAgent's test bundle keeps the name of its target, whatever id the app was signed with. */
 const TEST_BUNDLE = 'WebDriverAgentRunner.xctest'
 const IMAGE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
@@ -91,12 +84,14 @@ const CALLED_OFF: LaunchTrouble = { code: 'launch_failed', why: 'It was called o
 const NO_UDID: LaunchTrouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' }
 const ENDING: LaunchTrouble = { code: 'launch_failed', why: 'The relay is ending.' }
 
+type LauncherHost = Pick<KindHost, 'clock' | 'log' | 'run' | 'startRead'>
+
 /** Starts agents, and keeps the tunnel command alive beside them from the first need on. */
 export class Launcher implements Service {
   readonly name = 'iphone-agent-launcher'
+  readonly #host: LauncherHost
   readonly #commands: AgentCommands
   readonly #options: AgentOptions
-  readonly #tools: LauncherTools
   readonly #over = new AbortController()
   readonly #running = new Set<KeptProcess>()
   readonly #isNeeded = Promise.withResolvers<null>()
@@ -110,15 +105,16 @@ export class Launcher implements Service {
   /** The cause of the tunnel command's last end, since it was good. */
   #tunnelTrouble: LaunchTrouble | null = null
 
-  private constructor(commands: AgentCommands, options: AgentOptions, tools: LauncherTools) {
-    this.#commands = commands
+  private constructor(host: LauncherHost, options: AgentOptions, commands: AgentCommands) {
+    this.#host = host
     this.#options = options
-    this.#tools = tools
+    this.#commands = commands
   }
 
-  static of(options: AgentOptions, tools: LauncherTools): Launcher | null {
+  /** Null if the owner starts the agents. */
+  static of(host: LauncherHost, options: AgentOptions): Launcher | null {
     const commands = commandsOf(options)
-    return commands === null ? null : new Launcher(commands, options, tools)
+    return commands === null ? null : new Launcher(host, options, commands)
   }
 
   /** Does all that has to come before the agent; null once it is done. */
@@ -170,7 +166,7 @@ export class Launcher implements Service {
     while (!signal.aborted) {
       if (tunnel === null) break
       if (await this.#runTunnel(tunnel, signal)) delayMs = DELAY_MS_MIN
-      await this.#tools.clock.sleep(delayMs, signal)
+      await this.#host.clock.sleep(delayMs, signal)
       delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)
     }
     this.#hasHeadStart.resolve(null)
@@ -185,7 +181,7 @@ export class Launcher implements Service {
 
   /** Runs the tunnel command from its start to its end; true if it ran for long enough to be good. */
   async #runTunnel(command: CommandLine, signal: AbortSignal): Promise<boolean> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#host
     const startedAt = clock.monotonic()
     const cancelHeadStart = clock.after(HEAD_START_MS, () => this.#hasHeadStart.resolve(null))
     const cancelGood = clock.after(GOOD_MS, () => {
@@ -221,7 +217,7 @@ export class Launcher implements Service {
    * is started again for all, if no other phone needs it.
    */
   async #renewTunnel(phone: LaunchPhone): Promise<void> {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     const renewedAt = this.#renewedAt.get(phone.serial) ?? -Infinity
     const since = Math.max(renewedAt, this.#tunnel?.startedAt ?? -Infinity)
     if (now - since < GOOD_MS || this.#over.signal.aborted) return
@@ -237,7 +233,7 @@ export class Launcher implements Service {
   async #refreshTunnel(phone: LaunchPhone): Promise<boolean> {
     if (this.#commands.refresh === null) return false
     const [path = '', ...args] = this.#filled(this.#commands.refresh, phone)
-    const end = await this.#tools.run({ path, args, ...REFRESH_LIMITS }, this.#over.signal)
+    const end = await this.#host.run({ path, args, ...REFRESH_LIMITS }, this.#over.signal)
     return end.end === 'exited' && end.exitCode === 0
   }
 
@@ -250,7 +246,7 @@ export class Launcher implements Service {
   async #mountImage(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     if (this.#commands.image === null) return null
     const [path = '', ...args] = this.#filled(this.#commands.image, phone)
-    const end = await this.#tools.run({ path, args, ...IMAGE_LIMITS }, signal)
+    const end = await this.#host.run({ path, args, ...IMAGE_LIMITS }, signal)
     return imageTrouble(end, phone)
   }
 
@@ -274,7 +270,7 @@ export class Launcher implements Service {
     }
     try {
       const process = new KeptProcess(
-        this.#tools,
+        this.#host,
         words,
         environmentOf(this.#options.iphoneAgentPort),
       )

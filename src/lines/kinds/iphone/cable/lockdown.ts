@@ -129,7 +129,8 @@ class LockdownRefusal extends LockdownError {
  * aborts: any other failure is a trouble, within 15 s.
  */
 export async function readPhone(
-  { mux, clock }: { readonly mux: Usbmux; readonly clock: Clock },
+  mux: Usbmux,
+  clock: Clock,
   device: MuxDevice,
   signal: AbortSignal,
 ): Promise<PhoneReading> {

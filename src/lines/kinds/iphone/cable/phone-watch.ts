@@ -4,10 +4,9 @@
 import type { Duplex } from 'node:stream'
 
 import { maskHandle } from '../../../../domain/handle.ts'
-import type { Clock } from '../../../../system/clock.ts'
-import type { Log } from '../../../../system/log.ts'
 import type { Service } from '../../../../system/service.ts'
 import { Signal } from '../../../../system/signal.ts'
+import type { KindHost } from '../../../line-kind.ts'
 import {
   type Phone,
   type PhoneFacts,
@@ -19,12 +18,7 @@ import {
 import { muxAddress, MuxError, type MuxErrorCode, type OpenSocket } from './mux-connection.ts'
 import { type MuxDevice, type MuxEvent, type MuxListening, Usbmux } from './usbmux.ts'
 
-type CableTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Stands in for a system that refuses the socket. */
-  readonly open?: OpenSocket | undefined
-}
+type CableHost = Pick<KindHost, 'clock' | 'log'>
 
 const READ_EVERY_MS = 60_000
 /** The delay after which a phone in trouble is read again; null for not before it is plugged in again. */
@@ -61,7 +55,7 @@ type KeptPhone = {
 /** The phones as usbmuxd gives them, and the way to their ports, which outlives the run. */
 export class UsbCable implements Service {
   readonly name = 'usb-cable'
-  readonly #tools: CableTools
+  readonly #host: CableHost
   readonly #mux: Usbmux
   readonly #watch: MuxWatch
   readonly #wake = new Signal()
@@ -69,12 +63,14 @@ export class UsbCable implements Service {
   readonly #sessions = new Set<Promise<void>>()
   readonly #listeners = new Set<() => void>()
 
-  /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
-  constructor(address: string | null, tools: CableTools) {
-    this.#tools = tools
-    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
-    const onChange = (change: MuxChange) => this.#onChange(change)
-    this.#watch = new MuxWatch({ ...tools, mux: this.#mux, onChange })
+  /**
+   * `address` is where usbmuxd listens, null for the usual place; throws a RangeError if it is none. A test's
+   * `open` stands in for a system that refuses the socket.
+   */
+  constructor(host: CableHost, address: string | null, open?: OpenSocket) {
+    this.#host = host
+    this.#mux = new Usbmux(muxAddress(address), host.clock, open)
+    this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
   }
 
   /** True once the attached phones are known, and each was read, be it in vain. */
@@ -90,7 +86,7 @@ export class UsbCable implements Service {
 
   /** The phones that are attached, and those that were since the relay started. */
   phones(): readonly Phone[] {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     return [...this.#phones].map(([udid, { device, facts, trouble, numbers, lowSince }]) => {
       const hasLowBattery = device !== null && lowSince !== null && now - lowSince >= LOW_MS
       return { udid, device, facts, trouble, numbers, hasLowBattery }
@@ -118,7 +114,7 @@ export class UsbCable implements Service {
     try {
       while (!signal.aborted) {
         this.#readDue(signal)
-        await this.#wake.wait(this.#tools.clock, this.#msUntilDue(), signal)
+        await this.#wake.wait(this.#host.clock, this.#msUntilDue(), signal)
       }
     } finally {
       // Their signal is this one: they end with it.
@@ -129,15 +125,15 @@ export class UsbCable implements Service {
   #onChange({ change, device }: MuxChange): void {
     const phone = this.#kept(device.udid)
     if (change === 'paired') {
-      phone.dueAt = this.#tools.clock.monotonic()
+      phone.dueAt = this.#host.clock.monotonic()
     } else {
       phone.end?.abort()
       phone.end = null
       phone.device = change === 'attached' ? device : null
       phone.trouble = null
-      phone.dueAt = change === 'attached' ? this.#tools.clock.monotonic() : Infinity
+      phone.dueAt = change === 'attached' ? this.#host.clock.monotonic() : Infinity
       if (change === 'detached') phone.lowSince = null
-      this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
+      this.#host.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
       this.#emit()
     }
     this.#wake.notify()
@@ -160,7 +156,7 @@ export class UsbCable implements Service {
 
   /** Begins to read those that are due, the one that waits longest first. */
   #readDue(signal: AbortSignal): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     const due = [...this.#phones.values()]
       .filter(({ device, dueAt, end }) => device !== null && dueAt <= now && end === null)
       .sort((a, b) => a.dueAt - b.dueAt)
@@ -177,12 +173,12 @@ export class UsbCable implements Service {
     if (this.#sessions.size >= SESSIONS_MAX) return IDLE_MS
     const waiting = [...this.#phones.values()].filter(({ end }) => end === null)
     const dueAt = Math.min(...waiting.map((phone) => phone.dueAt))
-    return Math.min(Math.max(dueAt - this.#tools.clock.monotonic(), 0), IDLE_MS)
+    return Math.min(Math.max(dueAt - this.#host.clock.monotonic(), 0), IDLE_MS)
   }
 
   /** Never rejects. What a phone says that has gone meanwhile, or hangs elsewhere, does not count. */
   async #read(phone: KeptPhone, signal: AbortSignal): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#host
     const { device } = phone
     if (device === null) return
     const end = new AbortController()
@@ -190,21 +186,21 @@ export class UsbCable implements Service {
     phone.dueAt = Infinity
     try {
       const both = AbortSignal.any([signal, end.signal])
-      const reading = await readPhone({ ...this.#tools, mux: this.#mux }, device, both)
+      const reading = await readPhone(this.#mux, this.#host.clock, device, both)
       if (phone.end !== end) return
       this.#note(phone, reading)
       this.#emit()
     } catch (error) {
       if (signal.aborted || end.signal.aborted) return
       log.error('a phone could not be read', { phone: maskHandle(device.udid), error })
-      phone.dueAt = this.#tools.clock.monotonic() + READ_EVERY_MS
+      phone.dueAt = this.#host.clock.monotonic() + READ_EVERY_MS
     } finally {
       if (phone.end === end) phone.end = null
     }
   }
 
   #note(phone: KeptPhone, reading: PhoneReading): void {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#host
     const before = phone.trouble?.reason ?? null
     const againMs = reading.reading === 'facts' ? READ_EVERY_MS : AGAIN_MS[reading.reason]
     // Trust that was given while it was read has made it due at once.
@@ -232,7 +228,7 @@ export class UsbCable implements Service {
       )
     }
     const isLow = battery !== null && battery.percent < LOW_PERCENT && !battery.isCharging
-    phone.lowSince = isLow ? (phone.lowSince ?? this.#tools.clock.monotonic()) : null
+    phone.lowSince = isLow ? (phone.lowSince ?? this.#host.clock.monotonic()) : null
   }
 }
 
@@ -243,14 +239,6 @@ export type MuxChange = {
   /** `attached` also where it hangs on another `deviceId` than before. */
   readonly change: 'attached' | 'detached' | 'paired'
   readonly device: MuxDevice
-}
-
-type WatchTools = {
-  readonly mux: Usbmux
-  readonly clock: Clock
-  readonly log: Log
-  /** Must not throw. */
-  readonly onChange: (change: MuxChange) => void
 }
 
 const RETRY_MS_MIN = 500
@@ -264,7 +252,9 @@ const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
 export class MuxWatch {
-  readonly #tools: WatchTools
+  readonly #host: CableHost
+  readonly #mux: Usbmux
+  readonly #onChange: (change: MuxChange) => void
   /** Attachments that the present connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
   /** Phones of the connection before, by UDID, which this one has not announced yet. */
@@ -275,8 +265,11 @@ export class MuxWatch {
   #hasBeenHeard = false
   #dropLater = () => {}
 
-  constructor(tools: WatchTools) {
-    this.#tools = tools
+  /** `onChange` must not throw. */
+  constructor(host: CableHost, mux: Usbmux, onChange: (change: MuxChange) => void) {
+    this.#host = host
+    this.#mux = mux
+    this.#onChange = onChange
   }
 
   /** The reason for which the attached phones are unknown; null where they are known. */
@@ -291,7 +284,7 @@ export class MuxWatch {
 
   /** Listens until `signal` aborts; those of the end stay, for a send that is still under way. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     let delayMs = RETRY_MS_MIN
     try {
       while (!signal.aborted) {
@@ -310,7 +303,7 @@ export class MuxWatch {
   async #follow(signal: AbortSignal): Promise<void> {
     let listening: MuxListening | null = null
     try {
-      listening = await this.#tools.mux.listen(signal)
+      listening = await this.#mux.listen(signal)
       this.#begin()
       for (;;) this.#take(await listening.next(signal))
     } catch (error) {
@@ -348,7 +341,7 @@ export class MuxWatch {
         return
       case 'paired': {
         const device = this.#known.get(this.#attached.get(event.deviceId)?.udid ?? '')
-        if (device !== undefined) this.#tools.onChange({ change: 'paired', device })
+        if (device !== undefined) this.#onChange({ change: 'paired', device })
       }
     }
   }
@@ -356,7 +349,7 @@ export class MuxWatch {
   /** After `ms`, phones that the present connection has not announced are gone. */
   #dropIn(ms: number): void {
     this.#dropLater()
-    this.#dropLater = this.#tools.clock.after(ms, () => {
+    this.#dropLater = this.#host.clock.after(ms, () => {
       this.#left.clear()
       this.#hasBeenHeard = true
       this.#emitChanges()
@@ -378,15 +371,15 @@ export class MuxWatch {
     }
     this.#known = now
     for (const [udid, device] of before) {
-      if (!now.has(udid)) this.#tools.onChange({ change: 'detached', device })
+      if (!now.has(udid)) this.#onChange({ change: 'detached', device })
     }
     for (const [udid, device] of now) {
-      if (before.get(udid) !== device) this.#tools.onChange({ change: 'attached', device })
+      if (before.get(udid) !== device) this.#onChange({ change: 'attached', device })
     }
   }
 
   #note(trouble: MuxErrorCode | null): void {
-    const { log } = this.#tools
+    const { log } = this.#host
     if (trouble !== null) this.#hasBeenHeard = true
     if (trouble === this.#trouble) return
     this.#trouble = trouble

@@ -2,30 +2,13 @@
 // read, and left again. Opening it marks it as read, which its other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { hasOtherSender, identify, isStillThere, showChat } from './chat-identity.ts'
-import {
-  type ChatTools,
-  compare,
-  leaveChat,
-  type ReadChat,
-  storeMemory,
-  takeTranscript,
-} from './chat-reader.ts'
-import { emptyComposer } from './compose.ts'
+import { isStillThere } from './chat-identity.ts'
+import type { ChatReader, ReadChat } from './chat-reader.ts'
 import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'
-import {
-  isPhoneWide,
-  look,
-  LOOK_MS,
-  readDraft,
-  showList,
-  touch,
-  troubleCodeOf,
-  UiTrouble,
-  waitForChat,
-} from './navigation.ts'
+import { isPhoneWide, LOOK_MS, troubleCodeOf, UiTrouble } from './navigation.ts'
+import type { TranscriptMemory } from './transcript-memory.ts'
 import { joinWindows } from './transcript.ts'
 
 export type PollReport = {
@@ -56,29 +39,29 @@ export function pollDelayMs(quietMs: number): number {
  * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
  */
 export async function pollInbound(
-  tools: ChatTools,
+  reader: ChatReader,
   signal: AbortSignal,
   report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
 ): Promise<PollReport> {
-  await new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report).run()
+  await new Poll(reader.at('poll'), signal, report).run()
   return report
 }
 
 class Poll {
   readonly report: PollReport
-  readonly #tools: ChatTools
+  readonly #reader: ChatReader
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
 
-  constructor(tools: ChatTools, signal: AbortSignal, report: PollReport) {
+  constructor(reader: ChatReader, signal: AbortSignal, report: PollReport) {
     this.report = report
-    this.#tools = tools
+    this.#reader = reader
     this.#signal = signal
-    this.#walk = new ListWalk(tools.memory, tools.clock)
+    this.#walk = new ListWalk(reader.memory, reader.clock)
   }
 
   async run(): Promise<void> {
-    const { memory, own, clock } = this.#tools
+    const { memory, own, clock } = this.#reader
     await this.#walkList()
     // Chats that have to be looked at whatever the list shows.
     for (const handle of new Set([
@@ -91,12 +74,12 @@ class Poll {
   }
 
   #alone<T>(task: () => Promise<T>): Promise<T> {
-    return this.#tools.queue.run('poll', this.#signal, task)
+    return this.#reader.queue.run('poll', this.#signal, task)
   }
 
   /** Walks over the list, and moves it back to its top. */
   async #walkList(): Promise<void> {
-    const { agent, memory } = this.#tools
+    const { agent, memory } = this.#reader
     const walk = this.#walk
     let isOver = false
     try {
@@ -113,15 +96,15 @@ class Poll {
 
   /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
   async #step(): Promise<boolean> {
-    const { agent, clock } = this.#tools
-    const screen = await look(this.#tools, this.#signal)
+    const { agent, clock } = this.#reader
+    const screen = await this.#reader.look(this.#signal)
     if (screen.screen === 'transcript') {
       const read = await this.#orNull(() => this.#readChat(screen))
-      await leaveChat(this.#tools, read, this.#signal)
+      await this.#reader.leaveChat(read, this.#signal)
       return false
     }
     const next = this.#walk.next(screen.cells)
-    if (this.#walk.mustStore) await storeMemory(this.#tools)
+    if (this.#walk.mustStore) await this.#reader.storeMemory()
     this.#walk.mustStore = false
     switch (next.move) {
       case 'visit':
@@ -137,10 +120,10 @@ class Poll {
   }
 
   async #visitPending(handle: Handle): Promise<void> {
-    const { memory, own } = this.#tools
+    const { memory, own } = this.#reader
     let read: ReadChat | null = null
     try {
-      read = await this.#readChat(await showChat(this.#tools, handle, this.#signal))
+      read = await this.#readChat(await this.#reader.showChat(handle, this.#signal))
     } catch (error) {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
       // A chat that cannot be reached any more must not hold up the others.
@@ -148,16 +131,16 @@ class Poll {
       own.takeDraft(handle)
       this.report.gaps += 1
     }
-    await leaveChat(this.#tools, read, this.#signal)
+    await this.#reader.leaveChat(read, this.#signal)
   }
 
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
-    const { memory, clock } = this.#tools
+    const { memory, clock } = this.#reader
     if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
     // Where even that fails it is the phone's trouble.
-    await showList(this.#tools, this.#signal)
+    await this.#reader.showList(this.#signal)
   }
 
   /** Null if it failed by a trouble of one chat, which must not hold up the others. */
@@ -173,23 +156,23 @@ class Poll {
 
   /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
   async #openAndRead(cell: ListCell): Promise<boolean> {
-    const { memory } = this.#tools
-    if (!(await touch(this.#tools, cell.place, this.#signal))) return false
-    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
+    const { memory } = this.#reader
+    if (!(await this.#reader.touch(cell.place, this.#signal))) return false
+    const screen = await this.#reader.waitForChat(this.#signal, settledTitle())
     if (screen === null) return false
     const read = await this.#readChat(screen)
-    if (read === null || !isChatOf(this.#tools, read.screen, cell)) return false
+    if (read === null || !isChatOf(this.#reader.memory, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
     memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
-    await storeMemory(this.#tools)
-    await leaveChat(this.#tools, read, this.#signal)
+    await this.#reader.storeMemory()
+    await this.#reader.leaveChat(read, this.#signal)
     return true
   }
 
   /** Returns the chat and whose it is, or null if it is another one meanwhile, or has changed: it is for the next poll. */
   async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
-    const { whose, screen } = await identify(this.#tools, begun, this.#signal)
+    const { whose, screen } = await this.#reader.identify(begun, this.#signal)
     if (whose.kind === 'group') this.report.groups += 1
     if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
     if (whose.kind !== 'person') return { screen, whose }
@@ -197,12 +180,12 @@ class Poll {
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
     if (shown === null || !isStillThere(screen, shown)) return null
-    if (hasOtherSender(this.#tools, shown)) {
+    if (this.#reader.hasOtherSender(shown)) {
       this.report.groups += 1
       return { screen, whose: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
-    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
+    const { reportedCount, hasGap } = await this.#reader.takeTranscript(handle, shown, look)
     this.report.reportedCount += reportedCount
     this.report.gaps += hasGap ? 1 : 0
     return { screen: shown, whose }
@@ -210,10 +193,10 @@ class Poll {
 
   /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
   async #clearDraft(handle: Handle, screen: TranscriptScreen): Promise<void> {
-    const { own } = this.#tools
-    const draft = await readDraft(this.#tools, screen, this.#signal)
+    const { own } = this.#reader
+    const draft = await this.#reader.readDraft(screen, this.#signal)
     const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
-    if (draft !== '' && isOurs) await emptyComposer(this.#tools, screen, this.#signal)
+    if (draft !== '' && isOurs) await this.#reader.emptyComposer(screen, this.#signal)
     own.takeDraft(handle)
   }
 
@@ -231,10 +214,10 @@ class Poll {
    * chat that was never looked at after one more.
    */
   async #loaded(handle: Handle, opened: TranscriptScreen): Promise<TranscriptScreen> {
-    const looks = this.#tools.memory.chat(handle) === null ? 1 : LOADING_LOOKS
+    const looks = this.#reader.memory.chat(handle) === null ? 1 : LOADING_LOOKS
     let shown = opened
     for (let i = 0; i < looks; i += 1) {
-      const isComplete = compare(this.#tools, handle, shown.bubbles).missing.length === 0
+      const isComplete = this.#reader.compare(handle, shown.bubbles).missing.length === 0
       if (isComplete && (looks > 1 || i > 0)) return shown
       shown = (await this.#lookAgain()) ?? shown
     }
@@ -245,8 +228,8 @@ class Poll {
   async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
-      if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
-      await this.#tools.agent.swipe('down', this.#signal)
+      if (!this.#reader.compare(handle, all.bubbles).hasMoreAbove) return all
+      await this.#reader.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
       const bubbles = joinWindows(screen.bubbles, all.bubbles)
@@ -258,14 +241,18 @@ class Poll {
   }
 
   async #lookAgain(): Promise<TranscriptScreen | null> {
-    await this.#tools.clock.sleep(LOOK_MS, this.#signal)
-    const screen = await look(this.#tools, this.#signal)
+    await this.#reader.clock.sleep(LOOK_MS, this.#signal)
+    const screen = await this.#reader.look(this.#signal)
     return screen.screen === 'transcript' ? screen : null
   }
 }
 
 /** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
-function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { name }: ListCell) {
+function isChatOf(
+  memory: TranscriptMemory,
+  { title, chat }: TranscriptScreen,
+  { name }: ListCell,
+): boolean {
   const cell = readChatTitle(name)
   if (title === name || cell.kind !== 'direct' || chat.kind === 'suggested') return true
   return (

@@ -7,7 +7,7 @@ import { TestClock } from '../../../../support/test-clock.ts'
 test('of a program that writes a megabyte the last 16 KiB of each output are kept', async () => {
   const script = 'i=0; while [ $i -lt 2000 ]; do echo "$i $1"; i=$((i + 1)); done; exit 4'
   const words = ['/bin/sh', '-c', script, 'sh', 'x'.repeat(500)]
-  const process = new KeptProcess({ clock: new TestClock(), start: startReadProcess }, words)
+  const process = new KeptProcess({ clock: new TestClock(), startRead: startReadProcess }, words)
 
   const { exitCode, lines } = await process.ended
 
@@ -20,14 +20,14 @@ test('a process is told to end, forced to after five seconds and left behind aft
   const clock = new TestClock()
   const signals: string[] = []
   const ended = Promise.withResolvers<number>()
-  const start = () => ({
+  const startRead = () => ({
     pid: 1,
     ended: ended.promise,
     kill: (signal: string) => void signals.push(signal),
     outputEnded: new Promise<void>(() => {}),
     closeOutput: () => {},
   })
-  const process = new KeptProcess({ clock, start }, ['/bin/sh'])
+  const process = new KeptProcess({ clock, startRead }, ['/bin/sh'])
   const stopping = process.stop()
   await clock.advance(4_999)
   const early = [...signals]
@@ -35,7 +35,7 @@ test('a process is told to end, forced to after five seconds and left behind aft
   await stopping
   const sent = [...signals]
 
-  const other = new KeptProcess({ clock, start }, ['/bin/sh'])
+  const other = new KeptProcess({ clock, startRead }, ['/bin/sh'])
   ended.resolve(0)
   await clock.advance(1_000)
   await other.ended

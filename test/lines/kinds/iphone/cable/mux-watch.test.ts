@@ -27,7 +27,7 @@ class WatchRig extends MuxRig {
     const { log, lines } = recordingLog()
     this.lines = lines
     const mux = new Usbmux({ path: this.path }, this.clock)
-    this.watch = new MuxWatch({ mux, clock: this.clock, log, onChange: (c) => this.#take(c) })
+    this.watch = new MuxWatch({ clock: this.clock, log }, mux, (c) => this.#take(c))
   }
 
   /** Begins over a usbmuxd to which `prepare` has happened. */

@@ -123,7 +123,7 @@ ifUsbmuxd('the real usbmuxd, without a phone, understands everything that we ask
 ifUsbmuxd('a watch over the real usbmuxd notices when it goes and when it is back', async () => {
   await using real = new RealUsbmuxd()
   const mux = new Usbmux({ path: real.path }, systemClock)
-  const watch = new MuxWatch({ mux, clock: systemClock, log: silentLog, onChange() {} })
+  const watch = new MuxWatch({ clock: systemClock, log: silentLog }, mux, () => {})
   const end = new AbortController()
   const running = watch.run(end.signal)
   const comesTo = (isThere: boolean) =>
