@@ -119,7 +119,11 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     kill: () => {
       life.isOver = true
     },
-    poll: (signal = NEVER) => run(clock, pollInbound(reader, signal)),
+    poll: async (signal = NEVER) => {
+      const report = { ...QUIET }
+      await run(clock, pollInbound(reader, signal, report))
+      return report
+    },
     send: (text: string, more: SendMore = {}): Promise<UiSend> => {
       const { to = FRIEND, pass = async () => true, signal = NEVER, id = 'msg_1' } = more
       const message = messageTo(to, text, id, clock.now())

@@ -34,7 +34,6 @@ import { normalUdid } from './udid.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
 
-/** In the order in which a phone climbs to a line. */
 const CHECKLIST: readonly ChecklistStep[] = [
   {
     title: 'The iPhone is plugged in',
@@ -105,7 +104,7 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   create: createIphone,
 }
 
-/** The cable is watched for lines of its own, and for the phones of lines that share a number. */
+/** Watches the cable for iPhone lines, and for the phones behind lines that share a number. */
 function createIphone(host: KindHost, options: Options, numberSharers: NumberSharers): CreatedKind {
   const { iphone, iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
   const isAuto = numberSharers.isExpected || iphoneLines !== null
@@ -132,14 +131,14 @@ function createIphone(host: KindHost, options: Options, numberSharers: NumberSha
 }
 
 export type IphoneDriver = LineDriver & {
-  /** Progress of every phone that is a line, or is configured as one. */
+  /** Progress of every phone that is a line or configured as one. */
   reports(): readonly PhoneReport[]
 }
 
 const KNOWN_MS_MAX = 3_000
 const KNOWN_EVERY_MS = 100
 
-/** iPhones on the cable, each a line: an agent drives their Messages. */
+/** The driver of iPhones on the cable, each a line: an agent drives its Messages. */
 export function createIphoneDriver(
   host: Pick<KindHost, 'clock' | 'random' | 'log'>,
   phones: readonly PhoneChoice[],
@@ -155,7 +154,7 @@ export function createIphoneDriver(
     udid === null || normalUdid(udid) === phone.udid
   const chosen = () =>
     cable.phones().filter((phone) => phones.some((choice) => isChosen(choice, phone)))
-  // The owner's number counts first: that of a SIM may be stale, and a phone may forget it for a while.
+  // The owner's number counts first: the SIM's may be stale, and a phone may forget it for a while.
   const numberOf = (phone: Phone) => {
     const given = phones.find((choice) => choice.number !== null && isChosen(choice, phone))
     return given?.number ?? phone.facts?.number ?? phone.numbers.at(-1) ?? null
@@ -196,8 +195,8 @@ export function createIphoneDriver(
 }
 
 /**
- * The phones as the lines see them. One that is in the network only, as the owner's own may be, counts as
- * attached if its UDID was given: `all` is for phones on a cable.
+ * The phones as the lines see them. A phone that is only in the network, as the owner's private one may be, counts
+ * as attached only if its UDID was given: `all` means phones on a cable.
  */
 class ChosenCable implements PhoneCable {
   readonly #cable: PhoneCable
@@ -237,7 +236,7 @@ class ChosenCable implements PhoneCable {
   }
 }
 
-/** Waits until usbmuxd was asked: a phone that is plugged in must not be called absent before. */
+/** Waits for the first answer of usbmuxd: until then a plugged-in phone must not be called absent. */
 async function firstReading(cable: PhoneCable, clock: Clock, signal: AbortSignal): Promise<void> {
   const until = clock.monotonic() + KNOWN_MS_MAX
   while (!cable.isKnown && !signal.aborted && clock.monotonic() < until) {

@@ -1,5 +1,5 @@
-// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
-// in, looks for receipts, and lets sends in between.
+// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads incoming messages,
+// looks for receipts, and lets sends go in between.
 
 import type { Handle } from '../../../domain/handle.ts'
 import { type Capabilities, OFFLINE_REASONS } from '../../../domain/line.ts'
@@ -36,10 +36,10 @@ export const IPHONE_CAPABILITIES: Capabilities = {
   attachments: false,
 }
 
-/** The next run of the line finds the bubble, and settles the message. */
+/** The next run of the line finds the bubble and settles the message. */
 const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
 
-/** A person would not write faster, and Messages needs its time. */
+/** Least time between sends: no person writes faster, and Messages needs its time. */
 const PACE_MS = 4_000
 const JITTER_MS = 1_000
 const RETRY_MS = 1_000
@@ -60,7 +60,7 @@ export class PhoneLine {
   readonly #receipts: ReceiptRounds
   /** Aborts at the end of the run. */
   #signal: AbortSignal = AbortSignal.abort()
-  /** Aborts when the line is no longer online. */
+  /** Aborts when the line goes offline. */
   #onlineSignal: AbortSignal = AbortSignal.abort()
   #quietSince: number
   #sentAt = -Infinity
@@ -106,17 +106,17 @@ export class PhoneLine {
     }
   }
 
-  /** The last screen that was not recognized, without its texts; null where there was none. */
+  /** The last screen that was not recognized, without its texts. */
   get unknownScreen(): string | null {
     return this.#unknownScreen
   }
 
-  /** True while unread conversations are left that the last walk over the list did not open. */
+  /** Whether the last walk over the list left unread conversations unopened. */
   get hasUnread(): boolean {
     return this.#reader.memory.walks.isUnfinished
   }
 
-  /** True while messages are not reported that stand under a name of this kind. */
+  /** Whether messages under a name of this kind are not reported. */
   hasHidden(kind: HiddenKind): boolean {
     return this.#reader.memory.hasHidden(kind)
   }
@@ -138,7 +138,7 @@ export class PhoneLine {
       return null
     } catch (error) {
       if (blockerOf(error)?.code === 'ui_unknown') {
-        // For a report only: a phone that does not describe its screen leaves the last one.
+        // For a report only: if the phone does not describe its screen, the last one is kept.
         const tree = await screen.agent.tree(signal).catch(() => null)
         if (tree !== null) this.#unknownScreen = skeletonOf(tree)
       }
@@ -159,7 +159,7 @@ export class PhoneLine {
     return null
   }
 
-  /** Reads, and looks for receipts, until two rounds in a row have failed. */
+  /** Reads and looks for receipts until two rounds in a row have failed. */
   async #stay(signal: AbortSignal): Promise<PhoneBlocker> {
     const { clock } = this.#host
     this.#onlineSignal = signal
@@ -210,15 +210,15 @@ export class PhoneLine {
     this.#sentAt = clock.monotonic()
     this.#noteOutcome(message.to, outcome, service)
     const blocker = signal.aborted ? null : blockerOfSend(trouble)
-    // A line that cannot send says so before its message goes back.
+    // A line that cannot send says so before its message is returned.
     if (blocker !== null) this.life.fail(blocker)
-    // A state that cannot be published now ends the line at the next attempt; the outcome stays true.
+    // If the state cannot be published, the next attempt ends the line; the outcome stays true.
     await this.#publish().catch(() => {})
-    // The next run of the line would take the bubble for one that was typed on the phone.
+    // Without this the next run would take the bubble for one typed on the phone.
     return outcome.outcome === 'accepted' && this.#signal.aborted ? LINE_ENDED : outcome
   }
 
-  /** Evidence of a send about iMessage itself; an accepted one is watched for receipts. */
+  /** Notes what a send shows about iMessage itself, and watches an accepted one for receipts. */
   #noteOutcome(handle: Handle, outcome: SendOutcome, service: string | null): void {
     if (outcome.outcome === 'not_sent') {
       if (outcome.reason === 'not_on_imessage') this.evidence.noteRefused(handle)
@@ -230,7 +230,7 @@ export class PhoneLine {
     this.#receipts.begin(handle, this.#onlineSignal)
   }
 
-  /** Receipts are evidence about iMessage itself, too. A send that an earlier run left open is watched for them. */
+  /** Emits the event; notes what a receipt shows about iMessage, and watches a send that an earlier run left open. */
   async #onScreenEvent(event: LineEvent): Promise<void> {
     await this.#emit(event)
     if (event.type === 'settled' && event.outcome.outcome === 'accepted') {
@@ -239,7 +239,7 @@ export class PhoneLine {
     }
     if (event.type !== 'receipt') return
     const { guid, kind, service } = event.receipt
-    // A text message says nothing of iMessage.
+    // A text message says nothing about iMessage.
     if (service !== undefined) return
     const handle = this.#chatOf(guid)
     if (kind !== 'failed') this.evidence.noteReached()
@@ -254,7 +254,7 @@ export class PhoneLine {
     return memory.handles.find(hasBubble)
   }
 
-  /** Emits the line's state where it has changed; one after the other, and the last is the newest. */
+  /** Emits the line's state if it has changed, one state after the other. */
   #publish(): Promise<void> {
     const publish = async () => {
       const event = this.#stateEvent()
@@ -294,12 +294,12 @@ const REST_MS = 900_000
 const KNOWN_MAX = 500
 
 /**
- * The state of iMessage on the phone, as far as sends show: it is assumed to work until two recipients in a row
- * could not be reached who ought to be. Then sending rests, and the next send is a trial.
+ * The state of iMessage on the phone, as far as sends show it. It counts as working until two recipients in a row
+ * who should be reachable could not be reached. Then sending rests, and the next send is a trial.
  */
 export class ImessageEvidence {
   readonly #clock: Clock
-  /** Recipients who are on iMessage, the latest last. */
+  /** Recipients who are on iMessage, latest last. */
   readonly #known = new Set<Handle>()
   #strikes = new Map<Handle, number>()
   #restsUntil: number | null = null
@@ -312,7 +312,7 @@ export class ImessageEvidence {
     return this.#restsUntil !== null && this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** An own bubble says iMessage: the recipient is on it. The mark that it failed may come much later. */
+  /** Notes an own bubble that says iMessage: the recipient is on it. The mark that it failed may come much later. */
   noteBubble(handle: Handle): void {
     this.#known.delete(handle)
     this.#known.add(handle)
@@ -324,7 +324,7 @@ export class ImessageEvidence {
     this.#restsUntil = null
   }
 
-  /** The composer says that the recipient is not on iMessage: odd only for one who was. */
+  /** Notes that the composer says the recipient is not on iMessage, which counts only if they were before. */
   noteRefused(handle: Handle): void {
     if (this.#known.has(handle)) this.noteFailed(handle)
   }

@@ -1,5 +1,5 @@
-// Facts about every attached phone, read when it is plugged in, when its owner taps Trust, and then every
-// minute. A phone that hangs keeps one of four sessions, and does not hold up the others.
+// Reads facts about every attached phone when it is plugged in, when its owner taps Trust, and every minute. A phone
+// that hangs occupies one of four sessions, and does not hold up the others.
 
 import type { Duplex } from 'node:stream'
 
@@ -21,11 +21,11 @@ import { type MuxDevice, type MuxEvent, type MuxListening, Usbmux } from './usbm
 type CableHost = Pick<KindHost, 'clock' | 'log'>
 
 const READ_EVERY_MS = 60_000
-/** The delay after which a phone in trouble is read again; null for not before it is plugged in again. */
+/** Delay until a phone in trouble is read again; null: not before it is plugged in again. */
 const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   not_trusted: 5_000,
   trust_dialog: 5_000,
-  // The phone remembers the refusal for as long as the cable is in.
+  // The phone remembers the refusal while the cable is in.
   trust_denied: null,
   pairing_stale: 30_000,
   passcode_locked: 30_000,
@@ -33,7 +33,7 @@ const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   unreadable: 15_000,
 }
 const SESSIONS_MAX = 4
-/** Phones that are gone are remembered up to so many phones in all. */
+/** Most phones tracked; beyond it, disconnected ones are forgotten. */
 const PHONES_MAX = 100
 const NUMBERS_MAX = 10
 const LOW_PERCENT = 20
@@ -46,13 +46,13 @@ type KeptPhone = {
   trouble: PhoneTrouble | null
   numbers: readonly string[]
   lowSince: number | null
-  /** Time of the next reading, on the monotonic clock; Infinity for not by itself. */
+  /** Monotonic time of the next reading; Infinity if none is planned. */
   dueAt: number
-  /** Ends the session that reads it now. */
+  /** Ends the session that reads the phone now. */
   end: AbortController | null
 }
 
-/** The phones as usbmuxd gives them, and the way to their ports, which outlives the run. */
+/** The phones that usbmuxd reports, and connections to their ports, which work after the run too. */
 export class UsbCable implements Service {
   readonly name = 'usb-cable'
   readonly #host: CableHost
@@ -73,7 +73,7 @@ export class UsbCable implements Service {
     this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
   }
 
-  /** True once the attached phones are known, and each was read, be it in vain. */
+  /** Whether the attached phones are known, and each was read or failed to be read. */
   get isKnown(): boolean {
     const isRead = ({ device, facts, trouble }: Phone) =>
       device === null || facts !== null || trouble !== null
@@ -84,7 +84,7 @@ export class UsbCable implements Service {
     return this.#watch.trouble === 'denied'
   }
 
-  /** The phones that are attached, and those that were since the relay started. */
+  /** The phones that are attached or were since the relay started. */
   phones(): readonly Phone[] {
     const now = this.#host.clock.monotonic()
     return [...this.#phones].map(([udid, { device, facts, trouble, numbers, lowSince }]) => {
@@ -117,7 +117,7 @@ export class UsbCable implements Service {
         await this.#wake.wait(this.#host.clock, this.#msUntilDue(), signal)
       }
     } finally {
-      // Their signal is this one: they end with it.
+      // They end with the same signal.
       await Promise.all(this.#sessions)
     }
   }
@@ -154,7 +154,7 @@ export class UsbCable implements Service {
     return phone
   }
 
-  /** Begins to read those that are due, the one that waits longest first. */
+  /** Starts to read the phones that are due, longest wait first. */
   #readDue(signal: AbortSignal): void {
     const now = this.#host.clock.monotonic()
     const due = [...this.#phones.values()]
@@ -176,7 +176,7 @@ export class UsbCable implements Service {
     return Math.min(Math.max(dueAt - this.#host.clock.monotonic(), 0), IDLE_MS)
   }
 
-  /** Never rejects. What a phone says that has gone meanwhile, or hangs elsewhere, does not count. */
+  /** Never rejects. Ignores the reading of a phone that was unplugged or plugged in elsewhere meanwhile. */
   async #read(phone: KeptPhone, signal: AbortSignal): Promise<void> {
     const { log } = this.#host
     const { device } = phone
@@ -203,7 +203,7 @@ export class UsbCable implements Service {
     const { clock, log } = this.#host
     const before = phone.trouble?.reason ?? null
     const againMs = reading.reading === 'facts' ? READ_EVERY_MS : AGAIN_MS[reading.reason]
-    // Trust that was given while it was read has made it due at once.
+    // If the owner tapped Trust during the reading, it is due at once already.
     if (phone.dueAt === Infinity && againMs !== null) phone.dueAt = clock.monotonic() + againMs
     if (reading.reading === 'trouble') {
       phone.trouble = reading
@@ -236,18 +236,18 @@ export type PhoneCable = Pick<UsbCable, 'phones' | 'isKnown' | 'isDenied' | 'con
 
 /** A change of a phone, over all of its attachments. */
 export type MuxChange = {
-  /** `attached` also where it hangs on another `deviceId` than before. */
+  /** `attached` also if it now has another `deviceId`. */
   readonly change: 'attached' | 'detached' | 'paired'
   readonly device: MuxDevice
 }
 
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 10_000
-/** A connection that held for so long was a good one: the next delay is the shortest again. */
+/** A connection that held this long worked: the next delay is the shortest again. */
 const GOOD_MS = 10_000
-/** Phones still count for so long when usbmuxd ends: it may just be restarting. */
+/** Phones count as attached for this long after usbmuxd ends: it may just be restarting. */
 const GRACE_MS = 3_000
-/** A new connection has announced all attached phones after so long. */
+/** By then a new connection has announced all attached phones. */
 const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
@@ -255,11 +255,11 @@ export class MuxWatch {
   readonly #host: CableHost
   readonly #mux: Usbmux
   readonly #onChange: (change: MuxChange) => void
-  /** Attachments that the present connection has announced, by device id. */
+  /** Attachments that the current connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
-  /** Phones of the connection before, by UDID, which this one has not announced yet. */
+  /** Phones of the previous connection, by UDID, that this one has not announced yet. */
   readonly #left = new Map<string, MuxDevice>()
-  /** Phones as the changes so far have named them, by UDID. */
+  /** Phones that the changes so far have reported, by UDID. */
   #known: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
   #hasBeenHeard = false
@@ -272,17 +272,17 @@ export class MuxWatch {
     this.#onChange = onChange
   }
 
-  /** The reason for which the attached phones are unknown; null where they are known. */
+  /** Why the attached phones are unknown; null if they are known. */
   get trouble(): MuxErrorCode | null {
     return this.#trouble
   }
 
-  /** True once usbmuxd has announced the attached phones, or could not be reached. */
+  /** Whether usbmuxd has announced the attached phones, or could not be reached. */
   get hasBeenHeard(): boolean {
     return this.#hasBeenHeard
   }
 
-  /** Listens until `signal` aborts; those of the end stay, for a send that is still under way. */
+  /** Listens until `signal` aborts; the last phones stay known, for a send that is still under way. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#host
     let delayMs = RETRY_MS_MIN
@@ -346,7 +346,7 @@ export class MuxWatch {
     }
   }
 
-  /** After `ms`, phones that the present connection has not announced are gone. */
+  /** After `ms`, phones that the current connection has not announced count as detached. */
   #dropIn(ms: number): void {
     this.#dropLater()
     this.#dropLater = this.#host.clock.after(ms, () => {
@@ -361,7 +361,7 @@ export class MuxWatch {
     for (const [udid, device] of this.#known) this.#left.set(udid, device)
   }
 
-  /** Emits the changes since the last call, each for a phone over the cable where it is also in the network. */
+  /** Emits the changes since the last call; prefers the cable if a phone is in the network too. */
   #emitChanges(): void {
     const before = this.#known
     const now = new Map(this.#left)

@@ -218,7 +218,7 @@ export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen):
 
 type DetailsPage = ChatDetails & { readonly isNamed: boolean; readonly back: NodePlace | null }
 
-/** Null while the chat is still in front. */
+/** The details page; null while the chat is still in front. */
 function readPage(root: UiNode): DetailsPage | null {
   const { screen } = readScreen(root)
   if (screen === 'transcript') return null

@@ -277,24 +277,20 @@ type FoundReceipt = {
   readonly service?: UiService | undefined
 }
 
-/** The prefix of an own iMessage changes if the phone sends it as a text message after all. */
+/** Whether the phone sent an iMessage as a text message after all: then the prefix of its label changes. */
 function hasFallenBack({ bubble, descriptor }: ReadRow): boolean {
   const { stage, isText } = descriptor
   return bubble.service === 'SMS' && stage !== null && stage !== 'failed' && !isText
 }
 
-function fallback(guid: string, at: number): FoundReceipt {
-  return { guid, kind: 'sent', at, service: 'SMS' }
-}
-
-/** A text message fails, and that is all that Messages shows of it for certain. */
+/** The status as far as it is certain: of a text message, Messages shows for certain only that it failed. */
 function certainStatus({ service, status }: Bubble): Bubble['status'] {
   return service === 'iMessage' || status?.kind === 'not_delivered' ? status : null
 }
 
 /**
- * New receipts of the own messages of a chat, oldest first, each step once. Messages shows the status of
- * the newest own bubble only, so an older one that was not seen delivered counts as delivered with it.
+ * New receipts of own messages in a chat, oldest first, each step once. Messages shows only the status of the newest
+ * own bubble, so older iMessages count as delivered with it.
  */
 function receiptsOf(
   rows: readonly ReadRow[],
@@ -311,7 +307,8 @@ function receiptsOf(
     const at = timeOf(status, now, timeZone)
     const isBelow = isLaterDelivered && bubble.service === 'iMessage'
     const steps = newSteps(stage, status, isBelow).map((kind) => ({ guid, kind, at }))
-    found.unshift(...(hasFallenBack(row) ? [fallback(guid, now)] : []), ...steps)
+    found.unshift(...steps)
+    if (hasFallenBack(row)) found.unshift({ guid, kind: 'sent', at: now, service: 'SMS' })
     isLaterDelivered ||= [status?.kind, stage].some((one) => one === 'delivered' || one === 'read')
   }
   return found
@@ -323,7 +320,7 @@ function timeOf(status: Bubble['status'], now: number, timeZone: string): number
   return at
 }
 
-/** The steps of an own message from `stage` to the status below its bubble. */
+/** The steps of an own message from `stage` to the status that is shown. */
 function newSteps(
   stage: OwnStage | null,
   shown: Bubble['status'],
@@ -332,7 +329,7 @@ function newSteps(
   const status = shown?.kind ?? null
   if (stage === null || stage === 'read') return []
   if (status === 'not_delivered') return stage === 'sent' ? ['failed'] : []
-  // A message that failed is delivered only where its own bubble says so.
+  // A failed message counts as delivered only if its own bubble says so.
   if (status === null && !(isLaterDelivered && stage === 'sent')) return []
   const steps: readonly OwnStage[] = stage === 'delivered' ? [] : ['delivered']
   return status === 'read' ? [...steps, 'read'] : steps

@@ -44,7 +44,7 @@ export class Draft {
   readonly handle: Handle
   readonly text: string
   readonly #reader: ChatReader
-  /** True once a part of the text may be in the composer. */
+  /** Whether a part of the text may be in the composer. */
   #mayBeThere = false
 
   constructor(reader: ChatReader, handle: Handle, text: string) {
@@ -53,7 +53,7 @@ export class Draft {
     this.text = text
   }
 
-  /** Null if the chat has to be read first: a bubble of ours would hide the news above it. */
+  /** Writes the text; returns null if the chat must be read first: a bubble of ours would hide the news above it. */
   async compose(signal: AbortSignal): Promise<Composed | Refusal | null> {
     const reader = this.#reader
     await reader.dismissAlert(signal)

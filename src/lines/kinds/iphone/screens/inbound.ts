@@ -1,5 +1,5 @@
-// The way in of a phone line: the list of conversations shows which chat has changed; that one is opened,
-// read, and left again. Opening it marks it as read, which its other side may see.
+// Reads incoming messages: the list of conversations shows which chat has changed, and that chat is opened, read and
+// left again. Opening it marks it as read, which the other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { isStillThere } from './chat-identity.ts'
@@ -19,7 +19,7 @@ export type PollReport = {
   gaps: number
 }
 
-/** A walk that is longer is taken up again by the next poll, and a finding says so. */
+/** After this many steps the next poll continues the walk, and a finding says so. */
 const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
@@ -34,27 +34,26 @@ export function pollDelayMs(quietMs: number): number {
 }
 
 /**
- * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats. Counts in
- * `report` what is found, though it may reject later.
- * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
+ * Emits everything new, and leaves the list on the screen. A waiting send goes in between two chats. Counts in `report`
+ * what it finds, even if it rejects later. Rejects with `UiTrouble` or `AgentError`, and if something could not be made
+ * durable.
  */
 export async function pollInbound(
   reader: ChatReader,
   signal: AbortSignal,
-  report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
-): Promise<PollReport> {
+  report: PollReport,
+): Promise<void> {
   await new Poll(reader.at('poll'), signal, report).run()
-  return report
 }
 
 class Poll {
-  readonly report: PollReport
+  readonly #report: PollReport
   readonly #reader: ChatReader
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
 
   constructor(reader: ChatReader, signal: AbortSignal, report: PollReport) {
-    this.report = report
+    this.#report = report
     this.#reader = reader
     this.#signal = signal
     this.#walk = new ListWalk(reader.memory, reader.clock)
@@ -63,7 +62,7 @@ class Poll {
   async run(): Promise<void> {
     const { memory, own, clock } = this.#reader
     await this.#walkList()
-    // Chats that have to be looked at whatever the list shows.
+    // Chats that must be read, whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
       ...own.drafts,
@@ -77,7 +76,7 @@ class Poll {
     return this.#reader.queue.run('poll', this.#signal, task)
   }
 
-  /** Walks over the list, and moves it back to its top. */
+  /** Walks over the list, and moves it back to the top. */
   async #walkList(): Promise<void> {
     const { agent, memory } = this.#reader
     const walk = this.#walk
@@ -94,7 +93,7 @@ class Poll {
     }
   }
 
-  /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
+  /** Reads and leaves an open chat, or makes one move on the list; returns whether the walk is over. */
   async #step(): Promise<boolean> {
     const { agent, clock } = this.#reader
     const screen = await this.#reader.look(this.#signal)
@@ -126,10 +125,10 @@ class Poll {
       read = await this.#readChat(await this.#reader.showChat(handle, this.#signal))
     } catch (error) {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
-      // A chat that cannot be reached any more must not hold up the others.
+      // A chat that can't be opened any more must not hold up the others.
       memory.removePending(handle)
       own.takeDraft(handle)
-      this.report.gaps += 1
+      this.#report.gaps += 1
     }
     await this.#reader.leaveChat(read, this.#signal)
   }
@@ -139,11 +138,11 @@ class Poll {
     const { memory, clock } = this.#reader
     if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
-    // Where even that fails it is the phone's trouble.
+    // If even this fails, the trouble is the phone's.
     await this.#reader.showList(this.#signal)
   }
 
-  /** Null if it failed by a trouble of one chat, which must not hold up the others. */
+  /** The result of `task`; null if it failed by a trouble of one chat, which must not hold up the others. */
   async #orNull<T>(task: () => Promise<T>): Promise<T | null> {
     try {
       return await task()
@@ -154,7 +153,7 @@ class Poll {
     }
   }
 
-  /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
+  /** Returns false if the conversation could not be opened, for example because the list has changed. */
   async #openAndRead(cell: ListCell): Promise<boolean> {
     const { memory } = this.#reader
     if (!(await this.#reader.touch(cell.place, this.#signal))) return false
@@ -169,11 +168,11 @@ class Poll {
     return true
   }
 
-  /** Returns the chat and whose it is, or null if it is another one meanwhile, or has changed: it is for the next poll. */
+  /** Returns the chat and whose it is; null if the chat on the screen has changed: the next poll reads it. */
   async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
     const { whose, screen } = await this.#reader.identify(begun, this.#signal)
-    if (whose.kind === 'group') this.report.groups += 1
+    if (whose.kind === 'group') this.#report.groups += 1
     if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
     if (whose.kind !== 'person') return { screen, whose }
     const { handle } = whose
@@ -181,17 +180,17 @@ class Poll {
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
     if (shown === null || !isStillThere(screen, shown)) return null
     if (this.#reader.hasOtherSender(shown)) {
-      this.report.groups += 1
+      this.#report.groups += 1
       return { screen, whose: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
     const { reportedCount, hasGap } = await this.#reader.takeTranscript(handle, shown, look)
-    this.report.reportedCount += reportedCount
-    this.report.gaps += hasGap ? 1 : 0
+    this.#report.reportedCount += reportedCount
+    this.#report.gaps += hasGap ? 1 : 0
     return { screen: shown, whose }
   }
 
-  /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
+  /** Removes an unsent text of ours from the composer; if that fails, the next send does it. */
   async #clearDraft(handle: Handle, screen: TranscriptScreen): Promise<void> {
     const { own } = this.#reader
     const draft = await this.#reader.readDraft(screen, this.#signal)
@@ -200,7 +199,7 @@ class Poll {
     own.takeDraft(handle)
   }
 
-  /** The chat once it shows a bubble, if it does so soon: without any nobody can say whose it is. */
+  /** The chat once it shows a bubble, if it does so soon: without bubbles nobody can say whose it is. */
   async #begun(opened: TranscriptScreen): Promise<TranscriptScreen> {
     let shown = opened
     for (let looks = 0; looks < LOADING_LOOKS && shown.bubbles.length === 0; looks += 1) {
@@ -210,8 +209,8 @@ class Poll {
   }
 
   /**
-   * The chat once it has loaded: at once where all the known bubbles are there, else after some looks, and of a
-   * chat that was never looked at after one more.
+   * The chat once it has loaded: at once if all known bubbles are there, else after some looks. A chat that was never
+   * read gets one more look.
    */
   async #loaded(handle: Handle, opened: TranscriptScreen): Promise<TranscriptScreen> {
     const looks = this.#reader.memory.chat(handle) === null ? 1 : LOADING_LOOKS
@@ -224,7 +223,7 @@ class Poll {
     return shown
   }
 
-  /** With the bubbles on the screen those above it, as far as nothing known is in sight; null if they do not fit. */
+  /** Scrolls up until known bubbles are in sight, and returns all bubbles; null if they do not fit together. */
   async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
@@ -247,7 +246,7 @@ class Poll {
   }
 }
 
-/** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
+/** Whether a chat may be the cell's: only numbers and addresses can be compared. */
 function isChatOf(
   memory: TranscriptMemory,
   { title, chat }: TranscriptScreen,
@@ -260,12 +259,12 @@ function isChatOf(
   )
 }
 
-/** Of what only the owner wrote nothing is lost: it is reported once the other side answers. */
+/** Whether the other side wrote. If only the owner did, nothing is lost: it is reported once the other side answers. */
 function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
   return bubbles.some(({ isFromMe }) => !isFromMe)
 }
 
-/** A title counts once it was the same twice. */
+/** Whether a title was the same twice in a row. */
 function settledTitle(): (screen: TranscriptScreen) => boolean {
   let before = ''
   return ({ title }) => {
