@@ -16,6 +16,7 @@ import type {
   RunProcess,
   StartReadProcess,
 } from '../../../src/system/process.ts'
+import { testHost } from '../kind-host.ts'
 import { recordingLog } from '../recording-log.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { TestClock } from '../test-clock.ts'
@@ -103,7 +104,7 @@ export class LaunchRig implements AsyncDisposable {
       iphoneAgentPort: 8_123,
       ...more,
     }
-    const host = { clock: this.clock, log, run: this.#run, startRead: this.#start }
+    const host = testHost({ clock: this.clock, log, run: this.#run, startRead: this.#start })
     const launcher = Launcher.of(host, options)
     if (launcher === null) throw new Error('There is no launcher.')
     this.launcher = launcher

@@ -12,6 +12,7 @@ import { UsbCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { normalUdid } from '../../../src/lines/kinds/iphone/udid.ts'
 import type { Log } from '../../../src/system/log.ts'
+import { testHost } from '../kind-host.ts'
 import { type LogLine, recordingLog } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
 import { type FakePhone, MuxRig, UDID, until } from './fake-phones.ts'
@@ -114,7 +115,7 @@ export class PhoneWatchRig implements AsyncDisposable {
       const refusal = Object.assign(new Error('refused by the test'), { code: 'EACCES' })
       return this.isDenied ? socket.destroy(refusal) : socket
     }
-    const cable = new UsbCable({ clock: this.clock, log: this.#log }, this.rig.path, open)
+    const cable = new UsbCable(testHost({ clock: this.clock, log: this.#log }), this.rig.path, open)
     this.#running.push(cable.run(this.#end.signal))
     return cable
   }

@@ -140,7 +140,7 @@ const KNOWN_EVERY_MS = 100
 
 /** The driver of iPhones on the cable, each a line: an agent drives its Messages. */
 export function createIphoneDriver(
-  host: Pick<KindHost, 'clock' | 'random' | 'log'>,
+  host: KindHost,
   phones: readonly PhoneChoice[],
   given: Pick<DrivenPhone, 'cable' | 'launcher'> & {
     readonly agentOf: (udid: string) => PhoneAgent

@@ -3,7 +3,7 @@
 
 import { Signal } from '../../../system/signal.ts'
 import type { KindHost } from '../../line-kind.ts'
-import type { Launched, Launcher, LaunchPhone } from './agent/launcher.ts'
+import type { Launched, Launcher } from './agent/launcher.ts'
 import type { PhoneAgent } from './agent/wda.ts'
 import type { Phone } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
@@ -69,10 +69,8 @@ const PREPARED = stageIndex('prepared')
 /** The step from each stage to the next; resolves to null once it is reached. */
 type Steps = Readonly<Record<PhoneStage, (signal: AbortSignal) => Promise<PhoneBlocker | null>>>
 
-type LifeHost = Pick<KindHost, 'clock' | 'log'>
-
 export class PhoneLife {
-  readonly #host: LifeHost
+  readonly #host: KindHost
   readonly #phone: DrivenPhone
   readonly #work: LifeWork
   readonly #steps: Steps
@@ -87,7 +85,7 @@ export class PhoneLife {
   #delayMs = DELAY_MS_MIN
   #onlineSince: number | null = null
 
-  constructor(host: LifeHost, phone: DrivenPhone, work: LifeWork) {
+  constructor(host: KindHost, phone: DrivenPhone, work: LifeWork) {
     this.#host = host
     this.#phone = phone
     this.#work = work
@@ -181,25 +179,21 @@ export class PhoneLife {
   }
 
   async #prepare(signal: AbortSignal): Promise<PhoneBlocker | null> {
-    const device = this.#device()
-    if (device === null) return ABSENT
+    const device = this.phone?.device
+    if (device == null) return ABSENT
     const trouble = await this.#phone.launcher?.prepare(device, signal)
     return trouble == null ? null : { code: trouble.code, detail: trouble.why }
   }
 
   #launch(): PhoneBlocker | null {
-    const device = this.#device()
-    if (device === null) return ABSENT
+    const device = this.phone?.device
+    if (device == null) return ABSENT
     const launched = this.#phone.launcher?.launch(device) ?? null
     if (launched === null) return null
     if ('code' in launched) return { code: launched.code, detail: launched.why }
     this.#launched = launched
     void this.#watchAgent(launched)
     return null
-  }
-
-  #device(): LaunchPhone | null {
-    return this.phone?.device ?? null
   }
 
   async #watchAgent(launched: Launched): Promise<void> {

@@ -46,13 +46,11 @@ const RETRY_MS = 1_000
 /** A single failed round may be a hiccup. */
 const FAILURES_MAX = 2
 
-type LineHost = Pick<KindHost, 'clock' | 'random' | 'log'>
-
 export class PhoneLine {
   readonly life: PhoneLife
   readonly counts: PollReport = { reportedCount: 0, groups: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
-  readonly #host: LineHost
+  readonly #host: KindHost
   readonly #line: DriverLine
   readonly #listener: LineListener
   readonly #reader: ChatReader
@@ -70,7 +68,7 @@ export class PhoneLine {
 
   /** `drafts` are the chats in which a text of ours may stand that was not sent, kept from run to run. */
   constructor(
-    host: LineHost,
+    host: KindHost,
     phone: DrivenPhone & { readonly drafts: Set<Handle> },
     line: DriverLine,
     listener: LineListener,

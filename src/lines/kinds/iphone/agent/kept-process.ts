@@ -33,7 +33,7 @@ export class KeptProcess {
 
   /** Throws if the program cannot be started. `command` begins with its absolute path. */
   constructor(
-    { clock, startRead }: Pick<KindHost, 'clock' | 'startRead'>,
+    { clock, startRead }: KindHost,
     [path = '', ...args]: readonly string[],
     environment: Readonly<Record<string, string>> = {},
   ) {

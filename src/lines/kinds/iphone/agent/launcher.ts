@@ -27,16 +27,9 @@ export type LaunchTrouble = { readonly code: LaunchTroubleCode; readonly why: st
 /** The absolute path of a program, and its arguments; `{name}` stands for one of the values. */
 type CommandLine = readonly string[]
 
-export type AgentOptions = Pick<
+export type AgentOptions = Omit<
   OptionValues<typeof IPHONE_OPTIONS>,
-  | 'iphoneAgent'
-  | 'iphoneAgentCommand'
-  | 'iphoneTunnelCommand'
-  | 'iphoneGoIos'
-  | 'iphoneXcodebuild'
-  | 'iphoneXctestrun'
-  | 'iphoneAgentBundle'
-  | 'iphoneAgentPort'
+  'iphone' | 'iphoneLines' | 'usbmuxdAddress'
 > & {
   /** Our folder for go-ios's identity and disk images; created if it is missing. */
   readonly folder: string
@@ -84,12 +77,10 @@ const CALLED_OFF: LaunchTrouble = { code: 'launch_failed', why: 'It was called o
 const NO_UDID: LaunchTrouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' }
 const ENDING: LaunchTrouble = { code: 'launch_failed', why: 'The relay is ending.' }
 
-type LauncherHost = Pick<KindHost, 'clock' | 'log' | 'run' | 'startRead'>
-
 /** Starts agents, and keeps the tunnel command alive beside them once one is needed. */
 export class Launcher implements Service {
   readonly name = 'iphone-agent-launcher'
-  readonly #host: LauncherHost
+  readonly #host: KindHost
   readonly #commands: AgentCommands
   readonly #options: AgentOptions
   readonly #over = new AbortController()
@@ -105,14 +96,14 @@ export class Launcher implements Service {
   /** Why the tunnel command last ended; null once it has worked again. */
   #tunnelTrouble: LaunchTrouble | null = null
 
-  private constructor(host: LauncherHost, options: AgentOptions, commands: AgentCommands) {
+  private constructor(host: KindHost, options: AgentOptions, commands: AgentCommands) {
     this.#host = host
     this.#options = options
     this.#commands = commands
   }
 
   /** The launcher; null if the owner starts the agents. */
-  static of(host: LauncherHost, options: AgentOptions): Launcher | null {
+  static of(host: KindHost, options: AgentOptions): Launcher | null {
     const commands = commandsOf(options)
     return commands === null ? null : new Launcher(host, options, commands)
   }

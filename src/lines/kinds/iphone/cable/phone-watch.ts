@@ -18,8 +18,6 @@ import {
 import { muxAddress, MuxError, type MuxErrorCode, type OpenSocket } from './mux-connection.ts'
 import { type MuxDevice, type MuxEvent, type MuxListening, Usbmux } from './usbmux.ts'
 
-type CableHost = Pick<KindHost, 'clock' | 'log'>
-
 const READ_EVERY_MS = 60_000
 /** Delay until a phone in trouble is read again; null: not before it is plugged in again. */
 const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
@@ -55,7 +53,7 @@ type KeptPhone = {
 /** The phones that usbmuxd reports, and connections to their ports, which work after the run too. */
 export class UsbCable implements Service {
   readonly name = 'usb-cable'
-  readonly #host: CableHost
+  readonly #host: KindHost
   readonly #mux: Usbmux
   readonly #watch: MuxWatch
   readonly #wake = new Signal()
@@ -67,7 +65,7 @@ export class UsbCable implements Service {
    * `address` is where usbmuxd listens, null for the usual place; throws a RangeError if it is none. A test's
    * `open` stands in for a system that refuses the socket.
    */
-  constructor(host: CableHost, address: string | null, open?: OpenSocket) {
+  constructor(host: KindHost, address: string | null, open?: OpenSocket) {
     this.#host = host
     this.#mux = new Usbmux(muxAddress(address), host.clock, open)
     this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
@@ -252,7 +250,7 @@ const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
 export class MuxWatch {
-  readonly #host: CableHost
+  readonly #host: KindHost
   readonly #mux: Usbmux
   readonly #onChange: (change: MuxChange) => void
   /** Attachments that the current connection has announced, by device id. */
@@ -266,7 +264,7 @@ export class MuxWatch {
   #dropLater = () => {}
 
   /** `onChange` must not throw. */
-  constructor(host: CableHost, mux: Usbmux, onChange: (change: MuxChange) => void) {
+  constructor(host: KindHost, mux: Usbmux, onChange: (change: MuxChange) => void) {
     this.#host = host
     this.#mux = mux
     this.#onChange = onChange

@@ -96,11 +96,8 @@ class XmlShape {
   /** Outermost first. */
   readonly #open: string[] = []
   #values = 0
-  #hasEnded = false
-
-  get isWhole(): boolean {
-    return this.#hasEnded
-  }
+  /** Whether the outermost element has ended. */
+  isWhole = false
 
   /** Throws if the next piece is not allowed here. */
   take([found, slash, name, end]: RegExpExecArray): void {
@@ -111,7 +108,7 @@ class XmlShape {
       this.#begin(name, end === '/')
     } else {
       assertXml(end === '' && this.#open.pop() === name, 'Its elements do not match')
-      this.#hasEnded = this.#open.length === 0
+      this.isWhole = this.#open.length === 0
     }
   }
 

@@ -18,11 +18,12 @@ import { LOOK_MS, PhoneScreen, UiTrouble } from './navigation.ts'
 import type { ChatKind, TranscriptMemory } from './transcript-memory.ts'
 import { compareChat, type Comparison } from './transcript.ts'
 
-export type Whose =
+type Whose =
   | { readonly kind: 'person'; readonly handle: Handle }
   | { readonly kind: Exclude<ChatKind, 'person'> }
 
-type Identified = { readonly whose: Whose; readonly screen: TranscriptScreen }
+/** A chat as it was read, and whose it is. */
+export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
 
 const TITLE_ID = 'ConversationTitle'
 const TRIES = 3
@@ -75,7 +76,7 @@ export class PhoneChats extends PhoneScreen {
   }
 
   /** Finds out whose the chat is; returns the screen afterwards too, because its details may have been opened. */
-  async identify(screen: TranscriptScreen, signal: AbortSignal): Promise<Identified> {
+  async identify(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
     const known = this.#knownWhose(screen)
     return known === null ? await this.#ask(screen, signal) : { whose: known, screen }
   }
@@ -98,7 +99,7 @@ export class PhoneChats extends PhoneScreen {
     return isLoaded && this.memory.chat(handle) !== null && !this.compare(handle, bubbles).hasGap
   }
 
-  async #ask(screen: TranscriptScreen, signal: AbortSignal): Promise<Identified> {
+  async #ask(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
     const details = await this.#readDetails(signal)
     const after = await this.waitForChat(signal, (shown) => isStillThere(screen, shown))
     if (after === null) throw new UiTrouble('ui_unknown')
@@ -155,19 +156,16 @@ export class PhoneChats extends PhoneScreen {
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (tries > 0) await this.showList(signal)
       await this.agent.openChat({ handle, body: null }, signal)
+      const isSuggestion = (shown: TranscriptScreen) =>
+        shown.chat.kind === 'suggested' && shown.composer !== null && !this.hasOtherSender(shown)
       const isPerhaps = (shown: TranscriptScreen) =>
-        this.isChatWith(shown, handle) || this.#isUnknownSuggestion(shown)
+        this.isChatWith(shown, handle) || isSuggestion(shown)
       const opened = await this.waitForChat(signal, isPerhaps)
       if (opened === null) continue
       const proven = await this.provenChat(opened, handle, signal)
       if (proven !== null) return proven
     }
     throw new UiTrouble('wrong_chat')
-  }
-
-  #isUnknownSuggestion(screen: TranscriptScreen): boolean {
-    const { chat, composer } = screen
-    return chat.kind === 'suggested' && composer !== null && !this.hasOtherSender(screen)
   }
 
   /** The chat if it is the one with `handle`; null if it is not, or that can't be proven. */

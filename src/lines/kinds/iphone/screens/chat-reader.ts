@@ -6,7 +6,7 @@ import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { Clock } from '../../../../system/clock.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
-import { isStillThere, PhoneChats, type Whose } from './chat-identity.ts'
+import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
@@ -29,9 +29,6 @@ type Look = {
   /** Whether the transcript had time to load: then bubbles that are missing from it are gone. */
   readonly isWhole: boolean
 }
-
-/** A chat as it was read. */
-export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
 
 /** Reads the chats of a phone for its line. */
 export class ChatReader extends PhoneChats {

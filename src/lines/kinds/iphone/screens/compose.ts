@@ -36,9 +36,6 @@ const NEW_ADDRESS_MS = 3_000
 const TYPED_LENGTH_MAX = 300
 export const CLEAR_MS_MAX = 15_000
 
-/** The chat that was proven to be the person's, for the looks that follow. */
-type Look = { readonly proven: TranscriptScreen; readonly signal: AbortSignal }
-
 /** The text of a message in the composer of its chat. */
 export class Draft {
   readonly handle: Handle
@@ -64,14 +61,17 @@ export class Draft {
     if (proven === null || proven.composer === null) return refusal('chat_left')
     const refused = refusalOf(proven.composer)
     if (refused !== null) return refused
-    const written = await this.#write({ proven, signal })
+    const written = await this.#write(proven, signal)
     if (written === null) return refusal('compose_mismatch')
     if (written.composer?.canSend !== true) return refusal('send_button_absent')
-    return await this.#lastCheck({ proven, signal })
+    return await this.#lastCheck(proven, signal)
   }
 
   /** The chat right before it is touched, with its send button; null if it has to be read first. */
-  async #lastCheck({ proven, signal }: Look): Promise<Composed | Refusal | null> {
+  async #lastCheck(
+    proven: TranscriptScreen,
+    signal: AbortSignal,
+  ): Promise<Composed | Refusal | null> {
     const isReady = async (shown: TranscriptScreen) =>
       isStillThere(proven, shown) && (await this.isIn(shown, signal))
     const ready = await this.#reader.elementOfChat(SEND_BUTTON_ID, isReady, signal)
@@ -95,8 +95,8 @@ export class Draft {
   /** The chat once its service is certain; null if it turns out to be another one. */
   async #settle(signal: AbortSignal): Promise<TranscriptScreen | null> {
     const reader = this.#reader
-    const isNew = (reader.memory.chat(this.handle) ?? []).length === 0
-    const certainMs = isNew ? NEW_ADDRESS_MS : 0
+    const isKnown = (reader.memory.chat(this.handle) ?? []).length > 0
+    const certainMs = isKnown ? 0 : NEW_ADDRESS_MS
     const settled = await reader.settleService(this.handle, certainMs, signal)
     // Bubbles may have come since the chat was opened without any.
     return settled && (await reader.provenChat(settled, this.handle, signal))
@@ -120,7 +120,7 @@ export class Draft {
    * Puts the text into the composer, by the keyboard or by a link, and the other way if it does not read back as
    * it was written; null if neither way works.
    */
-  async #write({ proven, signal }: Look): Promise<TranscriptScreen | null> {
+  async #write(proven: TranscriptScreen, signal: AbortSignal): Promise<TranscriptScreen | null> {
     const reader = this.#reader
     const { handle, text } = this
     const isLong = text.length > TYPED_LENGTH_MAX

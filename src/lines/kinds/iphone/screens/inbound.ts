@@ -2,8 +2,8 @@
 // left again. Opening it marks it as read, which the other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { isStillThere } from './chat-identity.ts'
-import type { ChatReader, ReadChat } from './chat-reader.ts'
+import { isStillThere, type ReadChat } from './chat-identity.ts'
+import type { ChatReader } from './chat-reader.ts'
 import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'

@@ -146,7 +146,7 @@ export class ListWalk {
       // Without a kind, because a group may have the name of a person whose own conversation is in the list as well.
       if (isHistory) this.#memory.keepMark(mark, name, null)
     }
-    this.#memory.keepList()
+    this.#memory.hasSeenList = true
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace } from '../agent/ui-tree.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
-import type { AgentElement, PhoneAgent } from '../agent/wda.ts'
+import type { PhoneAgent } from '../agent/wda.ts'
 import {
   type ListScreen,
   readScreen,
@@ -47,8 +47,6 @@ const ALERT_TITLE_LENGTH_MAX = 60
 const ALERTS_MAX = 5
 const VALUE_BYTES_MAX = 512
 export const COMPOSER_ID = 'messageBodyField'
-
-export type ElementOfChat = { readonly element: AgentElement; readonly screen: TranscriptScreen }
 
 type IsWanted = (screen: TranscriptScreen) => boolean | Promise<boolean>
 
@@ -140,11 +138,7 @@ export class PhoneScreen {
    * is read after the element was found: whatever comes to the front later, the element belongs to that chat.
    * No alert is in front of it.
    */
-  async elementOfChat(
-    id: string,
-    isWanted: IsWanted,
-    signal: AbortSignal,
-  ): Promise<ElementOfChat | null> {
+  async elementOfChat(id: string, isWanted: IsWanted, signal: AbortSignal) {
     try {
       const element = await this.agent.find({ name: id }, signal)
       const screen = await this.look(signal)

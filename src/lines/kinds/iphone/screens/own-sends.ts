@@ -18,7 +18,6 @@ export type ExpectedBubble = {
   readonly canFail: boolean
 }
 
-type LinkBubble = { readonly bubbleText: string; readonly at: number }
 type Expected = ExpectedBubble & { looks: number; lookedAt: number }
 
 /** The core hands over 1,000 unsettled messages at most. */
@@ -77,7 +76,7 @@ export class OwnSends {
   }
 
   /** Notes the link of a message that is in its chat: the phone may draw it in a second bubble. */
-  noteLink(handle: Handle, text: string, { bubbleText, at }: LinkBubble): void {
+  noteLink(handle: Handle, text: string, bubbleText: string, at: number): void {
     const wanted = comparable(text)
     const [, url = '', site = ''] = LINK.exec(wanted) ?? []
     this.#links.delete(handle)
@@ -103,7 +102,7 @@ export class OwnSends {
       const isTimely = isTimeOf(waiting.at, at)
       if (waiting.handle !== handle || !isTimely || !saysText(bubbleText, waiting.text)) continue
       this.#waiting.delete(waiting.messageId)
-      this.noteLink(handle, waiting.text, { bubbleText, at })
+      this.noteLink(handle, waiting.text, bubbleText, at)
       return waiting
     }
     return null

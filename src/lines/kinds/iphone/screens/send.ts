@@ -31,10 +31,10 @@ export type UiSend = Sent<SendOutcome> & {
 
 /** The chat is read by the next poll, which comes within this time. */
 const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
-/** A send has to be over 90 s after its line went away, and looks for its bubble after this. */
+/** A send must end within 90 s after its line went away, and looks for its bubble after the touch. */
 const TOUCH_MS_MAX = 30_000
 const BUBBLE_MS_MAX = 8_000
-/** The agent may be slow: longest wait for the bubble. */
+/** Longest wait for the bubble: the agent may be slow. */
 const GIVE_UP_MS = 25_000
 
 /** Errors that come before the touch: the button is gone, or the session whose element it is. */
@@ -202,7 +202,7 @@ class Sending {
     const { handle, text } = this.#draft
     const known = memory.chat(handle) ?? []
     memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
-    own.noteLink(handle, text, { bubbleText: row.bubble.text, at: row.descriptor.at })
+    own.noteLink(handle, text, row.bubble.text, row.descriptor.at)
     return { outcome: outcomeOf(row), service: row.bubble.service }
   }
 

@@ -111,7 +111,8 @@ export class TranscriptMemory {
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
-  #hasSeenList = false
+  /** Whether the list of conversations was seen, even if it was empty. */
+  hasSeenList = false
   #hasWalked = false
 
   constructor(since: number, number = '') {
@@ -137,7 +138,7 @@ export class TranscriptMemory {
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
     for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
-    memory.#hasSeenList = value.marks !== null
+    memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
     return memory
   }
@@ -145,7 +146,7 @@ export class TranscriptMemory {
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
     const kept = [...this.#marks]
-    const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
+    const marks = this.hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
     const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
     const hidden = kept.flatMap(([mark, one]) => (one.hidden ? [[mark, one.hidden]] : []))
     const walked = this.#hasWalked ? { fresh } : {}
@@ -155,11 +156,6 @@ export class TranscriptMemory {
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
     const { since } = this
     return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
-  }
-
-  /** Whether the list of conversations was seen, even if it was empty. */
-  get hasSeenList(): boolean {
-    return this.#hasSeenList
   }
 
   get handles(): readonly Handle[] {
@@ -234,7 +230,7 @@ export class TranscriptMemory {
 
   /** Remembers a conversation as it is; `kind` is null if it was not opened. */
   keepMark(mark: string, name: string, kind: ChatKind | null): void {
-    this.#hasSeenList = true
+    this.hasSeenList = true
     const hidden = kind === 'named' || kind === 'unproven' ? kind : null
     const isNameKept = kind === 'person' || kind === null
     // No other conversation has the name of a person.
@@ -276,10 +272,6 @@ export class TranscriptMemory {
       else this.#marks.set(mark, { ...one, isFresh: false })
     }
     return isNew
-  }
-
-  keepList(): void {
-    this.#hasSeenList = true
   }
 
   /** Chats that must be read, whatever the list shows. */
