@@ -1,4 +1,4 @@
-// Why a phone cannot send and receive, in words that its owner can act on: one table for the line's state, the
+// The reasons why a phone cannot send and receive, in words that its owner can act on: one table for the line's state, the
 // findings and `hookline doctor`.
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
@@ -264,7 +264,7 @@ export function blockerOfSend(trouble: AgentErrorCode | UiTroubleCode | null): P
 const IOS_MIN = '17.4.1'
 const EMPTY_PERCENT = 8
 
-/** Why a phone cannot be read; null if it can. */
+/** The reason why a phone cannot be read; null if it can. */
 export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   if (phone === null || phone.device === null) return { code: 'device_absent', detail: null }
   if (phone.trouble !== null) return { code: phone.trouble.reason, detail: phone.trouble.why }

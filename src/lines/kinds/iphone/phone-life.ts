@@ -288,7 +288,7 @@ export class PhoneLife {
   }
 }
 
-/** Whether the cable, or the phone over it, can show that the blocker is over. */
+/** True if the cable, or the phone over it, can show that the blocker is over. */
 function isOfCable(blocker: PhoneBlocker): boolean {
   return fallbackIndex(blocker) <= TRUSTED && !OF_LAUNCHER.has(blocker.code)
 }

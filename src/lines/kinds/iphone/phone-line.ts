@@ -109,12 +109,12 @@ export class PhoneLine {
     return this.#unknownScreen
   }
 
-  /** Whether the last walk over the list left unread conversations unopened. */
+  /** True if the last walk over the list left unread conversations unopened. */
   get hasUnread(): boolean {
     return this.#reader.memory.walks.isUnfinished
   }
 
-  /** Whether messages under a name of this kind are not reported. */
+  /** True if messages under a name of this kind are not reported. */
   hasHidden(kind: HiddenKind): boolean {
     return this.#reader.memory.hasHidden(kind)
   }

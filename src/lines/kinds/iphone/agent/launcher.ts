@@ -12,7 +12,7 @@ import type { IPHONE_OPTIONS } from '../options.ts'
 import { isUdid } from '../udid.ts'
 import { type KeptEnd, KeptProcess } from './kept-process.ts'
 
-/** Causes that can be told for any program, whose exit codes say only success or failure. */
+/** Causes that are known for any program, whose exit codes say only success or failure. */
 export type LaunchTroubleCode =
   | 'launcher_absent'
   /** Apple's disk image could not be mounted, mostly because there is no internet. */
@@ -21,7 +21,7 @@ export type LaunchTroubleCode =
   | 'tunnel_failed'
   | 'launch_failed'
 
-/** Why an agent could not be started; `why` has no handles, texts or secrets. */
+/** The reason why an agent could not be started; `why` has no handles, texts or secrets. */
 export type LaunchTrouble = { readonly code: LaunchTroubleCode; readonly why: string }
 
 /** The absolute path of a program, and its arguments; `{name}` stands for one of the values. */
@@ -93,7 +93,7 @@ export class Launcher implements Service {
   #renewing: Promise<void> = Promise.resolve()
   #preparing: Promise<LaunchTrouble | null> | null = null
   #tunnel: KeptProcess | null = null
-  /** Why the tunnel command last ended; null once it has worked again. */
+  /** The reason why the tunnel command last ended; null once it has worked again. */
   #tunnelTrouble: LaunchTrouble | null = null
 
   private constructor(host: KindHost, options: AgentOptions, commands: AgentCommands) {
@@ -191,7 +191,7 @@ export class Launcher implements Service {
     return clock.monotonic() - startedAt >= GOOD_MS
   }
 
-  /** Why the tunnel command ended; null after an abort or for a renewal. */
+  /** The reason why the tunnel command ended; null after an abort or for a renewal. */
   async #tunnelEnd(command: CommandLine, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const process = this.#start(command, null)
     if (!(process instanceof KeptProcess)) return process
@@ -339,7 +339,7 @@ function isPhone({ udid, serial }: LaunchPhone): boolean {
   return isUdid(udid) && isUdid(serial)
 }
 
-/** Why the image was not mounted; null also if a failed download exits as a success (go-ios): then the agent ends. */
+/** The trouble of a mount; null too if go-ios ends a failed download as a success: then the agent ends. */
 function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null {
   if (end.end === 'not_started') return startTrouble(end.why)
   if (end.end === 'killed' && end.why === 'aborted') return CALLED_OFF
@@ -348,7 +348,7 @@ function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null
   return exitCode === 0 ? null : endTrouble({ exitCode, lines }, 'image_mount_failed', phone)
 }
 
-/** Why a command ended, with its last lines. The phone's ids are masked. */
+/** The reason why a command ended, with its last lines. The phone's ids are masked. */
 function endTrouble(
   { exitCode, lines }: KeptEnd,
   code: LaunchTroubleCode,
@@ -363,7 +363,7 @@ function endTrouble(
   return { code, why: last.length === 0 ? how : `${how} Its last lines: ${last.join(' | ')}` }
 }
 
-/** Why a start failed; `code` is an error code of the system, or `aborted`. */
+/** The reason why a start failed; `code` is an error code of the system, or `aborted`. */
 function startTrouble(code: string): LaunchTrouble {
   if (code === 'aborted') return CALLED_OFF
   const isAbsent = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR'

@@ -71,7 +71,7 @@ export function findById(root: UiNode, id: string): UiNode | null {
   return findNode(root, (node) => node.id === id)
 }
 
-/** What the agent needs to find a node again. */
+/** The facts by which the agent finds a node again. */
 export type NodePlace = {
   /** XCTest's name of an element: its identifier, else its label. */
   readonly name: string

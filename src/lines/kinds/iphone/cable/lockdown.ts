@@ -33,7 +33,7 @@ export type PhoneFacts = {
   readonly isDeveloperModeOn: boolean | null
   /** As `en` or `en-US`. */
   readonly language: string | null
-  /** Whether a passcode is set and the screen is locked. */
+  /** True if a passcode is set and the screen is locked. */
   readonly isLocked: boolean | null
   /** As `Europe/Berlin`. */
   readonly timeZone: string | null
@@ -48,7 +48,7 @@ export type PhoneTroubleReason =
   | 'usbmux_denied'
   | 'unreadable'
 
-/** Why an attached phone could not be read. */
+/** The reason why an attached phone could not be read. */
 export type PhoneTrouble = {
   readonly reading: 'trouble'
   readonly udid: string
@@ -68,7 +68,7 @@ export type Phone = {
   readonly device: MuxDevice | null
   /** The last facts, even from before a trouble or before it was unplugged. */
   readonly facts: PhoneFacts | null
-  /** Why it cannot be read; null while it can. */
+  /** The reason why it cannot be read; null while it can. */
   readonly trouble: PhoneTrouble | null
   /** The numbers that it had, in order of time; at most ten. */
   readonly numbers: readonly string[]
@@ -203,7 +203,7 @@ class Lockdown {
     this.#signal = signal
   }
 
-  /** The value of `key`; null if the phone has none, or does not tell us. */
+  /** The value of `key`; null if the phone has none, or keeps it from us. */
   async value(key: string, domain: string | null = null): Promise<PropertyValue | null> {
     const place = domain === null ? {} : { Domain: domain }
     try {

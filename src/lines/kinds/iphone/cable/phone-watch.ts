@@ -71,7 +71,7 @@ export class UsbCable implements Service {
     this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
   }
 
-  /** Whether the attached phones are known, and each was read or failed to be read. */
+  /** True if the attached phones are known, and each was read or failed to be read. */
   get isKnown(): boolean {
     const isRead = ({ device, facts, trouble }: Phone) =>
       device === null || facts !== null || trouble !== null
@@ -270,12 +270,12 @@ export class MuxWatch {
     this.#onChange = onChange
   }
 
-  /** Why the attached phones are unknown; null if they are known. */
+  /** The reason why the attached phones are unknown; null if they are known. */
   get trouble(): MuxErrorCode | null {
     return this.#trouble
   }
 
-  /** Whether usbmuxd has announced the attached phones, or could not be reached. */
+  /** True if usbmuxd has announced the attached phones, or could not be reached. */
   get hasBeenHeard(): boolean {
     return this.#hasBeenHeard
   }

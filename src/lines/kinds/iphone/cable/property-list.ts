@@ -96,7 +96,7 @@ class XmlShape {
   /** Outermost first. */
   readonly #open: string[] = []
   #values = 0
-  /** Whether the outermost element has ended. */
+  /** True if the outermost element has ended. */
   isWhole = false
 
   /** Throws if the next piece is not allowed here. */

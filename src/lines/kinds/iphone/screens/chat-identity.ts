@@ -31,7 +31,7 @@ const DETAILS_LOOKS = 4
 /** Bubbles that a chat must still show: a text and its time alone may stand in two chats. */
 const BUBBLES_OF_PROOF = 3
 
-/** The screen of a phone with the memory that tells whose chat is on it. */
+/** The screen of a phone, with the memory that shows whose chat is on it. */
 export class PhoneChats extends PhoneScreen {
   readonly memory: TranscriptMemory
   /** The phone's time zone, as the IANA names it. */
@@ -52,7 +52,7 @@ export class PhoneChats extends PhoneScreen {
     return compareChat({ memory, now: clock.now(), timeZone: this.timeZone() }, handle, bubbles)
   }
 
-  /** Whether bubbles name two people, or another one than the title. */
+  /** True if bubbles name two people, or another one than the title. */
   hasOtherSender(screen: TranscriptScreen): boolean {
     const senders = senderHandles(screen)
     const first = shownHandle(screen) ?? senders[0]
@@ -63,7 +63,7 @@ export class PhoneChats extends PhoneScreen {
     return senders.every((sender) => isSamePerson(sender, person, this.memory.home))
   }
 
-  /** Whether the chat on the screen is the one with `handle`, as far as its title and its bubbles show. */
+  /** True if the chat on the screen is the one with `handle`, as far as its title and its bubbles show. */
   isChatWith(screen: TranscriptScreen, handle: Handle): boolean {
     const { memory } = this
     if (screen.composer === null || this.hasOtherSender(screen)) return false
@@ -93,7 +93,7 @@ export class PhoneChats extends PhoneScreen {
     return { kind: 'person', handle: proven }
   }
 
-  /** Whether a known bubble is on the screen: if none is, it may be another chat with the same title. */
+  /** True if a known bubble is on the screen: if none is, it may be another chat with the same title. */
   #isContinued(handle: Handle, { bubbles }: TranscriptScreen): boolean {
     const isLoaded = bubbles.length > 0
     return isLoaded && this.memory.chat(handle) !== null && !this.compare(handle, bubbles).hasGap
@@ -120,7 +120,7 @@ export class PhoneChats extends PhoneScreen {
       : { kind: 'unproven' }
   }
 
-  /** Reads the details of the open chat; returns nobody if its title leads nowhere in all tries: an alert may take a touch. */
+  /** The details of the open chat; nobody if its title leads nowhere in all tries: an alert may take a touch. */
   async #readDetails(signal: AbortSignal): Promise<ChatDetails> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       // A touch that fails proves nothing: the chat is left to the next look.
@@ -195,14 +195,14 @@ function senderHandles({ bubbles }: TranscriptScreen): readonly Handle[] {
   return bubbles.flatMap(({ sender }) => (sender === null ? [] : (handleIn(sender) ?? [])))
 }
 
-/** Whether every bubble of the other side begins with a number, which has to do if the details show nobody. */
+/** True if every bubble of the other side begins with a number, which has to do if the details show nobody. */
 function isBySenders({ bubbles }: TranscriptScreen): boolean {
   const theirs = bubbles.filter(({ isFromMe }) => !isFromMe)
   return theirs.length > 0 && theirs.every(({ sender }) => handleIn(sender ?? '') !== null)
 }
 
 /**
- * Whether the screen still shows the chat that was proven. A notification or the owner may have brought another chat
+ * True if the screen still shows the chat that was proven. A notification or the owner may have brought another chat
  * to the front that has the same title: a group can be named after anybody.
  */
 export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen): boolean {

@@ -26,7 +26,7 @@ const LAST_LOOKS = 3
 
 type Look = {
   readonly signal: AbortSignal
-  /** Whether the transcript had time to load: then bubbles that are missing from it are gone. */
+  /** True if the transcript had time to load: then bubbles that are missing from it are gone. */
   readonly isWhole: boolean
 }
 
@@ -274,7 +274,7 @@ type FoundReceipt = {
   readonly service?: UiService | undefined
 }
 
-/** Whether the phone sent an iMessage as a text message after all: then the prefix of its label changes. */
+/** True if the phone sent an iMessage as a text message after all: then the prefix of its label changes. */
 function hasFallenBack({ bubble, descriptor }: ReadRow): boolean {
   const { stage, isText } = descriptor
   return bubble.service === 'SMS' && stage !== null && stage !== 'failed' && !isText
@@ -332,7 +332,7 @@ function newSteps(
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
-/** Whether the list shows this text, and not a longer one with the same beginning. */
+/** True if the list shows this text, and not a longer one with the same beginning. */
 function isPreview(shown: string, text: string): boolean {
   const preview = markWithoutTime(shown).trim()
   return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))

@@ -9,7 +9,7 @@ import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import { COMPOSER_ID, UiTrouble } from './navigation.ts'
 
-/** Why nothing was sent, found before anything could have been. */
+/** The reason why nothing was sent, found before anything could have been. */
 export type Refusal =
   | { readonly reason: 'not_on_imessage'; readonly blame: 'message' }
   | {
@@ -23,7 +23,7 @@ export type Composed = {
   readonly button: AgentElement
   /** The bubbles that the chat showed: ours is none of them. */
   readonly guids: ReadonlySet<string>
-  /** Whether some of them are not stored yet. */
+  /** True if some of them are not stored yet. */
   readonly hasNewGuids: boolean
 }
 
@@ -41,7 +41,7 @@ export class Draft {
   readonly handle: Handle
   readonly text: string
   readonly #reader: ChatReader
-  /** Whether a part of the text may be in the composer. */
+  /** True if a part of the text may be in the composer. */
   #mayBeThere = false
 
   constructor(reader: ChatReader, handle: Handle, text: string) {
@@ -83,7 +83,7 @@ export class Draft {
     return { ...this.#keepBaseline(ready.screen), button: ready.element }
   }
 
-  /** Whether news may lie above what the chat shows: then the next poll reads it. */
+  /** True if news may lie above what the chat shows: then the next poll reads it. */
   #isUnread({ bubbles }: TranscriptScreen): boolean {
     const { memory } = this.#reader
     const isShort = memory.chat(this.handle) === null && bubbles.length < SHORT_CHAT
@@ -142,7 +142,7 @@ export class Draft {
     return null
   }
 
-  /** Whether the chat on the screen is the recipient's, and its composer holds the text. */
+  /** True if the chat on the screen is the recipient's, and its composer holds the text. */
   async isIn(screen: TranscriptScreen, signal: AbortSignal): Promise<boolean> {
     if (!this.#reader.isChatWith(screen, this.handle)) return false
     const draft = await this.#reader.readDraft(screen, signal)

@@ -246,7 +246,7 @@ class Poll {
   }
 }
 
-/** Whether a chat may be the cell's: only numbers and addresses can be compared. */
+/** True if a chat may be the cell's: only numbers and addresses can be compared. */
 function isChatOf(
   memory: TranscriptMemory,
   { title, chat }: TranscriptScreen,
@@ -259,12 +259,12 @@ function isChatOf(
   )
 }
 
-/** Whether the other side wrote. If only the owner did, nothing is lost: it is reported once the other side answers. */
+/** True if the other side wrote. If only the owner did, nothing is lost: it is reported once the other side answers. */
 function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
   return bubbles.some(({ isFromMe }) => !isFromMe)
 }
 
-/** Whether a title was the same twice in a row. */
+/** True if a title was the same twice in a row. */
 function settledTitle(): (screen: TranscriptScreen) => boolean {
   let before = ''
   return ({ title }) => {

@@ -126,7 +126,7 @@ const DIGITS_MIN = 3
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
-/** What a title looks like; a group may be named after anything, so a title alone proves no person. */
+/** The look of a title; a group may be named after anything, so a title alone proves no person. */
 export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)
@@ -137,7 +137,7 @@ export function readChatTitle(text: string): ChatTitle {
   return { kind: isGroup || ENGLISH.people.test(title) ? 'group' : 'named' }
 }
 
-/** Whether a number on the screen may be the other one without its country. */
+/** True if a number on the screen may be the other one without its country. */
 export function endsAlike(shown: string, handle: string): boolean {
   if (shown.startsWith('+') || shown.includes('@') || handle.includes('@')) return false
   const digits = digitsOf(shown)
@@ -182,7 +182,7 @@ export function withPlainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }
 
-/** Whether a text has control characters other than LF, which a keyboard cannot type. */
+/** True if a text has control characters other than LF, which a keyboard cannot type. */
 export function hasControls(text: string): boolean {
   return CONTROLS.test(text)
 }

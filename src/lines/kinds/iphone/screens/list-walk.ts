@@ -21,15 +21,15 @@ const WHOLE_LIST_EVERY_MS = 3_600_000
 const FIRST_SWIPES = 8
 
 export class ListWalk {
-  /** Whether everything that can have changed was visited. */
+  /** True if everything that can have changed was visited. */
   isFinished = false
-  /** Whether the memory must be stored before anything else. */
+  /** True if the memory must be stored before anything else. */
   mustStore: boolean
-  /** Whether a changed conversation was seen, visited or not. */
+  /** True if a changed conversation was seen, visited or not. */
   hasSeenNews = false
   /** Swipes that have moved the list up. */
   swipes = 0
-  /** Counted anew after each visit, which may leave the list at its top. */
+  /** Counted from zero after each visit, which may leave the list at its top. */
   #swipesSinceVisit = 0
   readonly #memory: TranscriptMemory
   readonly #clock: Clock

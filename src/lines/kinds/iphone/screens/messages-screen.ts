@@ -32,7 +32,7 @@ export type BubbleStatus =
   | { readonly kind: 'not_delivered' }
 
 export type Bubble = ReadLabel & {
-  /** Whether the text is only the phone's word for an attachment. */
+  /** True if the text is only the phone's word for an attachment. */
   readonly isAttachment: boolean
   readonly status: BubbleStatus | null
   /** The row above with the day of the bubble. */
@@ -100,7 +100,7 @@ export function readScreen(root: UiNode): Screen {
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
 
-/** Whether the details of a chat are open; the chat may still be in the tree below them. */
+/** True if the details of a chat are open; the chat may still be in the tree below them. */
 function isDetails(root: UiNode): boolean {
   const rows = ownNodes(root).filter(({ type }) => ['Button', 'Cell', 'Switch'].includes(type))
   return rows.some(({ label }) => isOneOf(ENGLISH.details, label))

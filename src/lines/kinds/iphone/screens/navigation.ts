@@ -33,7 +33,7 @@ export function troubleCodeOf(error: unknown): AgentErrorCode | UiTroubleCode | 
   return error instanceof AgentError || error instanceof UiTrouble ? error.code : null
 }
 
-/** Whether a trouble concerns the whole phone; any other may concern a single chat. */
+/** True if a trouble concerns the whole phone; any other may concern a single chat. */
 export function isPhoneWide(code: AgentErrorCode | UiTroubleCode): boolean {
   return ['down', 'stuck', 'shared', 'invalid_session', 'locked', 'alert'].includes(code)
 }

@@ -51,7 +51,7 @@ export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   }
 }
 
-/** Whether a bubble says `text`: a link may come in a separate bubble, with a preview after it. */
+/** True if a bubble says `text`: a link may come in a separate bubble, with a preview after it. */
 export function saysText(bubbleText: string, text: string): boolean {
   const [seen, wanted] = [comparable(bubbleText), comparable(text)]
   if (seen === wanted || withoutMarks(seen) === wanted) return true
@@ -86,7 +86,7 @@ export class OwnSends {
     dropOldest(this.#links, LINKS_MAX)
   }
 
-  /** Whether the bubble right after a link of ours says the rest of the text, the link, or its site; true once. */
+  /** True if the bubble right after a link of ours says the rest of the text, the link, or its site; true once. */
   takePreview(handle: Handle, bubbleText: string, at: number): boolean {
     const link = this.#links.get(handle)
     this.#links.delete(handle)
@@ -149,7 +149,7 @@ export class OwnSends {
     return lost
   }
 
-  /** Whether a message that is looked for in this chat has this text. */
+  /** True if a message that is looked for in this chat has this text. */
   isWaitingFor(handle: Handle, text: string): boolean {
     const wanted = comparable(text)
     return this.#waitingIn(handle).some((waiting) => comparable(waiting.text) === wanted)
@@ -173,7 +173,7 @@ export class OwnSends {
   }
 }
 
-/** Whether a label's time fits a message that was sent at `sentAt`. */
+/** True if a label's time fits a message that was sent at `sentAt`. */
 export function isTimeOf(sentAt: number, labelAt: number): boolean {
   return labelAt >= sentAt - SKEW_MS
 }

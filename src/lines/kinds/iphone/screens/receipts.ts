@@ -179,7 +179,7 @@ function newestOwn(memory: TranscriptMemory, handle: Handle): Descriptor | undef
   return memory.chat(handle)?.findLast(({ isFromMe }) => isFromMe)
 }
 
-/** Whether a message may still be delivered or read. */
+/** True if a message may still be delivered or read. */
 function isOpen({ stage }: Descriptor): boolean {
   return stage === 'sent' || stage === 'delivered'
 }

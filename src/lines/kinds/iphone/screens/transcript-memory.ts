@@ -17,7 +17,7 @@ import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
 import { WalkMemory } from './walk-memory.ts'
 
-/** Whose chat it is. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
+/** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
 export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
 /** Chats of a person hidden behind a name: their messages are not reported. */
 export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
@@ -39,9 +39,9 @@ export type Descriptor = {
   readonly seenAt: number
   /** The state of an own message; null if no receipt is awaited. */
   readonly stage: OwnStage | null
-  /** Whether an own message was sent as a text message in the end. */
+  /** True if an own message was sent as a text message in the end. */
   readonly isText: boolean
-  /** Whether it was emitted, or need not be: it is older than the line, or a message of ours. */
+  /** True if it was emitted, or need not be: it is older than the line, or a message of ours. */
   readonly isReported: boolean
 }
 
@@ -96,7 +96,7 @@ const HASH_BYTES = 8
 type Mark = { readonly name: string; readonly isFresh: boolean; readonly hidden: HiddenKind | null }
 
 export class TranscriptMemory {
-  /** When the line began, in milliseconds since 1970: older bubbles are history. */
+  /** The time when the line began, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
   /** The line's number; numbers without a country code are read as numbers of its country. */
   readonly number: string
@@ -111,7 +111,7 @@ export class TranscriptMemory {
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
-  /** Whether the list of conversations was seen, even if it was empty. */
+  /** True if the list of conversations was seen, even if it was empty. */
   hasSeenList = false
   #hasWalked = false
 
@@ -243,17 +243,17 @@ export class TranscriptMemory {
     dropOldest(this.#marks, MARKS_MAX)
   }
 
-  /** Whether the conversation is as the last finished walk left it, and was not read since. */
+  /** True if the conversation is as the last finished walk left it, and was not read since. */
   isUnchanged(mark: string): boolean {
     return this.#known(mark)?.isFresh === false
   }
 
-  /** Whether a walk over the list has ever finished. */
+  /** True if a walk over the list has ever finished. */
   get hasWalked(): boolean {
     return this.#hasWalked
   }
 
-  /** Whether a conversation of these kinds is in the list, as far as the list has been seen. */
+  /** True if a conversation of these kinds is in the list, as far as the list has been seen. */
   hasHidden(...kinds: readonly HiddenKind[]): boolean {
     return [...this.#marks.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
   }

@@ -27,9 +27,9 @@ export type Comparison = {
   readonly above: readonly Descriptor[]
   /** Known bubbles that should follow the last known row but do not: perhaps not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** Whether bubbles further up may be news too: no known one is in sight, or unreported ones are above. */
+  /** True if bubbles further up may be news too: no known one is in sight, or unreported ones are above. */
   readonly hasMoreAbove: boolean
-  /** Whether bubbles between the known ones and these may be lost. */
+  /** True if bubbles between the known ones and these may be lost. */
   readonly hasGap: boolean
 }
 
@@ -123,7 +123,7 @@ export type Alignment = {
   readonly above: readonly Descriptor[]
   /** Known bubbles after the last one in sight: unsent, or not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** Whether no known bubble is on the screen: others may lie between. */
+  /** True if no known bubble is on the screen: others may lie between. */
   readonly hasGap: boolean
 }
 
@@ -152,7 +152,7 @@ export function withoutMarks(text: string): string {
   return text.replace(ENGLISH.marks, '')
 }
 
-/** Whether it is the same text (appended tapbacks and edit words are ignored). */
+/** True if it is the same text (appended tapbacks and edit words are ignored). */
 export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
   return hash(text) === known.hash || hash(withoutMarks(text)) === known.hash
 }

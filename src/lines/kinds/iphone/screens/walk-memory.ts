@@ -1,4 +1,4 @@
-// What a line remembers of its walks over the list of conversations, in memory only.
+// The memory of a line's walks over the list of conversations, which is not stored.
 
 import { dropOldest } from '../../../../system/memoize.ts'
 
@@ -9,9 +9,9 @@ const REST_MS = 60_000
 const FAILURES_MAX = 200
 
 export class WalkMemory {
-  /** Whether the last walk left unread conversations, or was cut short. */
+  /** True if the last walk left unread conversations, or was cut short. */
   isUnfinished = false
-  /** Whether the last visited conversation was below the first page. */
+  /** True if the last visited conversation was below the first page. */
   isNewsBelow = false
   #finished: { readonly page: string; readonly at: number } | null = null
   /** Monotonic time at which a walk last reached the end of the list. */
@@ -22,7 +22,7 @@ export class WalkMemory {
     this.#finished = { page, at }
   }
 
-  /** Whether the first page is unchanged since a finished walk less than a minute ago. */
+  /** True if the first page is unchanged since a finished walk less than a minute ago. */
   isQuiet(page: string, now: number): boolean {
     const { page: before, at } = this.#finished ?? { page: null, at: -Infinity }
     const isCertain = !this.isUnfinished && !this.isNewsBelow
