@@ -16,6 +16,7 @@ import type {
   RunProcess,
   StartReadProcess,
 } from '../../../src/system/process.ts'
+import { testHost } from '../kind-host.ts'
 import { recordingLog } from '../recording-log.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { TestClock } from '../test-clock.ts'
@@ -103,8 +104,8 @@ export class LaunchRig implements AsyncDisposable {
       iphoneAgentPort: 8_123,
       ...more,
     }
-    const tools = { clock: this.clock, log, run: this.#run, start: this.#start }
-    const launcher = Launcher.of(options, tools)
+    const host = testHost({ clock: this.clock, log, run: this.#run, startRead: this.#start })
+    const launcher = Launcher.of(host, options)
     if (launcher === null) throw new Error('There is no launcher.')
     this.launcher = launcher
     this.#running = launcher.run(this.#end.signal)

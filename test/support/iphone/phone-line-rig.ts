@@ -20,6 +20,7 @@ import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.t
 import { LineRun } from '../../../src/lines/line-runner.ts'
 import { LineSessions, NO_SESSION, type SendAnswer } from '../../../src/lines/session.ts'
 import { whenAborted } from '../../../src/system/clock.ts'
+import { testHost } from '../kind-host.ts'
 import { recordingLog } from '../recording-log.ts'
 import { TestClock } from '../test-clock.ts'
 import { seededRandom } from '../test-relay.ts'
@@ -118,17 +119,11 @@ export class PhoneLineRig {
   driver(phones: readonly PhoneChoice[] = ALL): IphoneDriver {
     const { clock, cable, launcher, log } = this
     const life = this.#life
-    return createIphoneDriver(
-      { phones, agentPort: 8100 },
-      {
-        clock,
-        cable,
-        launcher: launcher.isLeftToOwner ? null : launcher,
-        log: log.log,
-        random: seededRandom(1),
-        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands, life), clock),
-      },
-    )
+    return createIphoneDriver(testHost({ clock, log: log.log, random: seededRandom(1) }), phones, {
+      cable,
+      launcher: launcher.isLeftToOwner ? null : launcher,
+      agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands, life), clock),
+    })
   }
 
   of(udid = UDID): RigPhone {

@@ -12,6 +12,7 @@ import { UsbCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { normalUdid } from '../../../src/lines/kinds/iphone/udid.ts'
 import type { Log } from '../../../src/system/log.ts'
+import { testHost } from '../kind-host.ts'
 import { type LogLine, recordingLog } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
 import { type FakePhone, MuxRig, UDID, until } from './fake-phones.ts'
@@ -39,7 +40,7 @@ export class PhoneRig implements AsyncDisposable {
     const mux = new Usbmux(this.rig.mux.address, this.clock)
     const { serial } = this.phone
     const device = { udid: normalUdid(serial), serial, deviceId: 1, transport: 'usb' } as const
-    return readPhone({ mux, clock: this.clock }, device, signal)
+    return readPhone(mux, this.clock, device, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,7 +115,7 @@ export class PhoneWatchRig implements AsyncDisposable {
       const refusal = Object.assign(new Error('refused by the test'), { code: 'EACCES' })
       return this.isDenied ? socket.destroy(refusal) : socket
     }
-    const cable = new UsbCable(this.rig.path, { clock: this.clock, log: this.#log, open })
+    const cable = new UsbCable(testHost({ clock: this.clock, log: this.#log }), this.rig.path, open)
     this.#running.push(cable.run(this.#end.signal))
     return cable
   }

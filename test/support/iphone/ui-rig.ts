@@ -11,6 +11,7 @@ import type {
   Settlement,
 } from '../../../src/lines/driver.ts'
 import { PhoneAgent, TaskQueue } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import { ChatReader } from '../../../src/lines/kinds/iphone/screens/chat-reader.ts'
 import { pollInbound } from '../../../src/lines/kinds/iphone/screens/inbound.ts'
 import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'
 import { sendByUi, type UiSend } from '../../../src/lines/kinds/iphone/screens/send.ts'
@@ -43,14 +44,16 @@ export function makeUiRig() {
     memory: null as string | null,
     /** Whether nothing can be made durable. */
     refuses: false,
+    /** Called before each event. */
+    onEvent: () => {},
   }
-  const tools = line(clock, commands, null, told)
+  const first = line(clock, commands, null, told)
   return {
     clock,
     phone,
     commands,
     told,
-    ...tools,
+    ...first,
     /** What a new process makes of the memory that was stored last. */
     restart: () => line(clock, commands, told.memory, told),
   }
@@ -82,12 +85,14 @@ type Told = {
   readonly settled: EndOfMessage[]
   memory: string | null
   refuses: boolean
+  onEvent: () => void
 }
 
 function line(clock: TestClock, commands: WdaCommands, stored: string | null, told: Told) {
   const life = { isOver: false }
   const memory = TranscriptMemory.fromText(stored, clock.now(), OWN_NUMBER)
   const emit = async (event: LineEvent) => {
+    told.onEvent()
     if (life.isOver) await new Promise(() => {})
     if (told.refuses) throw new Error('not durable')
     if (event.type === 'message') {
@@ -101,26 +106,28 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     }
     if ('checkpoint' in event) told.memory = event.checkpoint
   }
-  const tools = {
-    agent: PhoneAgent.over(directExchange(commands, life), clock),
-    clock,
+  const reader = new ChatReader(PhoneAgent.over(directExchange(commands, life), clock), clock, {
     memory,
     own: new OwnSends(),
     queue: new TaskQueue(),
     timeZone: () => 'UTC',
     emit,
-  }
+  })
   return {
-    tools,
+    reader,
     /** The process is killed: it asks, touches and stores nothing any more. */
     kill: () => {
       life.isOver = true
     },
-    poll: (signal = NEVER) => run(clock, pollInbound(tools, signal)),
+    poll: async (signal = NEVER) => {
+      const report = { ...QUIET }
+      await run(clock, pollInbound(reader, signal, report))
+      return report
+    },
     send: (text: string, more: SendMore = {}): Promise<UiSend> => {
       const { to = FRIEND, pass = async () => true, signal = NEVER, id = 'msg_1' } = more
       const message = messageTo(to, text, id, clock.now())
-      return run(clock, sendByUi(tools, message, pass, signal))
+      return run(clock, sendByUi(reader, message, pass, signal))
     },
   }
 }

@@ -28,12 +28,12 @@ import {
   unseenFindings,
   waitingFindings,
 } from './phone-findings.ts'
-import { IPHONE_CAPABILITIES, PhoneLine, type PhoneLineTools } from './phone-line.ts'
+import type { DrivenPhone } from './phone-life.ts'
+import { IPHONE_CAPABILITIES, PhoneLine } from './phone-line.ts'
 import { normalUdid } from './udid.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
 
-/** In the order in which a phone climbs to a line. */
 const CHECKLIST: readonly ChecklistStep[] = [
   {
     title: 'The iPhone is plugged in',
@@ -104,26 +104,24 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   create: createIphone,
 }
 
-/** The cable is watched for lines of its own, and for the phones of lines that share a number. */
-function createIphone(
-  tools: KindHost,
-  options: Options,
-  numberSharers: NumberSharers,
-): CreatedKind {
+/** Watches the cable for iPhone lines, and for the phones behind lines that share a number. */
+function createIphone(host: KindHost, options: Options, numberSharers: NumberSharers): CreatedKind {
   const { iphone, iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
   const isAuto = numberSharers.isExpected || iphoneLines !== null
   if (iphone === 'off' || (iphone === 'auto' && !isAuto)) {
     return { driver: null, reports: { phones: () => [] } }
   }
-  const cable = new UsbCable(usbmuxdAddress, tools)
+  const cable = new UsbCable(host, usbmuxdAddress)
   const findings = () => cableFindings(cable, numberSharers.lines())
   if (iphoneLines === null) {
     return { driver: null, services: [cable], findings, reports: { phones: () => [] } }
   }
-  const folder = tools.pathOf('go-ios')
-  const launcher = Launcher.of({ ...options, folder }, { ...tools, start: tools.startRead })
-  const phones = { phones: iphoneLines, agentPort: iphoneAgentPort }
-  const driver = createIphoneDriver(phones, { ...tools, cable, launcher })
+  const launcher = Launcher.of(host, { ...options, folder: host.pathOf('go-ios') })
+  const agentOf = (udid: string) => {
+    const connect = (port: number, signal: AbortSignal) => cable.connect(udid, port, signal)
+    return PhoneAgent.over(httpExchange(connect, iphoneAgentPort), host.clock)
+  }
+  const driver = createIphoneDriver(host, iphoneLines, { cable, launcher, agentOf })
   return {
     driver,
     services: [cable, ...(launcher === null ? [] : [launcher])],
@@ -132,48 +130,39 @@ function createIphone(
   }
 }
 
-type IphoneOptions = {
-  readonly phones: readonly PhoneChoice[]
-  readonly agentPort: number
-}
-
-type IphoneTools = Omit<PhoneLineTools, 'agent' | 'drafts'> & {
-  readonly agentOf?: ((udid: string) => PhoneAgent) | undefined
-}
-
 export type IphoneDriver = LineDriver & {
-  /** Progress of every phone that is a line, or is configured as one. */
+  /** Progress of every phone that is a line or configured as one. */
   reports(): readonly PhoneReport[]
 }
 
 const KNOWN_MS_MAX = 3_000
 const KNOWN_EVERY_MS = 100
 
-/** iPhones on the cable, each a line: an agent drives their Messages. */
-export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): IphoneDriver {
-  const { phones, agentPort } = options
-  const tools = { ...given, cable: new ChosenCable(given.cable, phones) }
-  const { cable, clock } = tools
+/** The driver of iPhones on the cable, each a line: an agent drives its Messages. */
+export function createIphoneDriver(
+  host: KindHost,
+  phones: readonly PhoneChoice[],
+  given: Pick<DrivenPhone, 'cable' | 'launcher'> & {
+    readonly agentOf: (udid: string) => PhoneAgent
+  },
+): IphoneDriver {
+  const { launcher, agentOf } = given
+  const cable = new ChosenCable(given.cable, phones)
   const running = new Map<string, PhoneLine>()
   const drafts = new Map<string, Set<Handle>>()
   const isChosen = ({ udid }: PhoneChoice, phone: Phone) =>
     udid === null || normalUdid(udid) === phone.udid
   const chosen = () =>
     cable.phones().filter((phone) => phones.some((choice) => isChosen(choice, phone)))
-  // The owner's number counts first: that of a SIM may be stale, and a phone may forget it for a while.
+  // The owner's number counts first: the SIM's may be stale, and a phone may forget it for a while.
   const numberOf = (phone: Phone) => {
     const given = phones.find((choice) => choice.number !== null && isChosen(choice, phone))
     return given?.number ?? phone.facts?.number ?? phone.numbers.at(-1) ?? null
   }
-  const createAgent = (udid: string) => {
-    const exchange = httpExchange((to, signal) => cable.connect(udid, to, signal), agentPort)
-    return PhoneAgent.over(exchange, clock)
-  }
-  const { agentOf = createAgent } = tools
   return {
     kind: 'iphone',
     async discover(signal): Promise<readonly Found[]> {
-      await firstReading(cable, clock, signal)
+      await firstReading(cable, host.clock, signal)
       const attached = chosen().filter(({ device }) => device !== null)
       return attached.map((phone) => ({ key: phone.udid, number: numberOf(phone) }))
     },
@@ -187,15 +176,16 @@ export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): 
       ]
     },
     async run(line, listener, signal) {
-      const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
-      drafts.set(line.key, ownDrafts)
-      const ownTools = { agent: agentOf(line.key), drafts: ownDrafts }
-      const phoneLine = new PhoneLine({ ...tools, ...ownTools }, line, listener, signal)
-      running.set(line.key, phoneLine)
+      const udid = line.key
+      const ownDrafts = drafts.get(udid) ?? new Set<Handle>()
+      drafts.set(udid, ownDrafts)
+      const phone = { udid, cable, launcher, agent: agentOf(udid), drafts: ownDrafts }
+      const phoneLine = new PhoneLine(host, phone, line, listener)
+      running.set(udid, phoneLine)
       try {
-        await phoneLine.run()
+        await phoneLine.run(signal)
       } finally {
-        running.delete(line.key)
+        running.delete(udid)
       }
     },
     reports() {
@@ -205,8 +195,8 @@ export function createIphoneDriver(options: IphoneOptions, given: IphoneTools): 
 }
 
 /**
- * The phones as the lines see them. One that is in the network only, as the owner's own may be, counts as
- * attached if its UDID was given: `all` is for phones on a cable.
+ * The phones as the lines see them. A phone that is only in the network, as the owner's private one may be, counts
+ * as attached only if its UDID was given: `all` means phones on a cable.
  */
 class ChosenCable implements PhoneCable {
   readonly #cable: PhoneCable
@@ -246,7 +236,7 @@ class ChosenCable implements PhoneCable {
   }
 }
 
-/** Waits until usbmuxd was asked: a phone that is plugged in must not be called absent before. */
+/** Waits for the first answer of usbmuxd: until then a plugged-in phone must not be called absent. */
 async function firstReading(cable: PhoneCable, clock: Clock, signal: AbortSignal): Promise<void> {
   const until = clock.monotonic() + KNOWN_MS_MAX
   while (!cable.isKnown && !signal.aborted && clock.monotonic() < until) {

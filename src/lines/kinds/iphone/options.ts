@@ -1,4 +1,4 @@
-// The options of iPhones on a cable, and how their values are written.
+// The options of iPhones on a cable, and the forms of their values.
 
 import { option } from '../../../domain/option.ts'
 import {
@@ -23,7 +23,7 @@ const MUX_ADDRESS_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** A phone to use as a line: `udid` is null for every phone, `number` where its SIM says it. */
+/** A phone to use as a line: `udid` is null for every phone, `number` if its SIM has it. */
 export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
 
 const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
@@ -42,7 +42,7 @@ const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
 const COMMAND_WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g
 const UNKNOWN_VALUE = /\{(?!(?:udid|serial|port|bundle|folder|xctestrun)\})\w+\}/
 
-/** A program and its arguments, which are not given to a shell; quotes hold a space together. */
+/** A program and its arguments, run without a shell; quotes keep words with spaces together. */
 const COMMAND_KIND: ValueKind<readonly string[]> = {
   placeholder: 'COMMAND',
   wanted:

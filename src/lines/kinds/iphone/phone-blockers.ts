@@ -1,5 +1,5 @@
-// Reasons for which a phone cannot send and receive, in words that its owner can act on: one table for the
-// line's state, the findings and `hookline doctor`.
+// The reasons why a phone cannot send and receive, in words that its owner can act on: one table for the line's state, the
+// findings and `hookline doctor`.
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
 import type { LaunchTroubleCode } from './agent/launcher.ts'
@@ -7,7 +7,7 @@ import { AgentError, type AgentErrorCode } from './agent/wda-http.ts'
 import type { Phone, PhoneTroubleReason } from './cable/lockdown.ts'
 import { isPhoneWide, troubleCodeOf, UiTrouble, type UiTroubleCode } from './screens/navigation.ts'
 
-/** The stages of a phone on its way to a line, in order. */
+/** The stages of a phone on its way to being a line, in order. */
 export const PHONE_STAGES = [
   'absent',
   'attached',
@@ -40,7 +40,7 @@ export type BlockerCode =
 
 export type PhoneBlocker = {
   readonly code: BlockerCode
-  /** Observed facts beyond the code, without message texts or handles. */
+  /** More observed facts, without message texts or handles. */
   readonly detail: string | null
 }
 
@@ -252,8 +252,8 @@ export function blockerOf(error: unknown): PhoneBlocker | null {
 }
 
 /**
- * The blocker behind a failed send; null where the failure may be one of its chat only: a recipient whose
- * chat cannot be shown must not take the line offline, as the message would be tried for ever.
+ * The blocker behind a failed send; null if the failure may concern its chat only: a recipient whose chat cannot be
+ * shown must not take the line offline, or the message would be tried forever.
  */
 export function blockerOfSend(trouble: AgentErrorCode | UiTroubleCode | null): PhoneBlocker | null {
   if (trouble === null || !isPhoneWide(trouble)) return null
@@ -264,7 +264,7 @@ export function blockerOfSend(trouble: AgentErrorCode | UiTroubleCode | null): P
 const IOS_MIN = '17.4.1'
 const EMPTY_PERCENT = 8
 
-/** The reason why a phone cannot be read; null where it can. */
+/** The reason why a phone cannot be read; null if it can. */
 export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   if (phone === null || phone.device === null) return { code: 'device_absent', detail: null }
   if (phone.trouble !== null) return { code: phone.trouble.reason, detail: phone.trouble.why }
@@ -272,7 +272,7 @@ export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   return null
 }
 
-/** The first of the last known facts that keeps a phone from being a line; null where it is fit. */
+/** The first of the last known facts that keeps a phone from being a line. */
 export function fitnessBlocker(phone: Phone | null): PhoneBlocker | null {
   const facts = phone?.facts ?? null
   if (facts === null) return attachBlocker(phone)
@@ -288,7 +288,7 @@ export function fitnessBlocker(phone: Phone | null): PhoneBlocker | null {
   return batteryBlocker(phone)
 }
 
-/** The first thing to change about a phone that is no running line. */
+/** The first thing to change about a phone that is not a running line. */
 export function firstBlocker(phone: Phone | null): PhoneBlocker | null {
   return attachBlocker(phone) ?? fitnessBlocker(phone)
 }

@@ -24,7 +24,7 @@ type Remark = Omit<Finding, 'key' | 'depends_on'>
 const UDID_END_LENGTH = 6
 const TOP = stageIndex('online')
 
-/** Progress of a phone; `line` is null where it is no line yet: it has no number, or was never read. */
+/** Progress of a phone; `line` is null if it is not a line yet: it has no number, or was never read. */
 export function phoneReport(phone: Phone, line: PhoneLine | null): PhoneReport {
   const blocker = line === null ? firstBlocker(phone) : blockerOfLine(line)
   const reached = Math.min(
@@ -64,7 +64,7 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
   return remarks.flatMap((remark) => about(remark, udid))
 }
 
-/** Findings about a phone that is configured as a line and is none yet. */
+/** Findings about a phone that is configured as a line but is not one yet. */
 export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Finding[] {
   if (phone.device === null) return []
   const blocker = firstBlocker(phone)
@@ -72,7 +72,7 @@ export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Find
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
 }
 
-/** The finding about configured phones that were not plugged in since the start. */
+/** A finding about configured phones that were not plugged in since the start. */
 export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding[] {
   if (unseen.length === 0) return []
   const ends = unseen.flatMap(({ udid }) => udid?.slice(-UDID_END_LENGTH) ?? [])
@@ -93,7 +93,7 @@ export function deniedFindings(): readonly Finding[] {
   return about(blockerRemark({ code: 'usbmux_denied', detail: null }), null)
 }
 
-/** The blocker of a running line; iMessage that is off blocks sending only. */
+/** The blocker of a running line; if iMessage is off, only sending is blocked. */
 function blockerOfLine({ life, evidence }: PhoneLine): PhoneBlocker | null {
   if (life.blocker !== null) return life.blocker
   return life.isOnline && evidence.isOff ? { code: 'imessage_off', detail: null } : null
@@ -108,7 +108,7 @@ function about(remark: Remark | null, key: string | null): readonly Finding[] {
   return remark === null ? [] : [{ ...remark, key, depends_on: null }]
 }
 
-/** An agent that is still starting is no fault yet. */
+/** An agent that is still starting is not a fault yet. */
 function blockerRemark(blocker: PhoneBlocker): Remark {
   const severity = blocker.code === 'agent_starting' ? 'info' : 'error'
   return { severity, ...wordsOf(blocker) }
@@ -185,8 +185,8 @@ const GAPS: Remark = {
   fix: 'Check Messages on the iPhone. This finding clears at the next start of the line.',
 }
 
-// The iPhone that holds the number of a Mac line. No message passes through its cable; but Apple takes the
-// number from the account some time after the phone or its SIM is gone, so it is worth watching.
+// The iPhone that holds the number of a Mac line. No message goes through its cable, but Apple takes the number from
+// the account some time after the phone or its SIM is gone, so the phone is worth watching.
 
 type AnchoredLine = { readonly key: string; readonly number: string }
 type ReadPhone = Phone & { readonly facts: PhoneFacts }
@@ -197,7 +197,7 @@ const OF_TRUST: ReadonlySet<PhoneTroubleReason> = new Set([
   'trust_denied',
   'pairing_stale',
 ])
-/** The oldest version that is known to hold a number for the Messages of a current Mac. */
+/** The oldest version known to hold a number for Messages on a current Mac. */
 const IOS_MAJOR_MIN = 15
 
 /** Findings about the phones behind these lines, and about a cable that the system denies. */
@@ -227,7 +227,7 @@ export function anchorFindings(
   return lines.length === 0 ? [] : [...findings, ...unknownPhones(phones)]
 }
 
-/** Null where no phone was seen with the number of the line. */
+/** Findings about the phone with the line's number; null if none was seen with it. */
 function remarksOn(
   { number }: AnchoredLine,
   phones: readonly ReadPhone[],
@@ -242,7 +242,7 @@ function remarksOn(
   return [trouble, anchorBattery(holder), oldIos(holder.facts)].filter((remark) => remark !== null)
 }
 
-/** A single line and a single phone with another number belong together, or the phone only charges here. */
+/** If there is one line and one phone with another number, they belong together, or the phone only charges here. */
 function strangerRemarks(
   lines: readonly AnchoredLine[],
   phones: readonly ReadPhone[],
@@ -252,7 +252,7 @@ function strangerRemarks(
   return [anchorNumber(phone.facts, 'info')]
 }
 
-/** Phones whose number was never read: they may be behind any of the lines. */
+/** A finding about a phone whose number was never read: it may be behind any of the lines. */
 function unknownPhones(phones: readonly Phone[]): readonly Finding[] {
   for (const { facts, trouble } of phones) {
     if (facts === null && trouble !== null && OF_TRUST.has(trouble.reason)) {

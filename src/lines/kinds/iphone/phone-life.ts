@@ -1,10 +1,9 @@
-// The life of one phone as a line: it advances from stage to stage, each of which must hold before the next
-// is tried, and falls back to the stage of what has failed. A pulled cable is the first stage, at once.
+// The life of one phone as a line: it advances from stage to stage, each of which must hold before the next is tried,
+// and falls back to the stage of whatever fails. A pulled cable takes it back to the first stage at once.
 
-import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { Launched, Launcher, LaunchPhone } from './agent/launcher.ts'
+import type { KindHost } from '../../line-kind.ts'
+import type { Launched, Launcher } from './agent/launcher.ts'
 import type { PhoneAgent } from './agent/wda.ts'
 import type { Phone } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
@@ -24,22 +23,21 @@ import {
 
 export type PhoneLauncher = Pick<Launcher, 'prepare' | 'launch'>
 
-type LifeTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly cable: PhoneCable
-  /** Null where the owner starts the agent. */
-  readonly launcher: PhoneLauncher | null
-  readonly agent: PhoneAgent
+/** An iPhone that is a line, with the ways to reach and to start its agent. */
+export type DrivenPhone = {
   readonly udid: string
+  readonly cable: PhoneCable
+  readonly agent: PhoneAgent
+  /** The way to start the agent; null if the owner does. */
+  readonly launcher: PhoneLauncher | null
 }
 
-/** The line's work on a phone whose agent runs. Each may throw what agent and screens throw. */
+/** The line's work on a phone whose agent runs. Each function may throw what agent and screens throw. */
 export type LifeWork = {
   readonly show: (signal: AbortSignal) => Promise<null>
   readonly catchUp: (signal: AbortSignal) => Promise<null>
   readonly stay: (signal: AbortSignal) => Promise<PhoneBlocker>
-  /** Called at every change; a rejection ends the life. */
+  /** Called at every change of stage or blocker; a rejection ends the life. */
   readonly onChange: () => Promise<void>
 }
 
@@ -50,14 +48,14 @@ const FIRST_READY_MS_MAX = 180_000
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
 const SHARED_DELAY_MS = 300_000
-/** A line that was online for so long starts again with the shortest delay. */
+/** A line that was online at least this long restarts with the shortest delay. */
 const GOOD_MS = 300_000
 const FALLS_WITHIN_MS = 600_000
-/** After so many falls to a stage the agent is restarted; after as many more, all of it begins again. */
+/** After more falls than this the agent is restarted; after twice as many, the line starts over. */
 const FALLS_MAX = 3
-/** A new agent does not help against these. */
+/** Restarting the agent does not help against these. */
 const FOR_PEOPLE: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_shared'])
-/** At the stage of the cable, which cannot show whether these are over. */
+/** Blockers at the stage of the cable that the cable cannot clear. */
 const OF_LAUNCHER: ReadonlySet<BlockerCode> = new Set([
   'launcher_absent',
   'image_mount_failed',
@@ -68,11 +66,12 @@ const TOP = stageIndex('online')
 const TRUSTED = stageIndex('trusted')
 const PREPARED = stageIndex('prepared')
 
-/** The way from each stage to the next; it resolves to null once that is reached. */
+/** The step from each stage to the next; resolves to null once it is reached. */
 type Steps = Readonly<Record<PhoneStage, (signal: AbortSignal) => Promise<PhoneBlocker | null>>>
 
 export class PhoneLife {
-  readonly #tools: LifeTools
+  readonly #host: KindHost
+  readonly #phone: DrivenPhone
   readonly #work: LifeWork
   readonly #steps: Steps
   readonly #wake = new Signal()
@@ -86,8 +85,9 @@ export class PhoneLife {
   #delayMs = DELAY_MS_MIN
   #onlineSince: number | null = null
 
-  constructor(tools: LifeTools, work: LifeWork) {
-    this.#tools = tools
+  constructor(host: KindHost, phone: DrivenPhone, work: LifeWork) {
+    this.#host = host
+    this.#phone = phone
     this.#work = work
     this.#steps = {
       absent: async () => (this.phone?.device == null ? ABSENT : null),
@@ -96,7 +96,7 @@ export class PhoneLife {
       prepared: async () => this.#launch(),
       agent_starting: (signal) => this.#awaitAgent(signal),
       agent_running: (signal) => work.show(signal),
-      // Only sends can show whether iMessage works: until then it is assumed to.
+      // Assumed: only sends can show whether iMessage works.
       ui_ready: async () => null,
       imessage_active: (signal) => work.catchUp(signal),
       online: (signal) => work.stay(signal),
@@ -111,23 +111,23 @@ export class PhoneLife {
     return this.#reached === TOP && this.#interruptedBy === null
   }
 
-  /** The last blocker, until the phone has advanced past its stage; null where there is none. */
+  /** The last blocker, until the phone has advanced past its stage. */
   get blocker(): PhoneBlocker | null {
     return this.#interruptedBy ?? this.#blocker
   }
 
   get udid(): string {
-    return this.#tools.udid
+    return this.#phone.udid
   }
 
   get phone(): Phone | null {
-    return this.#tools.cable.phones().find(({ udid }) => udid === this.udid) ?? null
+    return this.#phone.cable.phones().find(({ udid }) => udid === this.udid) ?? null
   }
 
-  /** Takes the phone offline for a blocker that was met elsewhere; it advances again from there. */
+  /** Takes the phone offline for a blocker found elsewhere; it advances again from that stage. */
   fail(blocker: PhoneBlocker): void {
     const at = fallbackIndex(blocker)
-    // The phone has fallen lower already, for another reason.
+    // Already lower, for another reason.
     if (at > this.#reached) return
     if (this.#interruptedBy === null || at < fallbackIndex(this.#interruptedBy)) {
       this.#interruptedBy = blocker
@@ -135,9 +135,9 @@ export class PhoneLife {
     this.#interrupt.abort()
   }
 
-  /** Until `signal` aborts; nothing of it runs when it has resolved. */
+  /** Runs until `signal` aborts; has stopped everything when it resolves. */
   async run(signal: AbortSignal): Promise<void> {
-    const unsubscribe = this.#tools.cable.onChange(() => this.#onCableChange())
+    const unsubscribe = this.#phone.cable.onChange(() => this.#onCableChange())
     try {
       while (!signal.aborted) await this.#step(signal)
     } finally {
@@ -146,10 +146,10 @@ export class PhoneLife {
     }
   }
 
-  /** Goes up a stage, or down to that of the blocker. */
+  /** Goes up a stage, or down to the blocker's stage. */
   async #step(signal: AbortSignal): Promise<void> {
     this.#checkPhone()
-    // An interruption between two steps counts like one within a step.
+    // An interruption may come between two steps too.
     const blocker =
       this.#interruptedBy ??
       (await this.#advance(AbortSignal.any([signal, this.#interrupt.signal])))
@@ -158,17 +158,16 @@ export class PhoneLife {
     if (cause !== null) return await this.#fallBack(cause, signal)
     this.#reached += 1
     if (this.#isPastBlocker()) this.#blocker = null
-    if (this.#reached === TOP) this.#onlineSince = this.#tools.clock.monotonic()
+    if (this.#reached === TOP) this.#onlineSince = this.#host.clock.monotonic()
     await this.#work.onChange()
   }
 
-  /** A restart of the agent alone does not prove that its blocker is over. */
+  /** A restarted agent alone does not prove that the blocker is over. */
   #isPastBlocker(): boolean {
     const isStarting = this.stage === 'agent_starting'
     return this.#blocker !== null && fallbackIndex(this.#blocker) < this.#reached && !isStarting
   }
 
-  /** Tries the next stage; null where it is reached. */
   async #advance(signal: AbortSignal): Promise<PhoneBlocker | null> {
     try {
       return await this.#steps[this.stage](signal)
@@ -180,25 +179,21 @@ export class PhoneLife {
   }
 
   async #prepare(signal: AbortSignal): Promise<PhoneBlocker | null> {
-    const device = this.#device()
-    if (device === null) return ABSENT
-    const trouble = await this.#tools.launcher?.prepare(device, signal)
+    const device = this.phone?.device
+    if (device == null) return ABSENT
+    const trouble = await this.#phone.launcher?.prepare(device, signal)
     return trouble == null ? null : { code: trouble.code, detail: trouble.why }
   }
 
   #launch(): PhoneBlocker | null {
-    const device = this.#device()
-    if (device === null) return ABSENT
-    const launched = this.#tools.launcher?.launch(device) ?? null
+    const device = this.phone?.device
+    if (device == null) return ABSENT
+    const launched = this.#phone.launcher?.launch(device) ?? null
     if (launched === null) return null
     if ('code' in launched) return { code: launched.code, detail: launched.why }
     this.#launched = launched
     void this.#watchAgent(launched)
     return null
-  }
-
-  #device(): LaunchPhone | null {
-    return this.phone?.device ?? null
   }
 
   async #watchAgent(launched: Launched): Promise<void> {
@@ -214,7 +209,8 @@ export class PhoneLife {
   }
 
   async #awaitAgent(signal: AbortSignal): Promise<PhoneBlocker | null> {
-    const { clock, launcher, agent } = this.#tools
+    const { clock } = this.#host
+    const { launcher, agent } = this.#phone
     const isOurs = launcher !== null
     const until = clock.monotonic() + (this.#hasRun ? READY_MS_MAX : FIRST_READY_MS_MAX)
     while (!(await agent.health(signal).then(() => true, isNotReady))) {
@@ -234,7 +230,7 @@ export class PhoneLife {
   }
 
   async #fallBack(blocker: PhoneBlocker, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     const now = clock.monotonic()
     const wasGood = this.#onlineSince !== null && now - this.#onlineSince >= GOOD_MS
     if (wasGood) this.#delayMs = DELAY_MS_MIN
@@ -254,10 +250,10 @@ export class PhoneLife {
   #logBlocker({ code, detail }: PhoneBlocker): void {
     // The title of an alert may be a message: a flash SMS is shown as one.
     const fields = { code, at: this.stage, detail: code === 'alert' ? null : detail }
-    this.#tools.log.warn('phone line stopped', fields)
+    this.#host.log.warn('phone line stopped', fields)
   }
 
-  /** Index of the stage after a fall: lower where several falls to the blocker's own did not help. */
+  /** Index of the stage after a fall: lower than the blocker's own if several falls to that did not help. */
   #fallbackStage(blocker: PhoneBlocker, now: number): number {
     const index = fallbackIndex(blocker)
     if (index <= TRUSTED || FOR_PEOPLE.has(blocker.code)) return index
@@ -271,7 +267,7 @@ export class PhoneLife {
     this.#checkPhone()
     const { phone, blocker } = this
     const present = this.#interruptedBy ?? firstBlocker(phone)
-    // A reading of this phone, or of another one, does not hurry the agent and what starts it.
+    // A new reading of any phone must not hurry the agent or its launcher.
     if (blocker === null || !isOfCable(blocker) || present?.code === this.#blocker?.code) return
     this.#delayMs = DELAY_MS_MIN
     this.#wake.notify()
@@ -292,7 +288,7 @@ export class PhoneLife {
   }
 }
 
-/** True for a blocker that the cable shows, or the phone over it. */
+/** True if the cable, or the phone over it, can show that the blocker is over. */
 function isOfCable(blocker: PhoneBlocker): boolean {
   return fallbackIndex(blocker) <= TRUSTED && !OF_LAUNCHER.has(blocker.code)
 }

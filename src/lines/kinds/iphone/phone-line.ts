@@ -1,13 +1,11 @@
-// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
-// in, looks for receipts, and lets sends in between.
+// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads incoming messages,
+// looks for receipts, and lets sends go in between.
 
 import type { Handle } from '../../../domain/handle.ts'
 import { type Capabilities, OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
-import type { Log } from '../../../system/log.ts'
 import { dropOldest } from '../../../system/memoize.ts'
-import type { Random } from '../../../system/random.ts'
 import {
   type DriverLine,
   type LineEvent,
@@ -17,30 +15,17 @@ import {
   refusalOf,
   type SendOutcome,
 } from '../../driver.ts'
+import type { KindHost } from '../../line-kind.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
-import { type PhoneAgent, TaskQueue } from './agent/wda.ts'
-import type { PhoneCable } from './cable/phone-watch.ts'
+import { TaskQueue } from './agent/wda.ts'
 import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './phone-blockers.ts'
-import { type PhoneLauncher, PhoneLife } from './phone-life.ts'
-import type { ChatTools } from './screens/chat-reader.ts'
+import { type DrivenPhone, PhoneLife } from './phone-life.ts'
+import { ChatReader } from './screens/chat-reader.ts'
 import { pollDelayMs, pollInbound, type PollReport } from './screens/inbound.ts'
-import { look } from './screens/navigation.ts'
 import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
-
-export type PhoneLineTools = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly cable: PhoneCable
-  /** Null where the owner starts the agents. */
-  readonly launcher: PhoneLauncher | null
-  readonly agent: PhoneAgent
-  /** Chats in which a text of ours may stand that was not sent; kept from run to run. */
-  readonly drafts: Set<Handle>
-}
 
 export const IPHONE_CAPABILITIES: Capabilities = {
   new_contacts: true,
@@ -51,10 +36,10 @@ export const IPHONE_CAPABILITIES: Capabilities = {
   attachments: false,
 }
 
-/** The next run of the line finds the bubble, and settles the message. */
+/** The next run of the line finds the bubble and settles the message. */
 const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
 
-/** A person would not write faster, and Messages needs its time. */
+/** Least time between sends: no person writes faster, and Messages needs its time. */
 const PACE_MS = 4_000
 const JITTER_MS = 1_000
 const RETRY_MS = 1_000
@@ -65,14 +50,15 @@ export class PhoneLine {
   readonly life: PhoneLife
   readonly counts: PollReport = { reportedCount: 0, groups: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
-  readonly #tools: PhoneLineTools
+  readonly #host: KindHost
   readonly #line: DriverLine
   readonly #listener: LineListener
-  readonly #signal: AbortSignal
-  readonly #screens: ChatTools
+  readonly #reader: ChatReader
   readonly #session: LineSession
   readonly #receipts: ReceiptRounds
-  /** Aborts when the line is no longer online. */
+  /** Aborts at the end of the run. */
+  #signal: AbortSignal = AbortSignal.abort()
+  /** Aborts when the line goes offline. */
   #onlineSignal: AbortSignal = AbortSignal.abort()
   #quietSince: number
   #sentAt = -Infinity
@@ -80,41 +66,37 @@ export class PhoneLine {
   #publishing: Promise<void> = Promise.resolve()
   #unknownScreen: string | null = null
 
+  /** `drafts` are the chats in which a text of ours may stand that was not sent, kept from run to run. */
   constructor(
-    tools: PhoneLineTools,
+    host: KindHost,
+    phone: DrivenPhone & { readonly drafts: Set<Handle> },
     line: DriverLine,
     listener: LineListener,
-    signal: AbortSignal,
   ) {
-    const { clock } = tools
-    this.#tools = tools
+    const { clock } = host
+    this.#host = host
     this.#line = line
     this.#listener = listener
-    this.#signal = signal
     this.#quietSince = clock.monotonic()
     this.evidence = new ImessageEvidence(clock)
-    this.life = new PhoneLife(
-      { ...tools, udid: line.key },
-      {
-        show: (inner) => this.#show(inner),
-        catchUp: (inner) => this.#poll(inner),
-        stay: (inner) => this.#stay(inner),
-        onChange: () => this.#publish(),
-      },
-    )
+    this.life = new PhoneLife(host, phone, {
+      show: (inner) => this.#show(inner),
+      catchUp: (inner) => this.#poll(inner),
+      stay: (inner) => this.#stay(inner),
+      onChange: () => this.#publish(),
+    })
     const memory = TranscriptMemory.fromText(line.checkpoint, clock.now(), line.number)
-    const own = new OwnSends(tools.drafts)
+    const own = new OwnSends(phone.drafts)
     for (const unsettled of line.unsettled) own.expect(expectationOf(unsettled))
-    this.#screens = {
-      ...tools,
+    this.#reader = new ChatReader(phone.agent, clock, {
       memory,
       own,
       queue: new TaskQueue(),
       timeZone: () =>
         this.life.phone?.facts?.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
       emit: (event) => this.#onScreenEvent(event),
-    }
-    this.#receipts = new ReceiptRounds({ ...this.#screens, log: tools.log })
+    })
+    this.#receipts = new ReceiptRounds(this.#reader, host.log)
     this.#session = {
       capacity: 1,
       knows: async (handle) => memory.chat(handle) !== null,
@@ -122,39 +104,40 @@ export class PhoneLine {
     }
   }
 
-  /** The last screen that was not recognized, without its texts; null where there was none. */
+  /** The last screen that was not recognized, without its texts. */
   get unknownScreen(): string | null {
     return this.#unknownScreen
   }
 
-  /** True while unread conversations are left that the last walk over the list did not open. */
+  /** True if the last walk over the list left unread conversations unopened. */
   get hasUnread(): boolean {
-    return this.#screens.memory.walks.isUnfinished
+    return this.#reader.memory.walks.isUnfinished
   }
 
-  /** True while messages are not reported that stand under a name of this kind. */
+  /** True if messages under a name of this kind are not reported. */
   hasHidden(kind: HiddenKind): boolean {
-    return this.#screens.memory.hasHidden(kind)
+    return this.#reader.memory.hasHidden(kind)
   }
 
-  /** Runs until its signal aborts; throws where an event could not be made durable. */
-  async run(): Promise<void> {
+  /** Called once. Runs until `signal` aborts; throws if an event could not be made durable. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
     try {
-      await this.life.run(this.#signal)
+      await this.life.run(signal)
     } finally {
       await this.#receipts.end()
     }
   }
 
   async #show(signal: AbortSignal): Promise<null> {
-    const agent = this.#tools.agent.at('poll')
+    const screen = this.#reader.at('poll')
     try {
-      await look({ ...this.#tools, agent }, signal)
+      await screen.look(signal)
       return null
     } catch (error) {
       if (blockerOf(error)?.code === 'ui_unknown') {
-        // For a report only: a phone that does not describe its screen leaves the last one.
-        const tree = await agent.tree(signal).catch(() => null)
+        // For a report only: if the phone does not describe its screen, the last one is kept.
+        const tree = await screen.agent.tree(signal).catch(() => null)
         if (tree !== null) this.#unknownScreen = skeletonOf(tree)
       }
       throw error
@@ -164,9 +147,9 @@ export class PhoneLine {
   async #poll(signal: AbortSignal): Promise<null> {
     const { reportedCount, gaps } = this.counts
     try {
-      await pollInbound(this.#screens, signal, this.counts)
+      await pollInbound(this.#reader, signal, this.counts)
     } finally {
-      const { log, clock } = this.#tools
+      const { log, clock } = this.#host
       const about = { line_id: this.#line.id }
       if (this.counts.gaps > gaps) log.warn('a chat has a gap: messages may be missing', about)
       if (this.counts.reportedCount > reportedCount) this.#quietSince = clock.monotonic()
@@ -174,9 +157,9 @@ export class PhoneLine {
     return null
   }
 
-  /** Reads, and looks for receipts, until two rounds in a row have failed. */
+  /** Reads and looks for receipts until two rounds in a row have failed. */
   async #stay(signal: AbortSignal): Promise<PhoneBlocker> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     this.#onlineSignal = signal
     let failures = 0
     let blocker: PhoneBlocker = { code: 'agent_down', detail: null }
@@ -213,27 +196,27 @@ export class PhoneLine {
   ): Promise<SendOutcome> {
     const refusal = refusalOf(message, IPHONE_CAPABILITIES)
     if (refusal !== null) return refusal
-    const { clock, random } = this.#tools
+    const { clock, random } = this.#host
     const restMs = this.#sentAt + PACE_MS - clock.monotonic()
     if (restMs > 0) {
       const delayMs = Math.ceil(restMs + random.chance() * JITTER_MS)
       return { outcome: 'postponed', reason: 'pacing', delayMs }
     }
     const { outcome, service, trouble } = await this.#receipts.during(
-      sendByUi(this.#screens, message, pointOfNoReturn, signal),
+      sendByUi(this.#reader, message, pointOfNoReturn, signal),
     )
     this.#sentAt = clock.monotonic()
     this.#noteOutcome(message.to, outcome, service)
     const blocker = signal.aborted ? null : blockerOfSend(trouble)
-    // A line that cannot send says so before its message goes back.
+    // A line that cannot send says so before its message is returned.
     if (blocker !== null) this.life.fail(blocker)
-    // A state that cannot be published now ends the line at the next attempt; the outcome stays true.
+    // If the state cannot be published, the next attempt ends the line; the outcome stays true.
     await this.#publish().catch(() => {})
-    // The next run of the line would take the bubble for one that was typed on the phone.
+    // Without this the next run would take the bubble for one typed on the phone.
     return outcome.outcome === 'accepted' && this.#signal.aborted ? LINE_ENDED : outcome
   }
 
-  /** Evidence of a send about iMessage itself; an accepted one is watched for receipts. */
+  /** Notes what a send shows about iMessage itself, and watches an accepted one for receipts. */
   #noteOutcome(handle: Handle, outcome: SendOutcome, service: string | null): void {
     if (outcome.outcome === 'not_sent') {
       if (outcome.reason === 'not_on_imessage') this.evidence.noteRefused(handle)
@@ -241,11 +224,11 @@ export class PhoneLine {
     }
     if (outcome.outcome !== 'accepted') return
     if (service === 'iMessage') this.evidence.noteBubble(handle)
-    this.#quietSince = this.#tools.clock.monotonic()
+    this.#quietSince = this.#host.clock.monotonic()
     this.#receipts.begin(handle, this.#onlineSignal)
   }
 
-  /** Receipts are evidence about iMessage itself, too. A send that an earlier run left open is watched for them. */
+  /** Emits the event; notes what a receipt shows about iMessage, and watches a send that an earlier run left open. */
   async #onScreenEvent(event: LineEvent): Promise<void> {
     await this.#emit(event)
     if (event.type === 'settled' && event.outcome.outcome === 'accepted') {
@@ -254,7 +237,7 @@ export class PhoneLine {
     }
     if (event.type !== 'receipt') return
     const { guid, kind, service } = event.receipt
-    // A text message says nothing of iMessage.
+    // A text message says nothing about iMessage.
     if (service !== undefined) return
     const handle = this.#chatOf(guid)
     if (kind !== 'failed') this.evidence.noteReached()
@@ -263,13 +246,13 @@ export class PhoneLine {
 
   /** The person in whose chat a message was seen. */
   #chatOf(guid: string | null): Handle | undefined {
-    const { memory } = this.#screens
+    const { memory } = this.#reader
     const hasBubble = (handle: Handle) =>
       memory.chat(handle)?.some((bubble) => bubble.guid === guid)
     return memory.handles.find(hasBubble)
   }
 
-  /** Emits the line's state where it has changed; one after the other, and the last is the newest. */
+  /** Emits the line's state if it has changed, one state after the other. */
   #publish(): Promise<void> {
     const publish = async () => {
       const event = this.#stateEvent()
@@ -309,12 +292,12 @@ const REST_MS = 900_000
 const KNOWN_MAX = 500
 
 /**
- * The state of iMessage on the phone, as far as sends show: it is assumed to work until two recipients in a row
- * could not be reached who ought to be. Then sending rests, and the next send is a trial.
+ * The state of iMessage on the phone, as far as sends show it. It counts as working until two recipients in a row
+ * who should be reachable could not be reached. Then sending rests, and the next send is a trial.
  */
 export class ImessageEvidence {
   readonly #clock: Clock
-  /** Recipients who are on iMessage, the latest last. */
+  /** Recipients who are on iMessage, latest last. */
   readonly #known = new Set<Handle>()
   #strikes = new Map<Handle, number>()
   #restsUntil: number | null = null
@@ -327,7 +310,7 @@ export class ImessageEvidence {
     return this.#restsUntil !== null && this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** An own bubble says iMessage: the recipient is on it. The mark that it failed may come much later. */
+  /** Notes an own bubble that says iMessage: the recipient is on it. The mark that it failed may come much later. */
   noteBubble(handle: Handle): void {
     this.#known.delete(handle)
     this.#known.add(handle)
@@ -339,7 +322,7 @@ export class ImessageEvidence {
     this.#restsUntil = null
   }
 
-  /** The composer says that the recipient is not on iMessage: odd only for one who was. */
+  /** Notes that the composer says the recipient is not on iMessage, which counts only if they were before. */
   noteRefused(handle: Handle): void {
     if (this.#known.has(handle)) this.noteFailed(handle)
   }

@@ -9,6 +9,7 @@ import { type LifeWork, PhoneLife } from '../../../../src/lines/kinds/iphone/pho
 import { OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { directExchange } from '../../../support/iphone/fake-wda.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { testHost } from '../../../support/kind-host.ts'
 
 const LOCKED: PhoneBlocker = { code: 'locked', detail: null }
 const DOWN: PhoneBlocker = { code: 'agent_down', detail: null }
@@ -30,7 +31,11 @@ function made() {
     },
   }
   const controller = new AbortController()
-  const life = new PhoneLife({ clock, cable, launcher, agent, log: rig.log.log, udid: UDID }, work)
+  const life = new PhoneLife(
+    testHost({ clock, log: rig.log.log }),
+    { udid: UDID, cable, agent, launcher },
+    work,
+  )
   const ended = life.run(controller.signal).then(
     () => null,
     (error: unknown) => error,

@@ -1,21 +1,20 @@
-// A program of another maker that runs for as long as it is needed. It is ended by its process id only: other
-// users may run programs of the same name.
+// A third-party program that runs as long as it is needed. It is ended by its process id only: other users may run
+// programs of the same name.
 
 import { withTimeout, type Clock } from '../../../../system/clock.ts'
-import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'
-
-export type ProcessTools = { readonly clock: Clock; readonly start: StartReadProcess }
+import type { ReadProcess } from '../../../../system/process.ts'
+import type { KindHost } from '../../../line-kind.ts'
 
 export type KeptEnd = {
-  /** Null where a signal ended the process. */
+  /** The exit code; null if a signal ended the process. */
   readonly exitCode: number | null
   readonly lines: readonly string[]
 }
 
-/** Kept of each output, in characters: the cause of a failure stands in its last lines. */
+/** Characters kept of each output: its last lines say why a program failed. */
 const KEPT_LENGTH = 16_384
 const FORCE_AFTER_MS = 5_000
-/** A process that the kernel cannot end, because a device does not answer, is left behind. */
+/** After this a process that the kernel cannot end, because a device does not answer, is left behind. */
 const GIVE_UP_MS = 5_000
 /** A grandchild that outlives the process holds its outputs open. */
 const OUTPUT_WAIT_MS = 1_000
@@ -32,16 +31,16 @@ export class KeptProcess {
   #hasEnded = false
   #stopping: Promise<void> | null = null
 
-  /** Throws where the program cannot be started. `command` begins with its absolute path. */
+  /** Throws if the program cannot be started. `command` begins with its absolute path. */
   constructor(
-    { clock, start }: ProcessTools,
+    { clock, startRead }: KindHost,
     [path = '', ...args]: readonly string[],
     environment: Readonly<Record<string, string>> = {},
   ) {
     this.#clock = clock
     this.startedAt = clock.monotonic()
     const onOutput = (chunk: Uint8Array, from: 'stdout' | 'stderr') => this.#keep(chunk, from)
-    this.#child = start({ path, args, environment, onOutput })
+    this.#child = startRead({ path, args, environment, onOutput })
     this.ended = this.#awaitEnd()
   }
 
@@ -57,7 +56,7 @@ export class KeptProcess {
     this.#output.stdout = this.#output.stderr = ''
   }
 
-  /** Ends the process, by force after five seconds; resolves when it has ended. */
+  /** Ends the process, by force after five seconds; resolves when it has ended or is given up. */
   stop(): Promise<void> {
     this.#stopping ??= this.#kill()
     return this.#stopping
@@ -71,7 +70,7 @@ export class KeptProcess {
 
   async #kill(): Promise<void> {
     const { ended } = this.#child
-    // The id of a process that has ended may be that of another one.
+    // The id of an ended process may belong to another one.
     if (this.#hasEnded) return
     this.#child.kill('SIGTERM')
     if ((await withTimeout(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return

@@ -1,102 +1,88 @@
-// The commands that start the agent on a phone: the owner's own, or those of a preset. Only the start needs
-// them; what the agent is asked later goes over the cable.
+// The commands that start the agent on a phone: the owner's own, or a preset. Only the start needs them; later
+// requests to the agent go over the cable.
 
 import { mkdirSync } from 'node:fs'
 
 import type { OptionValues } from '../../../../domain/option.ts'
-import { type Clock, whenAborted } from '../../../../system/clock.ts'
-import type { Log } from '../../../../system/log.ts'
-import type { ProcessEnd, RunProcess, StartReadProcess } from '../../../../system/process.ts'
+import { whenAborted } from '../../../../system/clock.ts'
+import type { ProcessEnd } from '../../../../system/process.ts'
 import type { Service } from '../../../../system/service.ts'
+import type { KindHost } from '../../../line-kind.ts'
 import type { IPHONE_OPTIONS } from '../options.ts'
 import { isUdid } from '../udid.ts'
 import { type KeptEnd, KeptProcess } from './kept-process.ts'
 
-/** Causes that can be known of any program: such have exit codes for success and failure only. */
+/** Causes that are known for any program, whose exit codes say only success or failure. */
 export type LaunchTroubleCode =
   | 'launcher_absent'
-  /** Apple's disk image could not be mounted; mostly there is no internet. */
+  /** Apple's disk image could not be mounted, mostly because there is no internet. */
   | 'image_mount_failed'
-  /** The agent ended, and so had the tunnel's command. */
+  /** The agent ended after the tunnel command had ended. */
   | 'tunnel_failed'
   | 'launch_failed'
 
-/** A cause for which an agent could not be started; `why` has no handles, texts or secrets. */
+/** The reason why an agent could not be started; `why` has no handles, texts or secrets. */
 export type LaunchTrouble = { readonly code: LaunchTroubleCode; readonly why: string }
 
-/** The program by its absolute path, and its arguments; `{name}` stands for one of the values. */
+/** The absolute path of a program, and its arguments; `{name}` stands for one of the values. */
 type CommandLine = readonly string[]
 
-export type AgentOptions = Pick<
+export type AgentOptions = Omit<
   OptionValues<typeof IPHONE_OPTIONS>,
-  | 'iphoneAgent'
-  | 'iphoneAgentCommand'
-  | 'iphoneTunnelCommand'
-  | 'iphoneGoIos'
-  | 'iphoneXcodebuild'
-  | 'iphoneXctestrun'
-  | 'iphoneAgentBundle'
-  | 'iphoneAgentPort'
+  'iphone' | 'iphoneLines' | 'usbmuxdAddress'
 > & {
-  /** A folder of ours in which go-ios keeps its identity and the disk images; made where it is missing. */
+  /** Our folder for go-ios's identity and disk images; created if it is missing. */
   readonly folder: string
 }
 
 type AgentCommands = {
-  /** A process for each phone, which runs as long as the agent does. */
+  /** A process for each phone that runs as long as the agent. */
   readonly agent: CommandLine
-  /** A process for all phones, which runs beside the agents. */
+  /** One process for all phones that runs beside the agents. */
   readonly tunnel: CommandLine | null
-  /** Renews the tunnel of one phone, and leaves those of the others alone. */
+  /** Renews the tunnel of one phone only. */
   readonly refresh: CommandLine | null
   /** Mounts Apple's image on each phone before its agent is started. */
   readonly image: CommandLine | null
 }
 
-/** The phone's id as Xcode writes it, and as usbmuxd does. */
+/** The phone's id as Xcode writes it, and as usbmuxd writes it. */
 export type LaunchPhone = { readonly udid: string; readonly serial: string }
 
-/** An agent whose command runs: it answers on its port some time later, or the command ends. */
+/** An agent whose command runs: later it answers on its port, or the command ends. */
 export type Launched = {
   /** Resolves when the command has ended; never rejects. */
   readonly ended: Promise<LaunchTrouble>
-  /** Called when the agent answers: from then on its output may quote the screen, and is not read. */
+  /** To be called when the agent answers: from then on its output may quote the screen, and is not read. */
   ignoreOutput(): void
-  /** Ends the command and resolves when nothing of it runs any more. */
+  /** Ends the command; resolves when it has ended. */
   stop(): Promise<void>
 }
 
-type LauncherTools = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly run: RunProcess
-  readonly start: StartReadProcess
-}
-
-/** WebDriverAgent's test bundle keeps the name of its target, whatever id the app was signed with. */
+/** WebDriverAgent's test bundle keeps its target's name, whatever id the app was signed with. */
 const TEST_BUNDLE = 'WebDriverAgentRunner.xctest'
 const IMAGE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
 /** go-ios waits 30 seconds for the new tunnel (cmd_tunnel.go). */
 const REFRESH_LIMITS = { timeoutMs: 35_000, killAfterMs: 40_000 }
-/** Head start of the tunnel: go-ios gives one ten seconds (tunnel_api.go). */
+/** Head start of the tunnel; go-ios gives it ten seconds (tunnel_api.go). */
 const HEAD_START_MS = 10_000
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
-/** A tunnel command that ran for so long was a good one. */
+/** A tunnel command that ran at least this long worked. */
 const GOOD_MS = 60_000
 const LINES_QUOTED = 3
 const LINE_LENGTH_MAX = 200
-/** The owner never sees this. */
+/** Never shown to the owner. */
 const CALLED_OFF: LaunchTrouble = { code: 'launch_failed', why: 'It was called off.' }
 const NO_UDID: LaunchTrouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' }
 const ENDING: LaunchTrouble = { code: 'launch_failed', why: 'The relay is ending.' }
 
-/** Starts agents, and keeps the tunnel command alive beside them from the first need on. */
+/** Starts agents, and keeps the tunnel command alive beside them once one is needed. */
 export class Launcher implements Service {
   readonly name = 'iphone-agent-launcher'
+  readonly #host: KindHost
   readonly #commands: AgentCommands
   readonly #options: AgentOptions
-  readonly #tools: LauncherTools
   readonly #over = new AbortController()
   readonly #running = new Set<KeptProcess>()
   readonly #isNeeded = Promise.withResolvers<null>()
@@ -107,28 +93,29 @@ export class Launcher implements Service {
   #renewing: Promise<void> = Promise.resolve()
   #preparing: Promise<LaunchTrouble | null> | null = null
   #tunnel: KeptProcess | null = null
-  /** The cause of the tunnel command's last end, since it was good. */
+  /** The reason why the tunnel command last ended; null once it has worked again. */
   #tunnelTrouble: LaunchTrouble | null = null
 
-  private constructor(commands: AgentCommands, options: AgentOptions, tools: LauncherTools) {
-    this.#commands = commands
+  private constructor(host: KindHost, options: AgentOptions, commands: AgentCommands) {
+    this.#host = host
     this.#options = options
-    this.#tools = tools
+    this.#commands = commands
   }
 
-  static of(options: AgentOptions, tools: LauncherTools): Launcher | null {
+  /** The launcher; null if the owner starts the agents. */
+  static of(host: KindHost, options: AgentOptions): Launcher | null {
     const commands = commandsOf(options)
-    return commands === null ? null : new Launcher(commands, options, tools)
+    return commands === null ? null : new Launcher(host, options, commands)
   }
 
-  /** Does all that has to come before the agent; null once it is done. */
+  /** Does everything that must come before the agent; returns null once it is done. */
   async prepare(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const trouble = isPhone(phone) ? this.#makeFolder() : NO_UDID
     if (trouble !== null) return trouble
     const until = AbortSignal.any([signal, this.#over.signal])
     this.#isNeeded.resolve(null)
     await Promise.race([this.#hasHeadStart.promise, whenAborted(until)])
-    // Phones wait for each other: two downloads of the same image spoil each other (go-ios 1.3.2).
+    // One phone at a time: two downloads of the same image corrupt each other (go-ios 1.3.2).
     while (this.#preparing !== null && !until.aborted) {
       await Promise.race([this.#preparing, whenAborted(until)])
     }
@@ -162,7 +149,7 @@ export class Launcher implements Service {
     }
   }
 
-  /** Keeps the tunnel command alive until `signal` aborts, and leaves no process behind. */
+  /** Keeps the tunnel command alive until `signal` aborts; leaves no process behind. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#isNeeded.promise, whenAborted(signal)])
     let delayMs = DELAY_MS_MIN
@@ -170,7 +157,7 @@ export class Launcher implements Service {
     while (!signal.aborted) {
       if (tunnel === null) break
       if (await this.#runTunnel(tunnel, signal)) delayMs = DELAY_MS_MIN
-      await this.#tools.clock.sleep(delayMs, signal)
+      await this.#host.clock.sleep(delayMs, signal)
       delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)
     }
     this.#hasHeadStart.resolve(null)
@@ -183,9 +170,9 @@ export class Launcher implements Service {
     ])
   }
 
-  /** Runs the tunnel command from its start to its end; true if it ran for long enough to be good. */
+  /** Runs the tunnel command until it ends; returns whether it ran long enough to have worked. */
   async #runTunnel(command: CommandLine, signal: AbortSignal): Promise<boolean> {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#host
     const startedAt = clock.monotonic()
     const cancelHeadStart = clock.after(HEAD_START_MS, () => this.#hasHeadStart.resolve(null))
     const cancelGood = clock.after(GOOD_MS, () => {
@@ -195,7 +182,7 @@ export class Launcher implements Service {
     const trouble = await this.#tunnelEnd(command, signal)
     cancelHeadStart()
     cancelGood()
-    // The tunnel may be another program's: then this one ends at once, and agents start all the same.
+    // Another program may own the tunnel: then this command ends at once, and agents start all the same.
     this.#hasHeadStart.resolve(null)
     if (trouble !== null && this.#tunnelTrouble === null) {
       log.warn('the tunnel command for iPhones ended', { why: trouble.why })
@@ -204,7 +191,7 @@ export class Launcher implements Service {
     return clock.monotonic() - startedAt >= GOOD_MS
   }
 
-  /** The cause of its end; null where `signal` aborted, or it is to be renewed. */
+  /** The reason why the tunnel command ended; null after an abort or for a renewal. */
   async #tunnelEnd(command: CommandLine, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const process = this.#start(command, null)
     if (!(process instanceof KeptProcess)) return process
@@ -216,12 +203,12 @@ export class Launcher implements Service {
   }
 
   /**
-   * Renews the tunnel of a phone if it has stood for long and the agent never answered: a phone that was
-   * restarted may leave a dead one. A program that cannot do that for one phone, such as go-ios before 1.2.0,
-   * is started again for all, if no other phone needs it.
+   * Renews the tunnel of a phone if it is not new and the agent never answered: a phone that was restarted may
+   * leave a dead tunnel. If the program can't renew one phone's tunnel, as go-ios before 1.2.0, the tunnel command
+   * is restarted for all phones, unless another phone uses it.
    */
   async #renewTunnel(phone: LaunchPhone): Promise<void> {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     const renewedAt = this.#renewedAt.get(phone.serial) ?? -Infinity
     const since = Math.max(renewedAt, this.#tunnel?.startedAt ?? -Infinity)
     if (now - since < GOOD_MS || this.#over.signal.aborted) return
@@ -237,7 +224,7 @@ export class Launcher implements Service {
   async #refreshTunnel(phone: LaunchPhone): Promise<boolean> {
     if (this.#commands.refresh === null) return false
     const [path = '', ...args] = this.#filled(this.#commands.refresh, phone)
-    const end = await this.#tools.run({ path, args, ...REFRESH_LIMITS }, this.#over.signal)
+    const end = await this.#host.run({ path, args, ...REFRESH_LIMITS }, this.#over.signal)
     return end.end === 'exited' && end.exitCode === 0
   }
 
@@ -250,11 +237,11 @@ export class Launcher implements Service {
   async #mountImage(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     if (this.#commands.image === null) return null
     const [path = '', ...args] = this.#filled(this.#commands.image, phone)
-    const end = await this.#tools.run({ path, args, ...IMAGE_LIMITS }, signal)
+    const end = await this.#host.run({ path, args, ...IMAGE_LIMITS }, signal)
     return imageTrouble(end, phone)
   }
 
-  /** Makes the folder where a command names it: go-ios keeps a private key there. */
+  /** Creates the folder if a command names it: go-ios keeps a private key there. */
   #makeFolder(): LaunchTrouble | null {
     if (!JSON.stringify(this.#commands).includes('{folder}')) return null
     try {
@@ -268,15 +255,17 @@ export class Launcher implements Service {
   #start(command: CommandLine, phone: LaunchPhone | null): KeptProcess | LaunchTrouble {
     if (this.#over.signal.aborted) return ENDING
     const words = this.#filled(command, phone)
+    const port = String(this.#options.iphoneAgentPort)
     const missing = words.map((word) => PLACEHOLDER.exec(word)?.[0]).find((name) => name)
     if (missing !== undefined) {
       return { code: 'launcher_absent', why: `No option gives a value for ${missing}.` }
     }
     try {
       const process = new KeptProcess(
-        this.#tools,
+        this.#host,
         words,
-        environmentOf(this.#options.iphoneAgentPort),
+        // xcodebuild passes variables that begin with TEST_RUNNER_ to the agent, without that prefix (xcodebuild(1)).
+        { TEST_RUNNER_USE_IP: '127.0.0.1', TEST_RUNNER_USE_PORT: port },
       )
       this.#running.add(process)
       void process.ended.then(() => this.#running.delete(process))
@@ -289,19 +278,23 @@ export class Launcher implements Service {
   #filled(command: CommandLine, phone: LaunchPhone | null): CommandLine {
     const { iphoneAgentBundle: bundle, iphoneXctestrun: xctestrun, folder } = this.#options
     const port = String(this.#options.iphoneAgentPort)
-    const values: Values = { port, bundle, folder, xctestrun, ...phone }
+    const values: Readonly<Record<string, string | null>> = {
+      port,
+      bundle,
+      folder,
+      xctestrun,
+      ...phone,
+    }
     return command.map((word) =>
       word.replaceAll(PLACEHOLDERS, (whole, name: string) => values[name] ?? whole),
     )
   }
 }
 
-type Values = Readonly<Record<string, string | null>>
-
 const PLACEHOLDERS = /\{(\w+)\}/g
 const PLACEHOLDER = /\{\w+\}/
 
-/** The commands of the owner, or of the preset; null where the owner starts the agents. */
+/** The commands of the owner or the preset; null if the owner starts the agents. */
 function commandsOf(options: AgentOptions): AgentCommands | null {
   const { iphoneAgentCommand: agent, iphoneTunnelCommand: tunnel } = options
   if (agent !== null) return { agent, tunnel, refresh: null, image: null }
@@ -321,7 +314,7 @@ function commandsOf(options: AgentOptions): AgentCommands | null {
 /** go-ios 1.3.2; it knows phones by the names that usbmuxd gives them (listdevices.go). */
 function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCommands {
   return {
-    // Without the folder go-ios keeps its identity where it was started.
+    // Without the folder go-ios keeps its identity in the current directory.
     tunnel: tunnelCommand ?? [ios, 'tunnel', 'start', '--userspace', '--pair-record-path={folder}'],
     refresh: [ios, 'tunnel', 'refresh', '--udid={serial}'],
     // A phone loses Apple's image for developers whenever it restarts.
@@ -341,17 +334,12 @@ function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCom
   }
 }
 
-/** For xcodebuild: what begins with TEST_RUNNER_ goes on to the agent without that (xcodebuild(1)). */
-function environmentOf(port: number): Readonly<Record<string, string>> {
-  return { TEST_RUNNER_USE_IP: '127.0.0.1', TEST_RUNNER_USE_PORT: String(port) }
-}
-
 /** Only ids in the form of a UDID become arguments of a program. */
 function isPhone({ udid, serial }: LaunchPhone): boolean {
   return isUdid(udid) && isUdid(serial)
 }
 
-/** Null where it is mounted, and where a failed download ends as a success (go-ios): the agent ends then. */
+/** The trouble of a mount; null too if go-ios ends a failed download as a success: then the agent ends. */
 function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null {
   if (end.end === 'not_started') return startTrouble(end.why)
   if (end.end === 'killed' && end.why === 'aborted') return CALLED_OFF
@@ -360,7 +348,7 @@ function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null
   return exitCode === 0 ? null : endTrouble({ exitCode, lines }, 'image_mount_failed', phone)
 }
 
-/** The cause of a command's end, with its last lines. The phone's ids are masked. */
+/** The reason why a command ended, with its last lines. The phone's ids are masked. */
 function endTrouble(
   { exitCode, lines }: KeptEnd,
   code: LaunchTroubleCode,
@@ -375,7 +363,7 @@ function endTrouble(
   return { code, why: last.length === 0 ? how : `${how} Its last lines: ${last.join(' | ')}` }
 }
 
-/** The cause of a failed start; `code` is an error of the system, or `aborted`. */
+/** The reason why a start failed; `code` is an error code of the system, or `aborted`. */
 function startTrouble(code: string): LaunchTrouble {
   if (code === 'aborted') return CALLED_OFF
   const isAbsent = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR'
@@ -383,7 +371,7 @@ function startTrouble(code: string): LaunchTrouble {
   return { code: isAbsent ? 'launcher_absent' : 'launch_failed', why }
 }
 
-/** The code of a failed start; its message may quote an argument. */
+/** The code of a failed start; the message may quote an argument. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
   return typeof code === 'string' ? code : 'unknown'

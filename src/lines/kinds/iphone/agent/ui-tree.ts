@@ -1,5 +1,5 @@
-// The screen as WebDriverAgent describes it: `GET /source?format=json`, whose nodes have the attributes
-// of XCUIApplication+FBHelpers.m (16.7.0).
+// The screen as WebDriverAgent describes it in `GET /source?format=json`; the attributes of its nodes are in
+// XCUIApplication+FBHelpers.m (16.7.0).
 
 /** In points of the screen. */
 export type Rect = {
@@ -14,7 +14,7 @@ export type UiNode = {
   readonly type: string
   readonly id: string | null
   readonly label: string | null
-  /** Of a text field that is empty this is its placeholder. */
+  /** The placeholder, if the node is an empty text field. */
   readonly value: string | null
   readonly placeholder: string | null
   readonly isEnabled: boolean
@@ -22,15 +22,16 @@ export type UiNode = {
   readonly children: readonly UiNode[]
 }
 
-/** A long chat is some thousand nodes; WebDriverAgent goes 50 deep by itself. */
+/** A long chat has some thousand nodes. */
 const NODES_MAX = 20_000
+/** WebDriverAgent itself stops at a depth of 50. */
 const DEPTH_MAX = 100
 /** A message has 20,000 characters at most. */
 const TEXT_LENGTH_MAX = 100_000
 const SKELETON_LINES_MAX = 400
 const ID_LENGTH_MAX = 60
 
-/** Null for anything else, and for a tree that is larger than a screen can be. */
+/** The tree in an answer; null for any other value, and for a tree larger than a screen can be. */
 export function parseTree(value: unknown): UiNode | null {
   const budget = { nodes: NODES_MAX }
   const root = parseNode(value, DEPTH_MAX, budget)
@@ -55,7 +56,7 @@ function parseNode(value: unknown, depth: number, budget: { nodes: number }): Ui
   }
 }
 
-/** The node and all below it, in the order of the screen. */
+/** The node and all nodes below it, in the order of the screen. */
 export function* nodesOf(root: UiNode): Generator<UiNode> {
   yield root
   for (const child of root.children) yield* nodesOf(child)
@@ -72,11 +73,11 @@ export function findById(root: UiNode, id: string): UiNode | null {
 
 /** The facts by which the agent finds a node again. */
 export type NodePlace = {
-  /** As XCTest names an element: its identifier, else its label. */
+  /** XCTest's name of an element: its identifier, else its label. */
   readonly name: string
   /** The label that it must have; undefined for any. */
   readonly label?: string | null
-  /** Its number among nodes that have both, beginning with 0. */
+  /** Its index among the nodes with the same name and label. */
   readonly rank?: number
 }
 
@@ -87,7 +88,7 @@ export function placeOf(root: UiNode, node: UiNode): NodePlace {
   return { name: id ?? label ?? '', label, rank: alike.indexOf(node) }
 }
 
-/** Types, identifiers and lengths of labels, for diagnostics: none of the texts. */
+/** Types, identifiers and lengths of labels, for diagnostics, without the texts. */
 export function skeletonOf(root: UiNode): string {
   const lines: string[] = []
   const write = (node: UiNode, indent: string) => {
@@ -101,10 +102,10 @@ export function skeletonOf(root: UiNode): string {
   return lines.join('\n')
 }
 
-/** Several words in one, as programmers join them: `sendButton`, `lockscreen-date-view`. */
+/** Words joined as programmers join them: `sendButton`, `lockscreen-date-view`. */
 const JOINED_WORDS = /^(?:[A-Za-z]*[a-z][A-Z][A-Za-z]*|[a-z]+(?:[-_.][A-Za-z]+)+)$/
 
-/** An element without an identifier has its text in that place, and a navigation bar its title (XCTest). */
+/** XCTest fills in the text of an element without an identifier, and the title of a navigation bar. */
 function shownId(type: string, id: string): string {
   const isProgrammers = JOINED_WORDS.test(id) && type !== 'NavigationBar'
   return isProgrammers ? id.slice(0, ID_LENGTH_MAX) : `(${id.length})`

@@ -1,5 +1,5 @@
-// HTTP with WebDriverAgent over connections to the phone. Its server reads a body by Content-Length only,
-// answers one request at a time, and keeps connections open (WebDriverAgent 16.7.0, FBHTTPServer.m).
+// HTTP with WebDriverAgent over connections to the phone. Its server reads bodies by Content-Length only, answers
+// one request at a time, and keeps connections open (WebDriverAgent 16.7.0, FBHTTPServer.m).
 
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -10,13 +10,13 @@ export type AgentErrorCode =
   | 'no_such_element'
   /** The element was on the screen and is gone. */
   | 'stale'
-  /** The agent has lost the session: it started again, or another controller took it. */
+  /** The agent has lost the session: it restarted, or another controller took it. */
   | 'invalid_session'
   /** The agent gave up waiting for the phone. */
   | 'timeout'
   | 'not_visible'
   | 'alert'
-  /** No answer at all: the agent has ended, or the cable is out. */
+  /** No answer: the agent has ended, or the cable is out. */
   | 'down'
   /** No answer for a minute: the test daemon of the phone has died. */
   | 'stuck'
@@ -25,7 +25,7 @@ export type AgentErrorCode =
   | 'aborted'
   | 'other'
 
-/** A command of the agent that failed. Its message never has a text or a handle in it. */
+/** A failed command of the agent. Its message never contains a text or a handle. */
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly code: AgentErrorCode
@@ -36,27 +36,27 @@ export class AgentError extends Error {
   }
 }
 
-/** A connection to a TCP port of the phone; rejects where nothing listens there. */
+/** Connects to a TCP port of the phone; rejects if nothing listens there. */
 type ConnectPhone = (port: number, signal: AbortSignal) => Promise<Duplex>
 
 export type WdaRequest = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body: object | null
 }
 
 export type WdaAnswer = { readonly status: number; readonly body: string }
 
-/** Rejects with `AgentError`: `down` where no whole answer came, `aborted` with the signal. */
+/** Rejects with an `AgentError`: `down` if no whole answer came, `aborted` with the signal. */
 export type WdaExchange = (request: WdaRequest, signal: AbortSignal) => Promise<WdaAnswer>
 
-/** A screen with a long chat is some hundred kilobytes. */
+/** A screen with a long chat has a few hundred kilobytes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 
 /** The errors of FBCommandStatus.m; any other is `other`. */
 const CODES: Readonly<Record<string, AgentErrorCode>> = {
   'no such element': 'no_such_element',
-  // Asked for the alert in front, and there is none.
+  // The answer to a question about an alert if there is none.
   'no such alert': 'no_such_element',
   'stale element reference': 'stale',
   'invalid session id': 'invalid_session',
@@ -65,7 +65,7 @@ const CODES: Readonly<Record<string, AgentErrorCode>> = {
   'unexpected alert open': 'alert',
 }
 
-/** The value of an answer. The text of an error is left out: it describes elements, which quote messages. */
+/** The value of an answer. Leaves out the text of an error: it describes elements, which quote messages. */
 export function valueOf(request: WdaRequest, { status, body }: WdaAnswer): unknown {
   const answer = jsonOf(body)
   if (!isRecord(answer) || !('value' in answer)) {
@@ -95,7 +95,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Exchanges over a new connection each: the cable may have been out since the last one. */
+/** Uses a new connection for each request: the cable may have been out since the last one. */
 export function httpExchange(connect: ConnectPhone, port: number): WdaExchange {
   return async (request, signal) => {
     const socket = await connect(port, signal).catch(() => {
@@ -132,8 +132,8 @@ function exchange(socket: Duplex, port: number, request: WdaRequest): Promise<Wd
 function send(socket: Duplex, port: number, { method, path, body }: WdaRequest): ClientRequest {
   const bytes = body === null ? null : Buffer.from(JSON.stringify(body))
   const sent = httpRequest({
-    // An address, because Bun looks up a name even where the connection is given. With `agent: false`
-    // it ignores `createConnection` and connects by itself.
+    // An address, because Bun looks up a name even if the connection is given. With `agent: false` Bun ignores
+    // `createConnection` and connects by itself.
     host: '127.0.0.1',
     port,
     method,

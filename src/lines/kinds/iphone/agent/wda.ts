@@ -1,5 +1,5 @@
-// The agent on a phone: WebDriverAgent, which drives the screen. Routes and answers are those of version
-// 16.7.0 (FBSessionCommands.m, FBElementCommands.m, FBAlertViewCommands.m, FBCustomCommands.m).
+// The agent on a phone: WebDriverAgent, which drives the screen. Routes and answers as in version 16.7.0
+// (FBSessionCommands.m, FBElementCommands.m, FBAlertViewCommands.m, FBCustomCommands.m).
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { type Clock, deadline } from '../../../../system/clock.ts'
@@ -9,9 +9,9 @@ import { AgentError, valueOf, type WdaExchange, type WdaRequest } from './wda-ht
 export type AgentAlert = { readonly text: string; readonly buttons: readonly string[] }
 
 /**
- * The agent's id of a view on the screen. XCTest binds it to that very view and never looks for another one
+ * The agent's id of a view on the screen. XCTest binds it to that view and never looks for another one
  * (`allElementsBoundByAccessibilityElement`, FBXCodeCompatibility.m); if the view is gone, a command to it
- * ends as `stale` before anything was done (`checkStaleness`, FBElementCache.m).
+ * fails as `stale` before anything was done (`checkStaleness`, FBElementCache.m).
  */
 export type AgentElement = { readonly id: string }
 
@@ -26,24 +26,24 @@ const CAPABILITIES = {
   shouldWaitForQuiescence: false,
   waitForIdleTimeout: 0,
   disableAutomaticScreenshots: true,
-  // Seconds after which a snapshot that hangs is given up, before the test daemon hangs with it. Known
-  // since 16.12 (FBConfiguration.h); an older agent ignores it.
+  // Seconds until the agent gives up a hanging snapshot, before the test daemon hangs too. Since 16.12
+  // (FBConfiguration.h); an older agent ignores it.
   accessibilityDeadline: 30,
 }
 /**
- * `respectSystemAlerts` stays off: with it every banner of a message counts as an alert, and the tree is that
- * of the home screen (FBSession.m, `activeApplication`). Alerts of the system are found without it: `/alert/text`
- * asks the home screen first (FBAlert.m, `alertElementFromApplication`).
+ * `respectSystemAlerts` stays off: with it every message banner counts as an alert, and the tree shows the home
+ * screen (FBSession.m, `activeApplication`). System alerts are found without it: `/alert/text` asks the home screen
+ * first (FBAlert.m, `alertElementFromApplication`).
  */
 const SETTINGS = {
   snapshotMaxDepth: 50,
   animationCoolOffTimeout: 0,
-  // Elements that are found come with their labels (FBResponsePayload.m).
+  // Found elements come with their labels (FBResponsePayload.m).
   shouldUseCompactResponses: false,
   elementResponseAttributes: 'label',
 }
 
-/** Attributes that cost time to find out and are of no use here. */
+/** Attributes that take time to compute and are not used here. */
 const EXCLUDED_ATTRIBUTES = [
   'frame',
   'nativeFrame',
@@ -57,17 +57,17 @@ const EXCLUDED_ATTRIBUTES = [
 ]
 const TREE_PATH = `/source?format=json&excluded_attributes=${EXCLUDED_ATTRIBUTES.join(',')}`
 
-/** WebDriverAgent types 60 characters a second: a piece takes some 17 s. */
+/** WebDriverAgent types 60 characters a second: a piece takes about 17 s. */
 const PIECE_LENGTH = 1_000
 /** Appium's guide: a command that takes longer means that the phone's test daemon has died. */
 const COMMAND_MS_MAX = 60_000
 const HEALTH_MS_MAX = 10_000
-/** A session that is taken twice in this time: another controller drives the phone. */
+/** If the session is lost twice within this time, another controller drives the phone. */
 const SHARED_WITHIN_MS = 60_000
-/** The key of an element in an answer, by the W3C, and the older one. */
+/** The key of an element in an answer: the W3C's, and an older one. */
 const ELEMENT_KEYS = ['element-6066-11e4-a52e-4f735466cecf', 'ELEMENT']
 
-/** All methods reject with `AgentError`, and with code `aborted` once their signal has fired. */
+/** All methods reject with an `AgentError`; its code is `aborted` once their signal has fired. */
 export class PhoneAgent {
   readonly #session: WdaSession
   readonly #queue: TaskQueue
@@ -83,15 +83,14 @@ export class PhoneAgent {
     return new PhoneAgent(new WdaSession(exchange, clock), new TaskQueue(), 'poll')
   }
 
-  /** The same agent, whose commands wait in the queue with this urgency. */
+  /** The same agent; its commands wait in the queue with this urgency. */
   at(urgency: Urgency): PhoneAgent {
     return new PhoneAgent(this.#session, this.#queue, urgency)
   }
 
   /**
-   * Resolves where the agent lives; never waits behind a command of ours. Since 16.12 the agent answers
-   * beside its work (FBRoute.h, `standalone`); an older one that is busy with a command answers later,
-   * which is no fault.
+   * Resolves if the agent is alive; never waits behind our own commands. Since 16.12 the agent answers while it
+   * works (FBRoute.h, `standalone`); an older one that is busy answers later, which is not a failure.
    */
   async health(signal: AbortSignal): Promise<void> {
     const command = { method: 'GET', path: '/status', body: null, signal } as const
@@ -118,7 +117,7 @@ export class PhoneAgent {
     return root
   }
 
-  /** Rejects with `stale` if nothing on the screen is as `place` says. */
+  /** Rejects with `stale` if no element on the screen matches `place`. */
   async find(place: NodePlace, signal: AbortSignal): Promise<AgentElement> {
     return await this.#run(signal, () => this.#session.find(place, signal))
   }
@@ -140,7 +139,7 @@ export class PhoneAgent {
     await this.#run(signal, () => this.#session.onElement(element, post('/clear', {}), signal))
   }
 
-  /** The whole text of a field; the tree has only its beginning. */
+  /** The whole text of a field; the tree has only the beginning. */
   async text(element: AgentElement, signal: AbortSignal): Promise<string> {
     const request = { method: 'GET', path: '/text', body: null } as const
     const text = await this.#run(signal, () => this.#session.onElement(element, request, signal))
@@ -153,7 +152,7 @@ export class PhoneAgent {
     return this.#act('/wda/swipe', { direction }, signal)
   }
 
-  /** The alert in front, of Messages or of the system; null where there is none. */
+  /** The alert in front, of Messages or of the system. */
   async alerts(signal: AbortSignal): Promise<AgentAlert | null> {
     return await this.#run(signal, async () => {
       try {
@@ -198,12 +197,12 @@ export class PhoneAgent {
 
 type Command = WdaRequest & { readonly signal: AbortSignal }
 
-/** The one session that the agent has, made when it is needed. */
+/** The agent's only session, created when it is needed. */
 class WdaSession {
   readonly #exchange: WdaExchange
   readonly #clock: Clock
   #id: string | null = null
-  /** Times at which a session of ours turned invalid. */
+  /** Monotonic times at which our session became invalid. */
   #lostAt: number[] = []
 
   constructor(exchange: WdaExchange, clock: Clock) {
@@ -215,9 +214,14 @@ class WdaSession {
     return this.inSession({ method: 'GET', path, body: null, signal })
   }
 
-  /** A command that may be given again where the session was lost. */
-  inSession(command: Command): Promise<unknown> {
-    return retryOnce('invalid_session', () => this.once(command))
+  /** A command that may be repeated if the session was lost. */
+  async inSession(command: Command): Promise<unknown> {
+    try {
+      return await this.once(command)
+    } catch (error) {
+      if (codeOf(error) !== 'invalid_session') throw error
+      return await this.once(command)
+    }
   }
 
   async find({ name, label, rank = 0 }: NodePlace, signal: AbortSignal): Promise<AgentElement> {
@@ -230,12 +234,12 @@ class WdaSession {
     throw new AgentError('stale', 'The element is not on the screen.')
   }
 
-  /** A command to an element, given once at most. */
+  /** A command to an element, given at most once. */
   onElement({ id }: AgentElement, request: WdaRequest, signal: AbortSignal): Promise<unknown> {
     return this.once({ ...request, path: `/element/${id}${request.path}`, signal })
   }
 
-  /** A command that is given once at most. */
+  /** A command that is given at most once. */
   async once(command: Command): Promise<unknown> {
     const id = this.#id ?? (await this.#create(command.signal))
     try {
@@ -279,15 +283,6 @@ class WdaSession {
   }
 }
 
-async function retryOnce<T>(code: AgentError['code'], act: () => Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    if (codeOf(error) !== code) throw error
-    return await act()
-  }
-}
-
 function codeOf(error: unknown): AgentError['code'] | null {
   return error instanceof AgentError ? error.code : null
 }
@@ -296,7 +291,7 @@ function post(path: string, body: object): WdaRequest {
   return { method: 'POST', path, body }
 }
 
-/** A text in pieces that can be typed within the time of one command, no character torn apart. */
+/** Splits a text into pieces that can be typed within one command, without splitting a character. */
 function piecesOf(text: string): readonly string[] {
   const pieces = ['']
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
@@ -307,7 +302,7 @@ function piecesOf(text: string): readonly string[] {
   return pieces.filter((piece) => piece !== '')
 }
 
-/** The order in which tasks that wait are run. */
+/** The most urgent waiting task runs first. */
 const ORDER = ['send', 'receipt', 'poll'] as const
 export type Urgency = (typeof ORDER)[number]
 
@@ -315,7 +310,7 @@ type WaitingTask = { readonly urgency: Urgency; readonly start: () => void }
 
 const WAITING_MAX = 100
 
-/** Runs one task at a time; of those that wait the most urgent is next, and of equals the first. */
+/** Runs one task at a time; next comes the most urgent waiting task, and of equals the first. */
 export class TaskQueue {
   #waiting: WaitingTask[] = []
   #isBusy = false
@@ -324,7 +319,7 @@ export class TaskQueue {
     return this.#isBusy
   }
 
-  /** Rejects with `aborted` where the signal fires before the task has begun. */
+  /** Rejects with `aborted` if the signal fires before the task has begun. */
   async run<T>(urgency: Urgency, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     await this.#awaitStart(urgency, signal)
     try {

@@ -1,6 +1,6 @@
-// Facts about an attached iPhone, read by its service "lockdown": 4 bytes of length, the highest first, and a
-// property list in XML (libimobiledevice). A few values are open to every computer; a trusted one begins a
-// session, from then on in TLS on the same connection, and may ask for the rest.
+// Reads facts about an attached iPhone from its service "lockdown": 4 bytes of length, big-endian, and a property list
+// in XML (libimobiledevice). A few values are open to every computer; a trusted one starts a session, in TLS on the
+// same connection, and may ask for the rest.
 
 import type { Duplex } from 'node:stream'
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
@@ -20,20 +20,20 @@ import { MuxError, readExactly, StreamEndedError } from './mux-connection.ts'
 import { parsePropertyList, xmlPropertyList } from './property-list.ts'
 import type { MuxDevice, Usbmux } from './usbmux.ts'
 
-/** The answers of lockdown at one moment. */
+/** The answers of lockdown in one reading. */
 export type PhoneFacts = {
   readonly reading: 'facts'
   readonly udid: string
   readonly name: string
   readonly iosVersion: string
-  /** The number of the SIM in E.164; null where the phone has none or does not know it. */
+  /** The SIM's number in E.164; null if the phone has none or does not know it. */
   readonly number: string | null
   readonly battery: { readonly percent: number; readonly isCharging: boolean } | null
-  /** The following are null where the phone does not say. */
+  /** This and the following fields are null if the phone does not say. */
   readonly isDeveloperModeOn: boolean | null
   /** As `en` or `en-US`. */
   readonly language: string | null
-  /** True where a passcode is set and the screen locked. */
+  /** True if a passcode is set and the screen is locked. */
   readonly isLocked: boolean | null
   /** As `Europe/Berlin`. */
   readonly timeZone: string | null
@@ -48,11 +48,11 @@ export type PhoneTroubleReason =
   | 'usbmux_denied'
   | 'unreadable'
 
-/** The cause for which an attached phone could not be read. */
+/** The reason why an attached phone could not be read. */
 export type PhoneTrouble = {
   readonly reading: 'trouble'
   readonly udid: string
-  /** Null where not even this could be read. */
+  /** The phone's name; null if not even this could be read. */
   readonly name: string | null
   readonly reason: PhoneTroubleReason
   /** A sentence without secrets. */
@@ -66,9 +66,9 @@ export type Phone = {
   readonly udid: string
   /** Its attachment; null while it is not plugged in. */
   readonly device: MuxDevice | null
-  /** The last facts, be they from before a trouble or before it was unplugged. */
+  /** The last facts, even from before a trouble or before it was unplugged. */
   readonly facts: PhoneFacts | null
-  /** Null while it can be read. */
+  /** The reason why it cannot be read; null while it can. */
   readonly trouble: PhoneTrouble | null
   /** The numbers that it had, in order of time; at most ten. */
   readonly numbers: readonly string[]
@@ -85,16 +85,16 @@ const TEXT_LENGTH_MAX = 200
 
 const BATTERY = 'com.apple.mobile.battery'
 const INTERNATIONAL = 'com.apple.international'
-/** The part of the system that lets only signed programs run, and so knows of the developer mode. */
+/** Apple Mobile File Integrity lets only signed programs run, and knows the developer mode. */
 const FILE_INTEGRITY = 'com.apple.security.mac.amfi'
 
-/** Troubles by the words of lockdown (all of them are in lockdown.h of libimobiledevice). */
+/** Troubles by lockdown's error words (lockdown.h of libimobiledevice). */
 const REASON_OF_WORD: Readonly<Record<string, PhoneTroubleReason>> = {
   PasswordProtected: 'passcode_locked',
   EscrowLocked: 'passcode_locked',
   PairingDialogResponsePending: 'trust_dialog',
   UserDeniedPairing: 'trust_denied',
-  // The phone was reset, or its owner has revoked the trust.
+  // The phone was reset, or its owner revoked the trust.
   InvalidHostID: 'pairing_stale',
   MissingHostID: 'pairing_stale',
   InvalidPairRecord: 'pairing_stale',
@@ -103,10 +103,10 @@ const REASON_OF_WORD: Readonly<Record<string, PhoneTroubleReason>> = {
 const WORD = /^[A-Za-z]{1,60}$/
 
 const E164 = /^\+[1-9][0-9]{6,14}$/
-/** Spaces, dashes, brackets, and the marks of direction that iOS puts around numbers. */
+/** Spaces, dashes, brackets, and the direction marks that iOS puts around numbers. */
 const NUMBER_DRESSING = /[\s().\-/\u00AD\u2010-\u2015\u200B-\u200F\u202A-\u202E\u2060-\u2069]/gu
 
-/** The phone cannot be read: there is no trust, it refused, or what came is not of the protocol. */
+/** The phone cannot be read: there is no trust, it refused, or its answer breaks the protocol. */
 class LockdownError extends Error {
   override readonly name: string = 'LockdownError'
   readonly reason: PhoneTroubleReason
@@ -117,7 +117,7 @@ class LockdownError extends Error {
   }
 }
 
-/** The phone answered that it will not, with its word for the cause. */
+/** The phone refused, with its word for the cause. */
 class LockdownRefusal extends LockdownError {
   constructor(word: string) {
     super(`The phone refused: ${WORD.test(word) ? word : 'unknown'}`, REASON_OF_WORD[word])
@@ -125,11 +125,12 @@ class LockdownRefusal extends LockdownError {
 }
 
 /**
- * Reads a phone. Nothing is changed there, and its owner is not asked anything. Rejects only when `signal`
- * aborts: any other failure is a trouble, within 15 s.
+ * Reads a phone within 15 s. Changes nothing there, and asks its owner nothing. Rejects only when `signal` aborts:
+ * any other failure is returned as a trouble.
  */
 export async function readPhone(
-  { mux, clock }: { readonly mux: Usbmux; readonly clock: Clock },
+  mux: Usbmux,
+  clock: Clock,
   device: MuxDevice,
   signal: AbortSignal,
 ): Promise<PhoneReading> {
@@ -170,19 +171,19 @@ async function readTrusted(
     battery: percent === null ? null : { percent, isCharging },
     isDeveloperModeOn: booleanOf(await lockdown.value('DeveloperModeStatus', FILE_INTEGRITY)),
     language: await lockdown.text('Language', INTERNATIONAL),
-    // The passcode is set and the screen locked (go-ios).
+    // A passcode is set and the screen is locked (go-ios).
     isLocked: booleanOf(await lockdown.value('PasswordProtected')),
     timeZone: await lockdown.text('TimeZone'),
   }
 }
 
-/** The number in E.164; null for one without its country. */
+/** The number in E.164; null if it lacks its country. */
 export function phoneNumberOf(text: string): string | null {
   const plain = text.replaceAll(NUMBER_DRESSING, '')
   return E164.test(plain) ? plain : null
 }
 
-/** The trouble behind an error; throws on what is no failure of the outside. */
+/** The trouble behind an error; throws an error that is not the phone's or usbmuxd's. */
 function troubleOf(error: unknown): Pick<PhoneTrouble, 'reason' | 'why'> {
   if (error instanceof LockdownError) return { reason: error.reason, why: error.message }
   if (!(error instanceof MuxError)) throw error
@@ -196,19 +197,19 @@ class Lockdown {
   #stream: Duplex
   readonly #signal: AbortSignal
 
-  /** Takes over a socket whose errors are listened to. */
+  /** `socket` must have a listener for errors. */
   constructor(socket: Duplex, signal: AbortSignal) {
     this.#stream = socket
     this.#signal = signal
   }
 
-  /** The value of `key`; null where the phone has none, or keeps it from us. */
+  /** The value of `key`; null if the phone has none, or keeps it from us. */
   async value(key: string, domain: string | null = null): Promise<PropertyValue | null> {
     const place = domain === null ? {} : { Domain: domain }
     try {
       return (await this.#ask({ Request: 'GetValue', ...place, Key: key }))['Value'] ?? null
     } catch (error) {
-      // GetProhibited, MissingValue and their like.
+      // GetProhibited, MissingValue and similar.
       if (error instanceof LockdownRefusal) return null
       throw error
     }
@@ -218,7 +219,7 @@ class Lockdown {
     return textOf(await this.value(key, domain))?.slice(0, TEXT_LENGTH_MAX) ?? null
   }
 
-  /** Rejects where the phone does not trust this computer. */
+  /** Rejects if the phone does not trust this computer. */
   async startSession({ hostId, systemBuid, secureContext }: PairRecord): Promise<void> {
     const ids = { HostID: hostId, SystemBUID: systemBuid }
     // go-ios names the version (startsession.go), libimobiledevice leaves it out.
@@ -258,8 +259,8 @@ class Lockdown {
   }
 
   /**
-   * The phone proves itself by a certificate of no authority, and it is plugged into this computer: like
-   * other programs, this one does not ask for more.
+   * The phone's certificate comes from no authority, and the phone is plugged into this computer: like other
+   * programs, this one checks no more.
    */
   async #encrypt(secureContext: SecureContext): Promise<void> {
     const secure = connect({ socket: this.#stream, secureContext, rejectUnauthorized: false })
@@ -276,23 +277,23 @@ class Lockdown {
 }
 
 /**
- * The trust between a computer and a phone, which usbmuxd keeps, with keys in it. It is kept for a session
- * only, and not as text that an error or a log could show.
+ * The trust between a computer and a phone, with its keys, which usbmuxd stores. It is kept for one session only, and
+ * not as text that an error or a log could show.
  */
 type PairRecord = {
   readonly hostId: string
   readonly systemBuid: string
-  /** Certificate and key of this computer, as TLS wants them: it gives neither back. */
+  /** Certificate and key of this computer, in a form that gives neither back. */
   readonly secureContext: SecureContext
 }
 
-/** Rejects where there is no record, or an incomplete one, and where usbmuxd could not be asked. */
+/** Rejects if there is no complete record, or usbmuxd could not be asked. */
 async function readPairRecord(
   mux: Usbmux,
   device: MuxDevice,
   signal: AbortSignal,
 ): Promise<PairRecord> {
-  // By either name: usbmuxd may have stored it before it wrote UDIDs as it does now.
+  // By either name: an older usbmuxd may have stored it in another form of the UDID.
   const bytes =
     (await mux.pairRecord(device.serial, signal)) ??
     (device.serial === device.udid ? null : await mux.pairRecord(device.udid, signal))
@@ -307,7 +308,7 @@ async function readPairRecord(
   return { hostId, systemBuid, secureContext }
 }
 
-/** Empty where the bytes are no dictionary. */
+/** The dictionary in `bytes`; empty if they hold none. */
 function pairDictionary(bytes: Uint8Array): PropertyDictionary {
   try {
     return dictionaryOf(parsePropertyList(bytes)) ?? {}
@@ -316,7 +317,7 @@ function pairDictionary(bytes: Uint8Array): PropertyDictionary {
   }
 }
 
-/** Null where certificate and key are missing, no PEM, or not of one pair. */
+/** Certificate and key of a pair record; null if they are missing, not PEM, or do not match. */
 function contextOf(record: PropertyDictionary): SecureContext | null {
   const certificate = bytesOf(record['HostCertificate'])
   const key = bytesOf(record['HostPrivateKey'])

@@ -1,5 +1,5 @@
-// A connection to usbmuxd, and the frames on it: 16 bytes of head in little-endian order (length with
-// the head, version, kind, tag) and a property list in XML. The protocol is described by libusbmuxd.
+// A connection to usbmuxd and its frames: a little-endian header of 16 bytes (length with the header, version, kind,
+// tag) and a property list in XML, as in libusbmuxd.
 
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,10 +12,10 @@ import {
 import { parsePropertyList, xmlPropertyList } from './property-list.ts'
 
 /**
- * `absent`: nothing listens, so there are no phones. `denied`: the socket may not be opened. `refused`:
- * nothing on the phone listens on that port, or its cable has just gone. `bad_device`: the device is no
- * longer attached under that id. `bad_command`: usbmuxd does not know or want the request. `silent`: no
- * answer in time. `protocol`: it closed the connection, or said what is not of the protocol.
+ * `absent`: nothing listens, so there are no phones. `denied`: no permission for the socket. `refused`: nothing on
+ * the phone listens on that port, or its cable was just pulled. `bad_device`: the device is no longer attached under
+ * that id. `bad_command`: usbmuxd does not accept the request. `silent`: no answer in time. `protocol`: it closed
+ * the connection, or broke the protocol.
  */
 export type MuxErrorCode =
   | 'absent'
@@ -26,7 +26,7 @@ export type MuxErrorCode =
   | 'silent'
   | 'protocol'
 
-/** Something between us and usbmuxd, or between it and a phone. It quotes nothing of what was said. */
+/** A failure between us and usbmuxd, or between it and a phone. Its message quotes nothing that was sent. */
 export class MuxError extends Error {
   override readonly name = 'MuxError'
   readonly code: MuxErrorCode
@@ -42,9 +42,9 @@ export type MuxAddress =
   | { readonly path: string }
   | { readonly host: string; readonly port: number }
 
-/** The same place on macOS and Linux. */
+/** The same on macOS and Linux. */
 const DEFAULT_PATH = '/var/run/usbmuxd'
-/** `sun_path` of macOS, the shorter one, has 104 bytes with its closing zero. */
+/** `sun_path` has 104 bytes with its closing zero on macOS; on Linux it is longer. */
 const PATH_BYTES_MAX = 103
 
 const UNIX_FORM = /^(?:unix:\/\/|unix:|(?=\/))(\/[^\0]*)$/i
@@ -53,7 +53,7 @@ const TCP_FORM = /^(?:tcp:\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([0-9]{1,5})$/i
 /**
  * The address that `text` names, in the forms of the environment variable USBMUXD_SOCKET_ADDRESS:
  * `UNIX:/path` and `host:port` as libusbmuxd has them, `unix:///path` and `tcp://host:port` as go-ios
- * does, and a plain `/path`. Null is the usual place. Throws a RangeError for anything else.
+ * does, and a plain `/path`. Null stands for the usual place. Throws a RangeError for anything else.
  */
 export function muxAddress(text: string | null): MuxAddress {
   if (text === null) return { path: DEFAULT_PATH }
@@ -70,33 +70,27 @@ export function muxAddress(text: string | null): MuxAddress {
 type Frame = { readonly tag: number; readonly message: PropertyDictionary }
 
 const HEAD_BYTES = 16
-/** A thousand phones are listed in less; so is any pair record. */
+/** A list of a thousand phones is shorter, and so is any pair record. */
 const FRAME_BYTES_MAX = 1_048_576
 const VERSION_PLIST = 1
 const KIND_PLIST = 8
 /** Events answer no request. */
 const EVENT_TAG = 0
-/** Events that come before the answer to the request which asked for them. */
+/** Most events kept that come before the answer to the request for them. */
 const EARLY_EVENTS_MAX = 100
-/** For usbmuxd of another computer, which may go without a word. */
+/** For usbmuxd on another computer, which may disappear without closing the connection. */
 const KEEP_ALIVE_MS = 30_000
 
 const WHO_WE_ARE = {
   ClientVersionString: 'hookline',
   ProgName: 'hookline',
-  // The version that libusbmuxd claims: with it come property lists, and devices on the network.
+  // libusbmuxd's version: it turns on property lists, and devices in the network.
   kLibUSBMuxVersion: 3,
 }
 
-const CODE_OF_ERROR: ReadonlyMap<unknown, MuxErrorCode> = new Map([
-  ['EACCES', 'denied'],
-  ['EPERM', 'denied'],
-])
-
-/** The socket, not yet connected; a test takes the place of a system that refuses it. */
+/** Opens a socket, not yet connected; failures are events of the socket. */
 export type OpenSocket = (address: MuxAddress) => Socket
 
-/** A socket to `address`; failures are events of the socket. */
 export const openSocket: OpenSocket = (address) => connect(address)
 
 export class MuxConnection {
@@ -108,7 +102,7 @@ export class MuxConnection {
     this.#socket = socket
   }
 
-  /** Rejects with a `MuxError`, `silent` where `signal` aborted. */
+  /** Rejects with a `MuxError`, which is `silent` if `signal` aborted. */
   static open(address: MuxAddress, open: OpenSocket, signal: AbortSignal): Promise<MuxConnection> {
     return new Promise((resolve, reject) => {
       const socket = open(address)
@@ -130,7 +124,7 @@ export class MuxConnection {
     })
   }
 
-  /** Asks one thing and gives the answer to it; events that come meanwhile are kept for `next`. */
+  /** Sends a request and returns its answer; events that come meanwhile are kept for `next`. */
   async ask(request: PropertyDictionary, signal: AbortSignal): Promise<PropertyDictionary> {
     this.#tag += 1
     this.#socket.write(frameBytes(this.#tag, { ...WHO_WE_ARE, ...request }))
@@ -144,12 +138,12 @@ export class MuxConnection {
     }
   }
 
-  /** The next event of a connection that listens; waits for it without end. */
+  /** The next event of a listening connection; waits for it without limit. */
   async next(signal: AbortSignal): Promise<PropertyDictionary> {
     return this.#early.shift() ?? (await this.#read(signal)).message
   }
 
-  /** Gives the socket away, with whatever came behind the last answer still in it. */
+  /** Gives the socket away; bytes that came after the last answer are still in it. */
   release(): Socket {
     return this.#socket
   }
@@ -185,12 +179,7 @@ function frameBytes(tag: number, message: PropertyDictionary): Uint8Array {
   return frame
 }
 
-function headOf(bytes: Uint8Array): {
-  readonly length: number
-  readonly version: number
-  readonly kind: number
-  readonly tag: number
-} {
+function headOf(bytes: Uint8Array) {
   const words = new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES)
   const length = words.getUint32(0, true)
   if (length < HEAD_BYTES || length > FRAME_BYTES_MAX) {
@@ -201,19 +190,20 @@ function headOf(bytes: Uint8Array): {
 }
 
 function errorOfSocket(error: Error): MuxError {
-  const code = 'code' in error ? error.code : 'unknown'
-  return new MuxError(CODE_OF_ERROR.get(code) ?? 'absent', `its socket answers ${String(code)}`)
+  const code = 'code' in error ? String(error.code) : 'unknown'
+  const isDenied = code === 'EACCES' || code === 'EPERM'
+  return new MuxError(isDenied ? 'denied' : 'absent', `its socket answers ${code}`)
 }
 
-/** The stream ended, or was aborted, before all was there. */
+/** The stream ended, or was aborted, before all bytes had come. */
 export class StreamEndedError extends Error {
   override readonly name = 'StreamEndedError'
 }
 
 /**
- * The next `length` bytes of `stream`, and none beyond them: what follows stays in the stream, for
- * the next reader. Rejects with a `StreamEndedError` where the stream ends or fails before, or
- * `signal` aborts; the stream is then of no more use.
+ * The next `length` bytes of `stream`, and none beyond them: what follows stays in the stream for the next reader.
+ * Rejects with a `StreamEndedError` if the stream ends or fails before, or `signal` aborts; then the stream is
+ * unusable.
  */
 export function readExactly(
   stream: Duplex,
@@ -230,7 +220,7 @@ export function readExactly(
     }
     const fail = () => settle(() => reject(new StreamEndedError('The connection ended.')))
     const look = () => {
-      // At the end of the stream the bytes that are left may be fewer.
+      // At the end of the stream fewer bytes may be left.
       const bytes: unknown = stream.read(length)
       if (bytes instanceof Uint8Array && bytes.byteLength < length) fail()
       else if (bytes instanceof Uint8Array) settle(() => resolve(bytes))

@@ -1,13 +1,12 @@
-// Facts about every attached phone, read when it is plugged in, when its owner taps Trust, and then every
-// minute. A phone that hangs keeps one of four sessions, and does not hold up the others.
+// Reads facts about every attached phone when it is plugged in, when its owner taps Trust, and every minute. A phone
+// that hangs occupies one of four sessions, and does not hold up the others.
 
 import type { Duplex } from 'node:stream'
 
 import { maskHandle } from '../../../../domain/handle.ts'
-import type { Clock } from '../../../../system/clock.ts'
-import type { Log } from '../../../../system/log.ts'
 import type { Service } from '../../../../system/service.ts'
 import { Signal } from '../../../../system/signal.ts'
+import type { KindHost } from '../../../line-kind.ts'
 import {
   type Phone,
   type PhoneFacts,
@@ -19,19 +18,12 @@ import {
 import { muxAddress, MuxError, type MuxErrorCode, type OpenSocket } from './mux-connection.ts'
 import { type MuxDevice, type MuxEvent, type MuxListening, Usbmux } from './usbmux.ts'
 
-type CableTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Stands in for a system that refuses the socket. */
-  readonly open?: OpenSocket | undefined
-}
-
 const READ_EVERY_MS = 60_000
-/** The delay after which a phone in trouble is read again; null for not before it is plugged in again. */
+/** Delay until a phone in trouble is read again; null: not before it is plugged in again. */
 const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   not_trusted: 5_000,
   trust_dialog: 5_000,
-  // The phone remembers the refusal for as long as the cable is in.
+  // The phone remembers the refusal while the cable is in.
   trust_denied: null,
   pairing_stale: 30_000,
   passcode_locked: 30_000,
@@ -39,7 +31,7 @@ const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   unreadable: 15_000,
 }
 const SESSIONS_MAX = 4
-/** Phones that are gone are remembered up to so many phones in all. */
+/** Most phones tracked; beyond it, disconnected ones are forgotten. */
 const PHONES_MAX = 100
 const NUMBERS_MAX = 10
 const LOW_PERCENT = 20
@@ -52,16 +44,16 @@ type KeptPhone = {
   trouble: PhoneTrouble | null
   numbers: readonly string[]
   lowSince: number | null
-  /** Time of the next reading, on the monotonic clock; Infinity for not by itself. */
+  /** Monotonic time of the next reading; Infinity if none is planned. */
   dueAt: number
-  /** Ends the session that reads it now. */
+  /** Ends the session that reads the phone now. */
   end: AbortController | null
 }
 
-/** The phones as usbmuxd gives them, and the way to their ports, which outlives the run. */
+/** The phones that usbmuxd reports, and connections to their ports, which work after the run too. */
 export class UsbCable implements Service {
   readonly name = 'usb-cable'
-  readonly #tools: CableTools
+  readonly #host: KindHost
   readonly #mux: Usbmux
   readonly #watch: MuxWatch
   readonly #wake = new Signal()
@@ -69,15 +61,17 @@ export class UsbCable implements Service {
   readonly #sessions = new Set<Promise<void>>()
   readonly #listeners = new Set<() => void>()
 
-  /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
-  constructor(address: string | null, tools: CableTools) {
-    this.#tools = tools
-    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
-    const onChange = (change: MuxChange) => this.#onChange(change)
-    this.#watch = new MuxWatch({ ...tools, mux: this.#mux, onChange })
+  /**
+   * `address` is where usbmuxd listens, null for the usual place; throws a RangeError if it is none. A test's
+   * `open` stands in for a system that refuses the socket.
+   */
+  constructor(host: KindHost, address: string | null, open?: OpenSocket) {
+    this.#host = host
+    this.#mux = new Usbmux(muxAddress(address), host.clock, open)
+    this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
   }
 
-  /** True once the attached phones are known, and each was read, be it in vain. */
+  /** True if the attached phones are known, and each was read or failed to be read. */
   get isKnown(): boolean {
     const isRead = ({ device, facts, trouble }: Phone) =>
       device === null || facts !== null || trouble !== null
@@ -88,9 +82,9 @@ export class UsbCable implements Service {
     return this.#watch.trouble === 'denied'
   }
 
-  /** The phones that are attached, and those that were since the relay started. */
+  /** The phones that are attached or were since the relay started. */
   phones(): readonly Phone[] {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     return [...this.#phones].map(([udid, { device, facts, trouble, numbers, lowSince }]) => {
       const hasLowBattery = device !== null && lowSince !== null && now - lowSince >= LOW_MS
       return { udid, device, facts, trouble, numbers, hasLowBattery }
@@ -118,10 +112,10 @@ export class UsbCable implements Service {
     try {
       while (!signal.aborted) {
         this.#readDue(signal)
-        await this.#wake.wait(this.#tools.clock, this.#msUntilDue(), signal)
+        await this.#wake.wait(this.#host.clock, this.#msUntilDue(), signal)
       }
     } finally {
-      // Their signal is this one: they end with it.
+      // They end with the same signal.
       await Promise.all(this.#sessions)
     }
   }
@@ -129,15 +123,15 @@ export class UsbCable implements Service {
   #onChange({ change, device }: MuxChange): void {
     const phone = this.#kept(device.udid)
     if (change === 'paired') {
-      phone.dueAt = this.#tools.clock.monotonic()
+      phone.dueAt = this.#host.clock.monotonic()
     } else {
       phone.end?.abort()
       phone.end = null
       phone.device = change === 'attached' ? device : null
       phone.trouble = null
-      phone.dueAt = change === 'attached' ? this.#tools.clock.monotonic() : Infinity
+      phone.dueAt = change === 'attached' ? this.#host.clock.monotonic() : Infinity
       if (change === 'detached') phone.lowSince = null
-      this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
+      this.#host.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
       this.#emit()
     }
     this.#wake.notify()
@@ -158,9 +152,9 @@ export class UsbCable implements Service {
     return phone
   }
 
-  /** Begins to read those that are due, the one that waits longest first. */
+  /** Starts to read the phones that are due, longest wait first. */
   #readDue(signal: AbortSignal): void {
-    const now = this.#tools.clock.monotonic()
+    const now = this.#host.clock.monotonic()
     const due = [...this.#phones.values()]
       .filter(({ device, dueAt, end }) => device !== null && dueAt <= now && end === null)
       .sort((a, b) => a.dueAt - b.dueAt)
@@ -177,12 +171,12 @@ export class UsbCable implements Service {
     if (this.#sessions.size >= SESSIONS_MAX) return IDLE_MS
     const waiting = [...this.#phones.values()].filter(({ end }) => end === null)
     const dueAt = Math.min(...waiting.map((phone) => phone.dueAt))
-    return Math.min(Math.max(dueAt - this.#tools.clock.monotonic(), 0), IDLE_MS)
+    return Math.min(Math.max(dueAt - this.#host.clock.monotonic(), 0), IDLE_MS)
   }
 
-  /** Never rejects. What a phone says that has gone meanwhile, or hangs elsewhere, does not count. */
+  /** Never rejects. Ignores the reading of a phone that was unplugged or plugged in elsewhere meanwhile. */
   async #read(phone: KeptPhone, signal: AbortSignal): Promise<void> {
-    const { log } = this.#tools
+    const { log } = this.#host
     const { device } = phone
     if (device === null) return
     const end = new AbortController()
@@ -190,24 +184,24 @@ export class UsbCable implements Service {
     phone.dueAt = Infinity
     try {
       const both = AbortSignal.any([signal, end.signal])
-      const reading = await readPhone({ ...this.#tools, mux: this.#mux }, device, both)
+      const reading = await readPhone(this.#mux, this.#host.clock, device, both)
       if (phone.end !== end) return
       this.#note(phone, reading)
       this.#emit()
     } catch (error) {
       if (signal.aborted || end.signal.aborted) return
       log.error('a phone could not be read', { phone: maskHandle(device.udid), error })
-      phone.dueAt = this.#tools.clock.monotonic() + READ_EVERY_MS
+      phone.dueAt = this.#host.clock.monotonic() + READ_EVERY_MS
     } finally {
       if (phone.end === end) phone.end = null
     }
   }
 
   #note(phone: KeptPhone, reading: PhoneReading): void {
-    const { clock, log } = this.#tools
+    const { clock, log } = this.#host
     const before = phone.trouble?.reason ?? null
     const againMs = reading.reading === 'facts' ? READ_EVERY_MS : AGAIN_MS[reading.reason]
-    // Trust that was given while it was read has made it due at once.
+    // If the owner tapped Trust during the reading, it is due at once already.
     if (phone.dueAt === Infinity && againMs !== null) phone.dueAt = clock.monotonic() + againMs
     if (reading.reading === 'trouble') {
       phone.trouble = reading
@@ -232,7 +226,7 @@ export class UsbCable implements Service {
       )
     }
     const isLow = battery !== null && battery.percent < LOW_PERCENT && !battery.isCharging
-    phone.lowSince = isLow ? (phone.lowSince ?? this.#tools.clock.monotonic()) : null
+    phone.lowSince = isLow ? (phone.lowSince ?? this.#host.clock.monotonic()) : null
   }
 }
 
@@ -240,58 +234,55 @@ export type PhoneCable = Pick<UsbCable, 'phones' | 'isKnown' | 'isDenied' | 'con
 
 /** A change of a phone, over all of its attachments. */
 export type MuxChange = {
-  /** `attached` also where it hangs on another `deviceId` than before. */
+  /** `attached` also if it now has another `deviceId`. */
   readonly change: 'attached' | 'detached' | 'paired'
   readonly device: MuxDevice
 }
 
-type WatchTools = {
-  readonly mux: Usbmux
-  readonly clock: Clock
-  readonly log: Log
-  /** Must not throw. */
-  readonly onChange: (change: MuxChange) => void
-}
-
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 10_000
-/** A connection that held for so long was a good one: the next delay is the shortest again. */
+/** A connection that held this long worked: the next delay is the shortest again. */
 const GOOD_MS = 10_000
-/** Phones still count for so long when usbmuxd ends: it may just be restarting. */
+/** Phones count as attached for this long after usbmuxd ends: it may just be restarting. */
 const GRACE_MS = 3_000
-/** A new connection has announced all attached phones after so long. */
+/** By then a new connection has announced all attached phones. */
 const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
 export class MuxWatch {
-  readonly #tools: WatchTools
-  /** Attachments that the present connection has announced, by device id. */
+  readonly #host: KindHost
+  readonly #mux: Usbmux
+  readonly #onChange: (change: MuxChange) => void
+  /** Attachments that the current connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
-  /** Phones of the connection before, by UDID, which this one has not announced yet. */
+  /** Phones of the previous connection, by UDID, that this one has not announced yet. */
   readonly #left = new Map<string, MuxDevice>()
-  /** Phones as the changes so far have named them, by UDID. */
+  /** Phones that the changes so far have reported, by UDID. */
   #known: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
   #hasBeenHeard = false
   #dropLater = () => {}
 
-  constructor(tools: WatchTools) {
-    this.#tools = tools
+  /** `onChange` must not throw. */
+  constructor(host: KindHost, mux: Usbmux, onChange: (change: MuxChange) => void) {
+    this.#host = host
+    this.#mux = mux
+    this.#onChange = onChange
   }
 
-  /** The reason for which the attached phones are unknown; null where they are known. */
+  /** The reason why the attached phones are unknown; null if they are known. */
   get trouble(): MuxErrorCode | null {
     return this.#trouble
   }
 
-  /** True once usbmuxd has announced the attached phones, or could not be reached. */
+  /** True if usbmuxd has announced the attached phones, or could not be reached. */
   get hasBeenHeard(): boolean {
     return this.#hasBeenHeard
   }
 
-  /** Listens until `signal` aborts; those of the end stay, for a send that is still under way. */
+  /** Listens until `signal` aborts; the last phones stay known, for a send that is still under way. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#host
     let delayMs = RETRY_MS_MIN
     try {
       while (!signal.aborted) {
@@ -310,7 +301,7 @@ export class MuxWatch {
   async #follow(signal: AbortSignal): Promise<void> {
     let listening: MuxListening | null = null
     try {
-      listening = await this.#tools.mux.listen(signal)
+      listening = await this.#mux.listen(signal)
       this.#begin()
       for (;;) this.#take(await listening.next(signal))
     } catch (error) {
@@ -348,15 +339,15 @@ export class MuxWatch {
         return
       case 'paired': {
         const device = this.#known.get(this.#attached.get(event.deviceId)?.udid ?? '')
-        if (device !== undefined) this.#tools.onChange({ change: 'paired', device })
+        if (device !== undefined) this.#onChange({ change: 'paired', device })
       }
     }
   }
 
-  /** After `ms`, phones that the present connection has not announced are gone. */
+  /** After `ms`, phones that the current connection has not announced count as detached. */
   #dropIn(ms: number): void {
     this.#dropLater()
-    this.#dropLater = this.#tools.clock.after(ms, () => {
+    this.#dropLater = this.#host.clock.after(ms, () => {
       this.#left.clear()
       this.#hasBeenHeard = true
       this.#emitChanges()
@@ -368,7 +359,7 @@ export class MuxWatch {
     for (const [udid, device] of this.#known) this.#left.set(udid, device)
   }
 
-  /** Emits the changes since the last call, each for a phone over the cable where it is also in the network. */
+  /** Emits the changes since the last call; prefers the cable if a phone is in the network too. */
   #emitChanges(): void {
     const before = this.#known
     const now = new Map(this.#left)
@@ -378,15 +369,15 @@ export class MuxWatch {
     }
     this.#known = now
     for (const [udid, device] of before) {
-      if (!now.has(udid)) this.#tools.onChange({ change: 'detached', device })
+      if (!now.has(udid)) this.#onChange({ change: 'detached', device })
     }
     for (const [udid, device] of now) {
-      if (before.get(udid) !== device) this.#tools.onChange({ change: 'attached', device })
+      if (before.get(udid) !== device) this.#onChange({ change: 'attached', device })
     }
   }
 
   #note(trouble: MuxErrorCode | null): void {
-    const { log } = this.#tools
+    const { log } = this.#host
     if (trouble !== null) this.#hasBeenHeard = true
     if (trouble === this.#trouble) return
     this.#trouble = trouble

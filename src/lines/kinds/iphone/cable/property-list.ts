@@ -1,5 +1,5 @@
-// Property lists, the language of usbmuxd and iPhones: as XML, or in Apple's binary form. A phone is not
-// trusted, and a pair record is full of secrets: nothing is read without bounds, and no error quotes a list.
+// Property lists, the language of usbmuxd and iPhones, in XML or Apple's binary form. A phone is not trusted, and a
+// pair record is full of secrets: nothing is read without bounds, and no error quotes a list.
 
 import { types } from 'node:util'
 
@@ -17,9 +17,9 @@ import {
 const BYTES_MAX = 16_777_216
 
 /**
- * The value that `bytes` hold, in either form. Whole numbers beyond 2^53 are rounded; dates, and nulls of
- * the binary form, are left out. Throws a `PropertyListError` for more than 16 MiB, for more than 32
- * levels, for XML that declares or holds anything but a property list, and for what is damaged.
+ * The value in `bytes`, in either form. Rounds whole numbers beyond 2^53; leaves out dates, and nulls of the binary
+ * form. Throws a `PropertyListError` for more than 16 MiB or 32 levels, for XML that declares or contains anything
+ * but a property list, and for damaged bytes.
  */
 export function parsePropertyList(bytes: Uint8Array): PropertyValue {
   if (bytes.byteLength > BYTES_MAX) throw new PropertyListError('A property list is too long')
@@ -39,7 +39,7 @@ export function xmlPropertyList(value: PropertyValue): string {
   }
 }
 
-/** The package writes the whole memory behind a view; of a Buffer it writes its own bytes. */
+/** Buffers for byte arrays: of another view the package would write the whole memory behind it. */
 function writable(value: PropertyValue): unknown {
   if (typeof value !== 'object') return value
   if (value instanceof Uint8Array) return Buffer.from(value)
@@ -49,15 +49,15 @@ function writable(value: PropertyValue): unknown {
 
 const VALUES_MAX = 100_000
 
-/** No white space may belong to either of two parts: ten thousand of it would be tried for minutes. */
+/** No white space may match two parts: ten thousand spaces would take minutes. */
 const HEAD =
   /^\uFEFF?\s*(?:<\?xml[^<>?]*\?>\s*)?(?:<!DOCTYPE\s+plist(?:\s+(?:PUBLIC|SYSTEM)(?:\s+"[^"<>[\]]*"){1,2})?\s*>\s*)?(?=<plist\b)/
-/** A tag of a property list (plist.dtd), a stretch of text, or one of the known entities. */
+/** A tag of a property list (plist.dtd), text, or a known entity. */
 const PIECE =
   /<(\/?)(plist|dict|array|key|string|data|date|integer|real|true|false)(?: version="[\d.]*")?\s*(\/?)>|[^<&]+|&(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\da-f]{1,6});/iy
 const CONTAINERS: ReadonlySet<string | undefined> = new Set(['plist', 'dict', 'array'])
 
-/** Checks the shape first: the parser is lenient, prints what it finds odd, and has no bound on depth. */
+/** Checks the shape first: the parser is lenient, prints warnings, and has no bound on depth. */
 function readXml(text: string): PropertyValue | null {
   const head = HEAD.exec(text)?.[0]
   if (head === undefined) throw new PropertyListError('It does not begin as a property list in XML')
@@ -71,14 +71,14 @@ function readXml(text: string): PropertyValue | null {
   }
   assertXml(text.slice(piece.lastIndex).trim() === '', 'Something follows its end')
   try {
-    // The parser prints a remark about U+FFFD, which stands for a byte that was no UTF-8.
+    // The parser prints a warning about U+FFFD, which stands for a byte that was not UTF-8.
     return valueOf(parse(text.slice(head.length).replaceAll('\uFFFD', '&#xFFFD;')))
   } catch {
     throw new PropertyListError('A property list in XML is damaged')
   }
 }
 
-/** Null for a date, and for nothing. */
+/** The value as ours; null for a date, and for nothing. */
 function valueOf(given: unknown): PropertyValue | null {
   if (typeof given === 'string' || typeof given === 'boolean') return given
   if (typeof given === 'number') return given
@@ -91,18 +91,15 @@ function valueOf(given: unknown): PropertyValue | null {
   )
 }
 
-/** The elements around the next piece of a text. */
+/** The open elements around the next piece of a text. */
 class XmlShape {
   /** Outermost first. */
   readonly #open: string[] = []
   #values = 0
-  #hasEnded = false
+  /** True if the outermost element has ended. */
+  isWhole = false
 
-  get isWhole(): boolean {
-    return this.#hasEnded
-  }
-
-  /** Throws where the next piece may not stand here. */
+  /** Throws if the next piece is not allowed here. */
   take([found, slash, name, end]: RegExpExecArray): void {
     if (name === undefined) {
       const isPlace = !CONTAINERS.has(this.#open.at(-1)) && this.#open.length > 0
@@ -111,7 +108,7 @@ class XmlShape {
       this.#begin(name, end === '/')
     } else {
       assertXml(end === '' && this.#open.pop() === name, 'Its elements do not match')
-      this.#hasEnded = this.#open.length === 0
+      this.isWhole = this.#open.length === 0
     }
   }
 
@@ -119,7 +116,7 @@ class XmlShape {
     const depth = this.#open.length
     assertXml((name === 'plist') === (depth === 0), 'Its elements do not match')
     assertXml(depth === 0 || CONTAINERS.has(this.#open.at(-1)), 'A value holds an element')
-    // The outermost element is no level of its own, and holds one value.
+    // The outermost element does not count as a level, and holds one value.
     assertXml(depth <= DEPTH_MAX, 'It is nested too deeply')
     assertXml(depth !== 1 || this.#values === 0, 'It holds more than one value')
     if (depth > 0) this.#values += 1

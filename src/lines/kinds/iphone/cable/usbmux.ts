@@ -1,5 +1,5 @@
-// The client of usbmuxd, the daemon that carries connections over the cable: attached phones, a connection to
-// a port of one of them, and the stored trust between phone and computer.
+// The client of usbmuxd, the daemon that carries connections over the cable: attached phones, connections to their
+// ports, and the stored trust between phone and computer.
 
 import type { Socket } from 'node:net'
 
@@ -22,17 +22,17 @@ import {
   type OpenSocket,
 } from './mux-connection.ts'
 
-/** A connection that listens: usbmuxd closes it when anything more is asked on it. */
+/** A listening connection: usbmuxd closes it at any further request. */
 export type MuxListening = {
-  /** The next event, waited for without end. Rejects with a `MuxError` when the connection ends. */
+  /** The next event; waits for it without limit. Rejects with a `MuxError` when the connection ends. */
   next(signal: AbortSignal): Promise<MuxEvent>
   close(): void
 }
 
-/** libusbmuxd waits as long. A payload that usbmuxd cannot read is answered by silence. */
+/** As in libusbmuxd. usbmuxd does not answer a payload that it cannot read. */
 const ANSWER_MS_MAX = 5_000
 
-/** The numbers of usbmuxd's results (usbmuxd-proto.h); it also lets errno values through. */
+/** usbmuxd's result numbers (usbmuxd-proto.h); it also passes on errno values. */
 const RESULT_OK = 0
 const RESULT_BAD_DEVICE = 2
 const CODE_OF_RESULT: Readonly<Record<number, MuxErrorCode>> = {
@@ -42,7 +42,7 @@ const CODE_OF_RESULT: Readonly<Record<number, MuxErrorCode>> = {
   22: 'bad_command',
 }
 
-/** Every method makes a connection of its own, and rejects with a `MuxError`, or when `signal` aborts. */
+/** Every method opens a new connection, and rejects with a `MuxError`, or when `signal` aborts. */
 export class Usbmux {
   readonly #address: MuxAddress
   readonly #clock: Clock
@@ -55,8 +55,8 @@ export class Usbmux {
   }
 
   /**
-   * A connection to a TCP port of the phone. Bytes that the phone sends at once wait in the socket,
-   * which is paused. Its errors are listened to: `close` says that it has ended.
+   * A connection to a TCP port of the phone. The socket is paused: bytes that the phone sends at once wait in it. It
+   * has a listener for errors; `close` says that it has ended.
    */
   connect(deviceId: number, port: number, signal: AbortSignal): Promise<Socket> {
     const request = { MessageType: 'Connect', DeviceID: deviceId, PortNumber: muxPort(port) }
@@ -66,18 +66,18 @@ export class Usbmux {
     })
   }
 
-  /** The stored trust between this computer and a phone; null where there is none. */
+  /** The stored trust between this computer and a phone. */
   async pairRecord(serial: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const request = { MessageType: 'ReadPairRecord', PairRecordID: serial }
     const answer = await this.#askOnce(request, signal)
     const record = bytesOf(answer['PairRecordData'])
     if (record !== null) return record
-    // ENOENT, which is the number of an unknown device as well.
+    // ENOENT has the same number as an unknown device.
     if (numberOf(answer['Number']) === RESULT_BAD_DEVICE) return null
     throw failureOf(answer)
   }
 
-  /** The id by which phones know this computer. */
+  /** This computer's id for phones. */
   async buid(signal: AbortSignal): Promise<string> {
     const answer = await this.#askOnce({ MessageType: 'ReadBUID' }, signal)
     const buid = textOf(answer['BUID'])
@@ -85,7 +85,7 @@ export class Usbmux {
     return buid
   }
 
-  /** Announces every device that is there, and then every change. */
+  /** Announces every attached device, and then every change. */
   listen(signal: AbortSignal): Promise<MuxListening> {
     return this.#within(signal, async (connection, limit) => {
       mustBeOk(await connection.ask({ MessageType: 'Listen' }, limit))
@@ -101,7 +101,7 @@ export class Usbmux {
     })
   }
 
-  /** Works on a new connection within the time for an answer; it is closed where that fails. */
+  /** Does `work` on a new connection within the time for an answer; closes the connection if it fails. */
   async #within<T>(
     signal: AbortSignal,
     work: (connection: MuxConnection, limit: AbortSignal) => Promise<T>,
@@ -123,7 +123,7 @@ export class Usbmux {
   }
 }
 
-/** The number by which usbmuxd knows a port: its two bytes in network order, read as the host's. */
+/** usbmuxd's number of a port: its two bytes in network order, read in the host's. */
 export function muxPort(port: number): number {
   return ((port & 0xff) << 8) | (port >> 8)
 }
@@ -145,11 +145,11 @@ function failureOf(answer: PropertyDictionary): MuxError {
   return new MuxError(CODE_OF_RESULT[number] ?? 'protocol', `result ${number}`)
 }
 
-/** An attachment of a phone: plugged in again it has another `deviceId`. */
+/** An attachment of a phone: after it is plugged in again, `deviceId` differs. */
 export type MuxDevice = {
-  /** The phone's own id, always in the form of `normalUdid`. */
+  /** The phone's own id in the form of `normalUdid`. */
   readonly udid: string
-  /** The same as usbmuxd writes it: its pair record goes by this name. */
+  /** The same id as usbmuxd writes it: the name of its pair record. */
   readonly serial: string
   /** The id of this attachment, for this run of usbmuxd only. */
   readonly deviceId: number
@@ -159,12 +159,12 @@ export type MuxDevice = {
 export type MuxEvent =
   | { readonly event: 'attached'; readonly device: MuxDevice }
   | { readonly event: 'detached'; readonly deviceId: number }
-  /** The owner has just tapped Trust. */
+  /** The owner tapped Trust. */
   | { readonly event: 'paired'; readonly deviceId: number }
 
 const SERIAL_LENGTH_MAX = 64
 
-/** The event in a message of a listening connection; null for an unknown one. */
+/** The event in a message of a listening connection; null if it is unknown. */
 function muxEvent(message: PropertyDictionary): MuxEvent | null {
   const kind = textOf(message['MessageType'])
   if (kind === 'Attached') {
@@ -177,7 +177,7 @@ function muxEvent(message: PropertyDictionary): MuxEvent | null {
   return kind === 'Paired' ? { event: 'paired', deviceId } : null
 }
 
-/** The device in an entry of a device list, or in an event; null where it does not say which. */
+/** The device in an entry of a device list, or in an event; null if it does not say which. */
 function muxDevice(entry: PropertyValue): MuxDevice | null {
   const properties = dictionaryOf(dictionaryOf(entry)?.['Properties'])
   const serial = textOf(properties?.['SerialNumber'])

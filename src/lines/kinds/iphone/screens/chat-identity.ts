@@ -1,38 +1,189 @@
-// The person or group of a chat. Its title alone proves nothing: anybody can name a group after a number, and Messages may show a
-// suggested name. What proves it is the senders of its bubbles together with the details page, which is asked once.
+// Finds out whose a chat is. Its title alone proves nothing: anybody can name a group after a number, and Messages may
+// show a suggested name. The senders of its bubbles together with its details page, which is opened once, are the proof.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
+import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace, UiNode } from '../agent/ui-tree.ts'
+import type { PhoneAgent } from '../agent/wda.ts'
 import { handleIn } from './labels.ts'
 import {
   backOf,
+  type Bubble,
   type ChatDetails,
   readDetails,
   readScreen,
   type TranscriptScreen,
 } from './messages-screen.ts'
-import { LOOK_MS, showList, touch, type UiTools, UiTrouble, waitForChat } from './navigation.ts'
+import { LOOK_MS, PhoneScreen, UiTrouble } from './navigation.ts'
 import type { ChatKind, TranscriptMemory } from './transcript-memory.ts'
-import { compareChat } from './transcript.ts'
+import { compareChat, type Comparison } from './transcript.ts'
 
-export type IdentityTools = UiTools & {
-  readonly memory: TranscriptMemory
-  /** The phone's time zone, as the IANA names it. */
-  readonly timeZone: () => string
-}
-
-export type Whose =
+type Whose =
   | { readonly kind: 'person'; readonly handle: Handle }
   | { readonly kind: Exclude<ChatKind, 'person'> }
 
-type Identified = { readonly whose: Whose; readonly screen: TranscriptScreen }
+/** A chat as it was read, and whose it is. */
+export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
 
 const TITLE_ID = 'ConversationTitle'
 const TRIES = 3
 const DETAILS_LOOKS = 4
 /** Bubbles that a chat must still show: a text and its time alone may stand in two chats. */
 const BUBBLES_OF_PROOF = 3
-const NOBODY: ChatDetails = { people: [], isGroup: false }
+
+/** The screen of a phone, with the memory that shows whose chat is on it. */
+export class PhoneChats extends PhoneScreen {
+  readonly memory: TranscriptMemory
+  /** The phone's time zone, as the IANA names it. */
+  readonly timeZone: () => string
+
+  constructor(
+    agent: PhoneAgent,
+    clock: Clock,
+    { memory, timeZone }: Pick<PhoneChats, 'memory' | 'timeZone'>,
+  ) {
+    super(agent, clock)
+    this.memory = memory
+    this.timeZone = timeZone
+  }
+
+  compare(handle: Handle, bubbles: readonly Bubble[]): Comparison {
+    const { memory, clock } = this
+    return compareChat({ memory, now: clock.now(), timeZone: this.timeZone() }, handle, bubbles)
+  }
+
+  /** True if bubbles name two people, or another one than the title. */
+  hasOtherSender(screen: TranscriptScreen): boolean {
+    const senders = senderHandles(screen)
+    const first = shownHandle(screen) ?? senders[0]
+    return first !== undefined && !this.#isOnlyBy(senders, first)
+  }
+
+  #isOnlyBy(senders: readonly Handle[], person: Handle): boolean {
+    return senders.every((sender) => isSamePerson(sender, person, this.memory.home))
+  }
+
+  /** True if the chat on the screen is the one with `handle`, as far as its title and its bubbles show. */
+  isChatWith(screen: TranscriptScreen, handle: Handle): boolean {
+    const { memory } = this
+    if (screen.composer === null || this.hasOtherSender(screen)) return false
+    const shown = shownHandle(screen)
+    if (shown !== null) {
+      const people = new Set([...memory.handles, handle])
+      return isSamePerson(memory.personShown(shown, [...people]), handle, memory.home)
+    }
+    return memory.proven(screen.title).has(handle) && this.#isOnlyBy(senderHandles(screen), handle)
+  }
+
+  /** Finds out whose the chat is; returns the screen afterwards too, because its details may have been opened. */
+  async identify(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
+    const known = this.#knownWhose(screen)
+    return known === null ? await this.#ask(screen, signal) : { whose: known, screen }
+  }
+
+  /** The person or group of the chat as far as it is known; null if the details page has to be opened. */
+  #knownWhose(screen: TranscriptScreen): Whose | null {
+    const { kind } = screen.chat
+    if (kind === 'group' || this.hasOtherSender(screen)) return { kind: 'group' }
+    if (kind === 'named') return { kind }
+    const [proven, ...others] = this.memory.proven(screen.title)
+    if (proven === undefined || others.length > 0) return null
+    if (!this.#isContinued(proven, screen)) return null
+    if (!this.#isOnlyBy(senderHandles(screen), proven)) return null
+    return { kind: 'person', handle: proven }
+  }
+
+  /** True if a known bubble is on the screen: if none is, it may be another chat with the same title. */
+  #isContinued(handle: Handle, { bubbles }: TranscriptScreen): boolean {
+    const isLoaded = bubbles.length > 0
+    return isLoaded && this.memory.chat(handle) !== null && !this.compare(handle, bubbles).hasGap
+  }
+
+  async #ask(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
+    const details = await this.#readDetails(signal)
+    const after = await this.waitForChat(signal, (shown) => isStillThere(screen, shown))
+    if (after === null) throw new UiTrouble('ui_unknown')
+    const whose = this.#judge(after, details)
+    if (whose.kind === 'person') this.memory.keepProven(screen.title, whose.handle)
+    return { whose, screen: after }
+  }
+
+  #judge(screen: TranscriptScreen, details: ChatDetails): Whose {
+    const { memory } = this
+    const shown = [shownHandle(screen) ?? [], details.people, senderHandles(screen)].flat()
+    const known = [...new Set([...memory.handles, ...details.people])]
+    const [person, ...others] = new Set(shown.map((handle) => memory.personShown(handle, known)))
+    if (details.isGroup || others.length > 0) return { kind: 'group' }
+    const isProven = details.people.length > 0 || isBySenders(screen)
+    return isProven && person !== undefined
+      ? { kind: 'person', handle: person }
+      : { kind: 'unproven' }
+  }
+
+  /** The details of the open chat; nobody if its title leads nowhere in all tries: an alert may take a touch. */
+  async #readDetails(signal: AbortSignal): Promise<ChatDetails> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      // A touch that fails proves nothing: the chat is left to the next look.
+      await this.touch({ name: TITLE_ID }, signal)
+      const details = await this.#settledDetails(signal)
+      if (details !== null) return details
+    }
+    return { people: [], isGroup: false }
+  }
+
+  /** The details once they name a person and were the same twice, else as last seen; null if the chat stays in front. */
+  async #settledDetails(signal: AbortSignal): Promise<ChatDetails | null> {
+    let page: DetailsPage | null = null
+    for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
+      await this.clock.sleep(LOOK_MS, signal)
+      const before: DetailsPage | null = page
+      page = readPage(await this.agent.tree(signal)) ?? page
+      if (page?.isNamed === true && JSON.stringify(page) === JSON.stringify(before)) break
+    }
+    if (page !== null && page.back !== null) {
+      await this.touch(page.back, signal)
+      await this.clock.sleep(LOOK_MS, signal)
+    }
+    return page
+  }
+
+  /**
+   * Opens the chat with `handle`, and returns it with its composer ready. Opens it again if the phone shows another
+   * one; nothing is typed before the chat is proven to be that person's. A chat without bubbles that a link opened
+   * is no group.
+   */
+  async showChat(handle: Handle, signal: AbortSignal): Promise<TranscriptScreen> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      if (tries > 0) await this.showList(signal)
+      await this.agent.openChat({ handle, body: null }, signal)
+      const isSuggestion = (shown: TranscriptScreen) =>
+        shown.chat.kind === 'suggested' && shown.composer !== null && !this.hasOtherSender(shown)
+      const isPerhaps = (shown: TranscriptScreen) =>
+        this.isChatWith(shown, handle) || isSuggestion(shown)
+      const opened = await this.waitForChat(signal, isPerhaps)
+      if (opened === null) continue
+      const proven = await this.provenChat(opened, handle, signal)
+      if (proven !== null) return proven
+    }
+    throw new UiTrouble('wrong_chat')
+  }
+
+  /** The chat if it is the one with `handle`; null if it is not, or that can't be proven. */
+  async provenChat(
+    opened: TranscriptScreen,
+    handle: Handle,
+    signal: AbortSignal,
+  ): Promise<TranscriptScreen | null> {
+    if (opened.bubbles.length === 0 && this.isChatWith(opened, handle)) return opened
+    // Two people may have one suggested name, and have written the same.
+    const isSuggested = opened.chat.kind === 'suggested'
+    const { whose, screen } = isSuggested
+      ? await this.#ask(opened, signal)
+      : await this.identify(opened, signal)
+    if (whose.kind !== 'person' || (isSuggested && whose.handle !== handle)) return null
+    return this.isChatWith(screen, handle) ? screen : null
+  }
+}
 
 /** The number or address in the title, if it has one. */
 function shownHandle({ chat }: TranscriptScreen): Handle | null {
@@ -44,98 +195,15 @@ function senderHandles({ bubbles }: TranscriptScreen): readonly Handle[] {
   return bubbles.flatMap(({ sender }) => (sender === null ? [] : (handleIn(sender) ?? [])))
 }
 
-/** True if bubbles name two people, or another one than the title. */
-export function hasOtherSender({ memory }: IdentityTools, screen: TranscriptScreen): boolean {
-  const senders = senderHandles(screen)
-  const first = shownHandle(screen) ?? senders[0]
-  return first !== undefined && !isOnlyBy(memory, senders, first)
-}
-
-function isOnlyBy(memory: TranscriptMemory, senders: readonly Handle[], person: Handle): boolean {
-  return senders.every((sender) => isSamePerson(sender, person, memory.home))
-}
-
-/** True if the chat on the screen is that of `handle`, as far as its title and its bubbles show. */
-export function isChatWith(
-  tools: IdentityTools,
-  screen: TranscriptScreen,
-  handle: Handle,
-): boolean {
-  const { memory } = tools
-  if (screen.composer === null || hasOtherSender(tools, screen)) return false
-  const shown = shownHandle(screen)
-  if (shown !== null) {
-    const people = new Set([...memory.handles, handle])
-    return isSamePerson(memory.personShown(shown, [...people]), handle, memory.home)
-  }
-  return memory.proven(screen.title).has(handle) && isOnlyBy(memory, senderHandles(screen), handle)
-}
-
-/** The person or group of the chat as far as it is known; null if the details page has to be asked. */
-function knownWhose(tools: IdentityTools, screen: TranscriptScreen): Whose | null {
-  const { kind } = screen.chat
-  if (kind === 'group' || hasOtherSender(tools, screen)) return { kind: 'group' }
-  if (kind === 'named') return { kind }
-  const { memory } = tools
-  const [proven, ...others] = memory.proven(screen.title)
-  if (proven === undefined || others.length > 0) return null
-  if (!isContinued(tools, proven, screen)) return null
-  if (!isOnlyBy(memory, senderHandles(screen), proven)) return null
-  return { kind: 'person', handle: proven }
-}
-
-/** False if none of the known bubbles is on the screen: it may be another chat with the same title. */
-function isContinued(
-  { memory, clock, timeZone }: IdentityTools,
-  handle: Handle,
-  { bubbles }: TranscriptScreen,
-): boolean {
-  const at = { memory, now: clock.now(), timeZone: timeZone() }
-  const isLoaded = bubbles.length > 0
-  return isLoaded && memory.chat(handle) !== null && !compareChat(at, handle, bubbles).hasGap
-}
-
-/** The person or group of the chat on the screen, and the screen afterwards: its details may have been opened. */
-export async function identify(
-  tools: IdentityTools,
-  screen: TranscriptScreen,
-  signal: AbortSignal,
-): Promise<Identified> {
-  const known = knownWhose(tools, screen)
-  return known === null ? await ask(tools, screen, signal) : { whose: known, screen }
-}
-
-async function ask(
-  tools: IdentityTools,
-  screen: TranscriptScreen,
-  signal: AbortSignal,
-): Promise<Identified> {
-  const { details, after } = await askDetails(tools, screen, signal)
-  const whose = judge(tools, after, details)
-  if (whose.kind === 'person') tools.memory.keepProven(screen.title, whose.handle)
-  return { whose, screen: after }
-}
-
-function judge({ memory }: IdentityTools, screen: TranscriptScreen, details: ChatDetails): Whose {
-  const shown = [shownHandle(screen) ?? [], details.people, senderHandles(screen)].flat()
-  const known = [...new Set([...memory.handles, ...details.people])]
-  const [person, ...others] = new Set(shown.map((handle) => memory.personShown(handle, known)))
-  if (details.isGroup || others.length > 0) return { kind: 'group' }
-  const isProven = details.people.length > 0 || isBySenders(screen)
-  return isProven && person !== undefined
-    ? { kind: 'person', handle: person }
-    : { kind: 'unproven' }
-}
-
-/** If the details show nobody, every bubble of the other side has to begin with the number. */
+/** True if every bubble of the other side begins with a number, which has to do if the details show nobody. */
 function isBySenders({ bubbles }: TranscriptScreen): boolean {
   const theirs = bubbles.filter(({ isFromMe }) => !isFromMe)
   return theirs.length > 0 && theirs.every(({ sender }) => handleIn(sender ?? '') !== null)
 }
 
 /**
- * True if the screen still shows the chat that was proven. A notification or the owner may have brought another one
- * to the front whose title is the same: a group can be named after anybody.
+ * True if the screen still shows the chat that was proven. A notification or the owner may have brought another chat
+ * to the front that has the same title: a group can be named after anybody.
  */
 export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen): boolean {
   const wordsOf = ({ bubbles }: TranscriptScreen) =>
@@ -146,94 +214,14 @@ export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen):
   return now.some((_, at) => before.every((words, index) => now[at + index] === words))
 }
 
-/** The content of the open chat's details page, and the chat as it is afterwards. */
-async function askDetails(
-  tools: IdentityTools,
-  screen: TranscriptScreen,
-  signal: AbortSignal,
-): Promise<{ readonly details: ChatDetails; readonly after: TranscriptScreen }> {
-  const details = await lookAtDetails(tools, signal)
-  const after = await waitForChat(tools, signal, (shown) => isStillThere(screen, shown))
-  if (after === null) throw new UiTrouble('ui_unknown')
-  return { details, after }
-}
-
-/** The content of the details; nobody if the title leads nowhere, again and again: an alert may take a touch. */
-async function lookAtDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    // A touch that fails proves nothing: the chat is left to the next look.
-    await touch(tools, { name: TITLE_ID }, signal)
-    const details = await settledDetails(tools, signal)
-    if (details !== null) return details
-  }
-  return NOBODY
-}
-
-/** The details once they name a person and were the same twice, else as they are at last; null if the chat stays. */
-async function settledDetails(tools: UiTools, signal: AbortSignal): Promise<ChatDetails | null> {
-  let page: DetailsPage | null = null
-  for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {
-    await tools.clock.sleep(LOOK_MS, signal)
-    const before: DetailsPage | null = page
-    page = readPage(await tools.agent.tree(signal)) ?? page
-    if (page?.isNamed === true && JSON.stringify(page) === JSON.stringify(before)) break
-  }
-  if (page !== null && page.back !== null) {
-    await touch(tools, page.back, signal)
-    await tools.clock.sleep(LOOK_MS, signal)
-  }
-  return page
-}
-
 type DetailsPage = ChatDetails & { readonly isNamed: boolean; readonly back: NodePlace | null }
 
-/** Null while the chat is still in front. */
+/** The details page; null while the chat is still in front. */
 function readPage(root: UiNode): DetailsPage | null {
   const { screen } = readScreen(root)
   if (screen === 'transcript') return null
-  // A page that has none of the words that are known may be the details all the same.
+  // A page that has none of the known words may be the details all the same.
   if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
   const details = readDetails(root)
   return { ...details, isNamed: details.isGroup || details.people.length > 0, back: backOf(root) }
-}
-
-/**
- * The chat with `handle`, its composer ready. The phone is asked again if it shows another one; nothing is typed
- * before the chat is proven to be that person's. A chat without bubbles that a link opened is no group.
- */
-export async function showChat(
-  tools: IdentityTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<TranscriptScreen> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    if (tries > 0) await showList(tools, signal)
-    await tools.agent.openChat({ handle, body: null }, signal)
-    const isPerhaps = (shown: TranscriptScreen) =>
-      isChatWith(tools, shown, handle) || isUnknownSuggestion(tools, shown)
-    const opened = await waitForChat(tools, signal, isPerhaps)
-    if (opened === null) continue
-    const proven = await provenChat(tools, opened, { handle, signal })
-    if (proven !== null) return proven
-  }
-  throw new UiTrouble('wrong_chat')
-}
-
-function isUnknownSuggestion(tools: IdentityTools, screen: TranscriptScreen): boolean {
-  const { chat, composer } = screen
-  return chat.kind === 'suggested' && composer !== null && !hasOtherSender(tools, screen)
-}
-
-/** The chat if it is that of `handle`; null if it is not, or that can't be proven. */
-export async function provenChat(
-  tools: IdentityTools,
-  opened: TranscriptScreen,
-  { handle, signal }: { readonly handle: Handle; readonly signal: AbortSignal },
-): Promise<TranscriptScreen | null> {
-  if (opened.bubbles.length === 0 && isChatWith(tools, opened, handle)) return opened
-  // Two people may have one suggested name, and have written the same.
-  const isSuggested = opened.chat.kind === 'suggested'
-  const { whose, screen } = await (isSuggested ? ask : identify)(tools, opened, signal)
-  if (whose.kind !== 'person' || (isSuggested && whose.handle !== handle)) return null
-  return isChatWith(tools, screen, handle) ? screen : null
 }

@@ -1,177 +1,251 @@
-// Every look at a transcript goes through here: what is new of it is emitted in order, and remembered in the
-// same transaction.
+// Every look at a transcript goes through here: what is new in it is emitted in order, and remembered in the same
+// transaction.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import { type MessageId, timestamp } from '../../../../domain/ids.ts'
+import type { Clock } from '../../../../system/clock.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
-import type { TaskQueue } from '../agent/wda.ts'
-import { type IdentityTools, isChatWith, isStillThere, type Whose } from './chat-identity.ts'
+import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
+import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
-import { look, LOOK_MS, showList, touch } from './navigation.ts'
+import { LOOK_MS } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
 import type { Descriptor, OwnStage } from './transcript-memory.ts'
-import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
+import { type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
-
-export type ChatTools = IdentityTools & {
-  readonly own: OwnSends
-  /** Sequences of touches on the phone, one at a time. */
-  readonly queue: TaskQueue
-  /** Resolves when the event is durable with its checkpoint, and rejects where it could not be. */
-  readonly emit: (event: LineEvent) => Promise<void>
-}
-
-export function compare(
-  { memory, clock, timeZone }: ChatTools,
-  handle: Handle,
-  bubbles: readonly Bubble[],
-): Comparison {
-  return compareChat({ memory, now: clock.now(), timeZone: timeZone() }, handle, bubbles)
-}
 
 /** The longest that the words in an empty composer are waited for. */
 const SERVICE_MS_MAX = 4_000
-
-/**
- * The chat once the service in its composer is certain: iMessage twice in a row, and not before `certainMs`; anything
- * else not before the time is up. Null if another chat is on the screen by then.
- */
-export async function settleService(
-  tools: IdentityTools,
-  handle: Handle,
-  { certainMs, signal }: { readonly certainMs: number; readonly signal: AbortSignal },
-): Promise<TranscriptScreen | null> {
-  const { clock } = tools
-  const startedAt = clock.monotonic()
-  let before: UiService | null = null
-  for (;;) {
-    const screen = await look(tools, signal)
-    if (screen.screen !== 'transcript' || !isChatWith(tools, screen, handle)) return null
-    const service = screen.composer?.service ?? null
-    const passedMs = clock.monotonic() - startedAt
-    const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
-    if (isCertain || passedMs >= SERVICE_MS_MAX) return screen
-    before = service
-    await clock.sleep(LOOK_MS, signal)
-  }
-}
+/** A message of unknown service is announced, and text messages may not be. */
+const UNKNOWN_SERVICE: UiService = 'iMessage'
+/** The list shows at least this much of the last text. */
+const PREVIEW_LENGTH = 20
+const LAST_LOOKS = 3
 
 type Look = {
   readonly signal: AbortSignal
-  /** True if the transcript had time to load: bubbles that are missing from it are gone. */
+  /** True if the transcript had time to load: then bubbles that are missing from it are gone. */
   readonly isWhole: boolean
 }
 
-/** Emits what is new of a chat. Rejects where something could not be made durable; the rest comes again. */
-export async function takeTranscript(
-  tools: ChatTools,
-  handle: Handle,
-  screen: TranscriptScreen,
-  { signal, isWhole }: Look,
-): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
-  const first = compare(tools, handle, screen.bubbles)
-  // Taken now, the last bubbles would hide those above them: the next poll reads the chat as far up as needed.
-  if (!isWhole && first.hasMoreAbove) {
-    tools.memory.addPending(handle)
-    return { reportedCount: 0, hasGap: false }
+/** Reads the chats of a phone for its line. */
+export class ChatReader extends PhoneChats {
+  readonly own: OwnSends
+  /** Sequences of touches on the phone, one at a time. */
+  readonly queue: TaskQueue
+  /** Resolves when the event is durable with its checkpoint; rejects if it could not be stored. */
+  readonly emit: (event: LineEvent) => Promise<void>
+
+  constructor(
+    agent: PhoneAgent,
+    clock: Clock,
+    line: Pick<ChatReader, 'memory' | 'timeZone' | 'own' | 'queue' | 'emit'>,
+  ) {
+    super(agent, clock, line)
+    this.own = line.own
+    this.queue = line.queue
+    this.emit = line.emit
   }
-  const isNews = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
-  const service = first.rows.some(isNews)
-    ? await serviceOfNews(tools, handle, signal)
-    : UNKNOWN_SERVICE
-  keepSeen(tools, handle, first, isWhole)
-  let reportedCount = 0
-  for (const row of first.rows) {
-    if (!row.descriptor.isReported) reportedCount += await report(tools, handle, row, service)
+
+  /** The same reader, whose commands to the agent wait with this urgency. */
+  at(urgency: Urgency): ChatReader {
+    return new ChatReader(this.agent.at(urgency), this.clock, this)
   }
-  await settleOthers(tools, handle)
-  await emitReceipts(tools, handle, first.rows)
-  tools.memory.removePending(handle)
-  return { reportedCount, hasGap: first.hasGap }
-}
 
-/** A message of unknown service is announced, and text messages may not be. */
-const UNKNOWN_SERVICE: UiService = 'iMessage'
+  async storeMemory(): Promise<void> {
+    await this.emit({ type: 'checkpoint', checkpoint: this.memory.toText() })
+  }
 
-/**
- * The service by which the other side wrote: only the composer shows it, and only for now. Of those that came
- * since it last said iMessage nobody knows.
- */
-async function serviceOfNews(
-  tools: ChatTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<UiService> {
-  const { memory } = tools
-  const settled = await settleService(tools, handle, { certainMs: 0, signal })
-  const isTexting = settled?.composer?.service === 'SMS'
-  const isCertain = memory.chat(handle) === null || memory.isTexting(handle)
-  memory.keepTexting(handle, isTexting)
-  return isTexting && isCertain ? 'SMS' : UNKNOWN_SERVICE
-}
-
-/** A chat without any bubble so far stays one that was never looked at. */
-export function keepSeen(
-  { memory }: ChatTools,
-  handle: Handle,
-  comparison: Comparison,
-  isWhole: boolean,
-): void {
-  const known = knownAfter(comparison, isWhole)
-  if (known.length > 0) memory.keep(handle, known)
-}
-
-export async function storeMemory({ memory, emit }: ChatTools): Promise<void> {
-  await emit({ type: 'checkpoint', checkpoint: memory.toText() })
-}
-
-/** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */
-async function report(
-  tools: ChatTools,
-  handle: Handle,
-  row: ReadRow,
-  service: UiService,
-): Promise<number> {
-  const { memory, own, emit } = tools
-  const { bubble, descriptor } = row
-  const { guid, at, isFromMe } = descriptor
-  // The bubble counts as reported in the very checkpoint that is stored with it.
-  memory.amend(handle, guid, { isReported: true })
-  const expected = isFromMe ? own.takeMatch(handle, bubble.text, at) : null
-  try {
-    if (expected !== null) {
-      await settle(tools, expected.messageId, outcomeOf(row))
-      return 0
+  /**
+   * The chat once the service in its composer is certain: iMessage twice in a row, and not before `certainMs`; any
+   * other service only after the longest wait. Null if another chat is on the screen by then.
+   */
+  async settleService(
+    handle: Handle,
+    certainMs: number,
+    signal: AbortSignal,
+  ): Promise<TranscriptScreen | null> {
+    const startedAt = this.clock.monotonic()
+    let before: UiService | null = null
+    for (;;) {
+      const screen = await this.look(signal)
+      if (screen.screen !== 'transcript' || !this.isChatWith(screen, handle)) return null
+      const service = screen.composer?.service ?? null
+      const passedMs = this.clock.monotonic() - startedAt
+      const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
+      if (isCertain || passedMs >= SERVICE_MS_MAX) return screen
+      before = service
+      await this.clock.sleep(LOOK_MS, signal)
     }
-    // The phone draws a link of ours in a bubble of its own.
-    if (isFromMe && own.takePreview(handle, bubble.text, at)) {
-      await storeMemory(tools)
-      return 0
+  }
+
+  /** Emits what is new of a chat. Rejects if something could not be made durable; the rest comes again. */
+  async takeTranscript(
+    handle: Handle,
+    screen: TranscriptScreen,
+    { signal, isWhole }: Look,
+  ): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
+    const first = this.compare(handle, screen.bubbles)
+    // Taken now, the last bubbles would hide those above them: the next poll reads the chat as far up as needed.
+    if (!isWhole && first.hasMoreAbove) {
+      this.memory.addPending(handle)
+      return { reportedCount: 0, hasGap: false }
     }
-    if (!isFromMe && isSamePerson(handle, memory.number, memory.home)) {
-      const leftOut = { guid, kind: 'own', at: timestamp(at) } as const
-      await emit({ type: 'left_out', leftOut, checkpoint: memory.toText() })
-      return 0
+    const isNews = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
+    const service = first.rows.some(isNews)
+      ? await this.#serviceOfNews(handle, signal)
+      : UNKNOWN_SERVICE
+    this.keepSeen(handle, first, isWhole)
+    let reportedCount = 0
+    for (const row of first.rows) {
+      if (!row.descriptor.isReported) reportedCount += await this.#report(handle, row, service)
     }
-    const message = {
-      guid,
-      handle,
-      // A person may have written the phone's own word for a file.
-      text: bubble.text,
-      at: timestamp(at),
-      isFromMe,
-      service: bubble.service ?? service,
-      isHistory: false,
-      ...(bubble.isAttachment ? { attachments: [attachmentOf(bubble.text)] } : {}),
+    await this.#settleOthers(handle)
+    await this.#emitReceipts(handle, first.rows)
+    this.memory.removePending(handle)
+    return { reportedCount, hasGap: first.hasGap }
+  }
+
+  /**
+   * The service by which the other side wrote. Only the composer shows it, and only for now: nobody knows it of
+   * messages that came since the composer last said iMessage.
+   */
+  async #serviceOfNews(handle: Handle, signal: AbortSignal): Promise<UiService> {
+    const { memory } = this
+    const settled = await this.settleService(handle, 0, signal)
+    const isTexting = settled?.composer?.service === 'SMS'
+    const isCertain = memory.chat(handle) === null || memory.isTexting(handle)
+    memory.keepTexting(handle, isTexting)
+    return isTexting && isCertain ? 'SMS' : UNKNOWN_SERVICE
+  }
+
+  /** A chat without any bubble so far stays one that was never looked at. */
+  keepSeen(handle: Handle, comparison: Comparison, isWhole: boolean): void {
+    const known = knownAfter(comparison, isWhole)
+    if (known.length > 0) this.memory.keep(handle, known)
+  }
+
+  /** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */
+  async #report(handle: Handle, row: ReadRow, service: UiService): Promise<number> {
+    const { memory, own } = this
+    const { bubble, descriptor } = row
+    const { guid, at, isFromMe } = descriptor
+    // Marks the bubble as reported in the same checkpoint.
+    memory.amend(handle, guid, { isReported: true })
+    const expected = isFromMe ? own.takeMatch(handle, bubble.text, at) : null
+    try {
+      if (expected !== null) {
+        await this.#settle(expected.messageId, outcomeOf(row))
+        return 0
+      }
+      // The phone draws a link of ours in a bubble of its own.
+      if (isFromMe && own.takePreview(handle, bubble.text, at)) {
+        await this.storeMemory()
+        return 0
+      }
+      if (!isFromMe && isSamePerson(handle, memory.number, memory.home)) {
+        const leftOut = { guid, kind: 'own', at: timestamp(at) } as const
+        await this.emit({ type: 'left_out', leftOut, checkpoint: memory.toText() })
+        return 0
+      }
+      const message = {
+        guid,
+        handle,
+        // Kept for an attachment too: a person may have written the phone's own word for a file.
+        text: bubble.text,
+        at: timestamp(at),
+        isFromMe,
+        service: bubble.service ?? service,
+        isHistory: false,
+        ...(bubble.isAttachment ? { attachments: [attachmentOf(bubble.text)] } : {}),
+      }
+      await this.emit({ type: 'message', message, checkpoint: memory.toText() })
+      return 1
+    } catch (error) {
+      memory.amend(handle, guid, { isReported: false })
+      if (expected !== null) own.expect(expected)
+      throw error
     }
-    await emit({ type: 'message', message, checkpoint: memory.toText() })
-    return 1
-  } catch (error) {
-    memory.amend(handle, guid, { isReported: false })
-    if (expected !== null) own.expect(expected)
-    throw error
+  }
+
+  async #settle(messageId: MessageId, outcome: Settlement): Promise<void> {
+    // The bubble is stored first: after a crash in between the message is found by it.
+    await this.storeMemory()
+    await this.emit({ type: 'settled', messageId, outcome })
+  }
+
+  /** Settles messages of ours whose bubbles an earlier run has seen here, and those that are not here. */
+  async #settleOthers(handle: Handle): Promise<void> {
+    const { own, memory } = this
+    for (;;) {
+      const kept = own.takeKeptMatch(handle, memory.chat(handle) ?? [])
+      if (kept === null) break
+      await this.#settle(kept.messageId, accepted(kept.bubble))
+    }
+    for (const { messageId } of own.takeMissing(handle, this.clock.now())) {
+      const blame = 'message'
+      await this.#settle(messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame })
+    }
+  }
+
+  async #emitReceipts(handle: Handle, rows: readonly ReadRow[]): Promise<void> {
+    const { memory, clock } = this
+    for (const { guid, kind, at, service } of receiptsOf(rows, clock.now(), this.timeZone())) {
+      const before = memory.chat(handle)?.find((bubble) => bubble.guid === guid)
+      memory.amend(handle, guid, service === undefined ? { stage: kind } : { isText: true })
+      try {
+        const reason = kind === 'failed' ? 'not_delivered' : null
+        const receipt = { guid, kind, at: timestamp(at), reason, service }
+        await this.emit({ type: 'receipt', receipt, checkpoint: memory.toText() })
+      } catch (error) {
+        const { stage = null, isText = false } = before ?? {}
+        memory.amend(handle, guid, { stage, isText })
+        throw error
+      }
+    }
+  }
+
+  /**
+   * Goes back to the list from a chat that was just read, or could not be. Its conversation counts as known only if
+   * the list shows what was read: more may have come in between.
+   */
+  async leaveChat(read: ReadChat | null, signal: AbortSignal): Promise<void> {
+    const last = read && (await this.#takeLast(read, signal))
+    const list = await this.showList(signal)
+    if (read === null || last === null) return
+    const text = comparable(last.bubbles.at(-1)?.text ?? '')
+    const cell = list.cells.find(
+      ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
+    )
+    if (cell === undefined || cell.isUnread) return
+    this.memory.keepMark(cell.mark, cell.name, read.whose.kind)
+  }
+
+  /**
+   * Touches the way back right after a look that shows nothing new, because the same text again, in the same minute,
+   * leaves the list as it is. Returns the chat as it was then; if it never came to rest, it is due again.
+   */
+  async #takeLast({ screen, whose }: ReadChat, signal: AbortSignal): Promise<TranscriptScreen> {
+    let [shown, hasNews] = [screen, false]
+    if (whose.kind !== 'person' || screen.back === null) return screen
+    const isAllTaken = async () => {
+      const now = await this.look(signal)
+      if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
+      shown = now
+      const { rows } = this.compare(whose.handle, now.bubbles)
+      hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
+      if (hasNews) await this.takeTranscript(whose.handle, now, { signal, isWhole: false })
+      return !hasNews
+    }
+    for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
+      if (!(await this.touch(screen.back, signal, isAllTaken))) continue
+      await this.clock.sleep(LOOK_MS, signal)
+      return shown
+    }
+    if (hasNews) this.memory.addPending(whose.handle)
+    return shown
   }
 }
 
@@ -189,47 +263,7 @@ export function outcomeOf({ bubble, descriptor }: ReadRow): Settlement {
 }
 
 function accepted({ guid, isText }: Descriptor): Settlement {
-  const carried = isText ? { service: 'SMS' } : {}
-  return { outcome: 'accepted', guid, ...carried }
-}
-
-async function settle(tools: ChatTools, messageId: MessageId, outcome: Settlement): Promise<void> {
-  // The bubble first: after a crash in between the message is found by it.
-  await storeMemory(tools)
-  await tools.emit({ type: 'settled', messageId, outcome })
-}
-
-/** Settles messages of ours whose bubbles an earlier run has seen here, and those that are not here. */
-async function settleOthers(tools: ChatTools, handle: Handle): Promise<void> {
-  const { own, memory, clock } = tools
-  for (;;) {
-    const kept = own.takeKeptMatch(handle, memory.chat(handle) ?? [])
-    if (kept === null) break
-    await settle(tools, kept.messageId, accepted(kept.bubble))
-  }
-  for (const { messageId } of own.takeMissing(handle, clock.now())) {
-    await settle(tools, messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame: 'message' })
-  }
-}
-
-async function emitReceipts(
-  { memory, emit, clock, timeZone }: ChatTools,
-  handle: Handle,
-  rows: readonly ReadRow[],
-): Promise<void> {
-  for (const { guid, kind, at, service } of receiptsOf(rows, clock.now(), timeZone())) {
-    const before = memory.chat(handle)?.find((bubble) => bubble.guid === guid)
-    memory.amend(handle, guid, service === undefined ? { stage: kind } : { isText: true })
-    try {
-      const reason = kind === 'failed' ? 'not_delivered' : null
-      const receipt = { guid, kind, at: timestamp(at), reason, service }
-      await emit({ type: 'receipt', receipt, checkpoint: memory.toText() })
-    } catch (error) {
-      const { stage = null, isText = false } = before ?? {}
-      memory.amend(handle, guid, { stage, isText })
-      throw error
-    }
-  }
+  return { outcome: 'accepted', guid, ...(isText ? { service: 'SMS' } : {}) }
 }
 
 type FoundReceipt = {
@@ -240,24 +274,20 @@ type FoundReceipt = {
   readonly service?: UiService | undefined
 }
 
-/** The prefix of an own iMessage changes if the phone sends it as a text message after all. */
+/** True if the phone sent an iMessage as a text message after all: then the prefix of its label changes. */
 function hasFallenBack({ bubble, descriptor }: ReadRow): boolean {
   const { stage, isText } = descriptor
   return bubble.service === 'SMS' && stage !== null && stage !== 'failed' && !isText
 }
 
-function fallback(guid: string, at: number): FoundReceipt {
-  return { guid, kind: 'sent', at, service: 'SMS' }
-}
-
-/** A text message fails, and that is all that Messages shows of it for certain. */
+/** The status as far as it is certain: of a text message, Messages shows for certain only that it failed. */
 function certainStatus({ service, status }: Bubble): Bubble['status'] {
   return service === 'iMessage' || status?.kind === 'not_delivered' ? status : null
 }
 
 /**
- * New receipts of the own messages of a chat, oldest first, each step once. Messages shows the status of
- * the newest own bubble only, so an older one that was not seen delivered counts as delivered with it.
+ * New receipts of own messages in a chat, oldest first, each step once. Messages shows only the status of the newest
+ * own bubble, so older iMessages count as delivered with it.
  */
 function receiptsOf(
   rows: readonly ReadRow[],
@@ -274,7 +304,8 @@ function receiptsOf(
     const at = timeOf(status, now, timeZone)
     const isBelow = isLaterDelivered && bubble.service === 'iMessage'
     const steps = newSteps(stage, status, isBelow).map((kind) => ({ guid, kind, at }))
-    found.unshift(...(hasFallenBack(row) ? [fallback(guid, now)] : []), ...steps)
+    found.unshift(...steps)
+    if (hasFallenBack(row)) found.unshift({ guid, kind: 'sent', at: now, service: 'SMS' })
     isLaterDelivered ||= [status?.kind, stage].some((one) => one === 'delivered' || one === 'read')
   }
   return found
@@ -286,7 +317,7 @@ function timeOf(status: Bubble['status'], now: number, timeZone: string): number
   return at
 }
 
-/** The steps of an own message from `stage` to the status below its bubble. */
+/** The steps of an own message from `stage` to the status that is shown. */
 function newSteps(
   stage: OwnStage | null,
   shown: Bubble['status'],
@@ -295,70 +326,13 @@ function newSteps(
   const status = shown?.kind ?? null
   if (stage === null || stage === 'read') return []
   if (status === 'not_delivered') return stage === 'sent' ? ['failed'] : []
-  // A message that failed is delivered only where its own bubble says so.
+  // A failed message counts as delivered only if its own bubble says so.
   if (status === null && !(isLaterDelivered && stage === 'sent')) return []
   const steps: readonly OwnStage[] = stage === 'delivered' ? [] : ['delivered']
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
-/** The part of the last text that the list shows at least. */
-const PREVIEW_LENGTH = 20
-
-/** A chat as it was read. */
-export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
-
-/**
- * Goes back to the list from a chat that was just read, or could not be. Its conversation counts as known only if the
- * list shows what was read: more may have come in between.
- */
-export async function leaveChat(
-  tools: ChatTools,
-  read: ReadChat | null,
-  signal: AbortSignal,
-): Promise<void> {
-  const last = read && (await takeLast(tools, read, signal))
-  const list = await showList(tools, signal)
-  if (read === null || last === null) return
-  const text = comparable(last.bubbles.at(-1)?.text ?? '')
-  const cell = list.cells.find(
-    ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
-  )
-  if (cell === undefined || cell.isUnread) return
-  tools.memory.keepMark(cell.mark, cell.name, read.whose.kind)
-}
-
-const LAST_LOOKS = 3
-
-/**
- * Touches the way back right behind a look that shows nothing new: the same text again, in the same minute, leaves the
- * list as it is. The chat as it was then; it is due again if it never came to rest.
- */
-async function takeLast(
-  tools: ChatTools,
-  { screen, whose }: ReadChat,
-  signal: AbortSignal,
-): Promise<TranscriptScreen> {
-  let [shown, hasNews] = [screen, false]
-  if (whose.kind !== 'person' || screen.back === null) return screen
-  const isAllTaken = async () => {
-    const now = await look(tools, signal)
-    if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
-    shown = now
-    const { rows } = compare(tools, whose.handle, now.bubbles)
-    hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
-    if (hasNews) await takeTranscript(tools, whose.handle, now, { signal, isWhole: false })
-    return !hasNews
-  }
-  for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
-    if (!(await touch(tools, screen.back, signal, isAllTaken))) continue
-    await tools.clock.sleep(LOOK_MS, signal)
-    return shown
-  }
-  if (hasNews) tools.memory.addPending(whose.handle)
-  return shown
-}
-
-/** True if the list shows this text and no longer one, whose beginning may be the same. */
+/** True if the list shows this text, and not a longer one with the same beginning. */
 function isPreview(shown: string, text: string): boolean {
   const preview = markWithoutTime(shown).trim()
   return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))

@@ -1,29 +1,15 @@
 // The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
 
 import type { Handle } from '../../../../domain/handle.ts'
+import { deadline } from '../../../../system/clock.ts'
 import type { AgentElement } from '../agent/wda.ts'
-import {
-  type IdentityTools,
-  isChatWith,
-  isStillThere,
-  provenChat,
-  showChat,
-} from './chat-identity.ts'
-import { type ChatTools, compare, keepSeen, settleService } from './chat-reader.ts'
+import { isStillThere } from './chat-identity.ts'
+import type { ChatReader } from './chat-reader.ts'
 import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
-import {
-  COMPOSER_ID,
-  dismissAlert,
-  elementOfChat,
-  look,
-  readDraft,
-  UiTrouble,
-  waitForChat,
-  type UiTools,
-} from './navigation.ts'
+import { COMPOSER_ID, UiTrouble } from './navigation.ts'
 
-/** A reason for which nothing was sent, before anything could have been. */
+/** The reason why nothing was sent, found before anything could have been. */
 export type Refusal =
   | { readonly reason: 'not_on_imessage'; readonly blame: 'message' }
   | {
@@ -35,187 +21,164 @@ export type Refusal =
 export type Composed = {
   /** The send button of the very chat that was seen with the text. */
   readonly button: AgentElement
+  /** The bubbles that the chat showed: ours is none of them. */
   readonly guids: ReadonlySet<string>
-  /** True where some of them are not stored yet. */
+  /** True if some of them are not stored yet. */
   readonly hasNewGuids: boolean
 }
 
-export type Draft = {
-  readonly handle: Handle
-  readonly text: string
-  /** True once a part of it may be in the composer. */
-  mayBeThere: boolean
-}
-
-/** A chat that is new to the line and shows fewer bubbles is taken for a whole one. */
+/** A chat that is new to the line counts as whole if it shows fewer bubbles. */
 const SHORT_CHAT = 8
 const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
-/** Longer ones come in the link, which spares the typing: 60 characters a second. */
+/** A longer text comes in the link, which saves the typing at 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
+export const CLEAR_MS_MAX = 15_000
 
-/** Null if the chat has to be read first: a bubble of ours would hide the news above it. */
-export async function compose(
-  tools: ChatTools,
-  draft: Draft,
-  signal: AbortSignal,
-): Promise<Composed | Refusal | null> {
-  const { handle } = draft
-  await dismissAlert(tools, signal)
-  const opened = await showChat(tools, handle, signal)
-  if (isUnread(tools, handle, opened)) return null
-  if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
-  const settled = await settle(tools, handle, signal)
-  if (settled === null) return refusal('chat_left')
-  const { proven, composer } = settled
-  const refused = refusalOf(composer)
-  if (refused !== null) return refused
-  const written = await write(tools, draft, { proven, signal })
-  if (written === null) return refusal('compose_mismatch')
-  if (written.composer?.canSend !== true) return refusal('send_button_absent')
-  return await lastCheck(tools, draft, { proven, signal })
-}
+/** The text of a message in the composer of its chat. */
+export class Draft {
+  readonly handle: Handle
+  readonly text: string
+  readonly #reader: ChatReader
+  /** True if a part of the text may be in the composer. */
+  #mayBeThere = false
 
-/** The chat that was proven to be the person's, for the looks that follow. */
-type Look = { readonly proven: TranscriptScreen; readonly signal: AbortSignal }
+  constructor(reader: ChatReader, handle: Handle, text: string) {
+    this.#reader = reader
+    this.handle = handle
+    this.text = text
+  }
 
-/** The chat as it is at last, with its send button; null if it has to be read first. */
-async function lastCheck(
-  tools: ChatTools,
-  draft: Draft,
-  { proven, signal }: Look,
-): Promise<Composed | Refusal | null> {
-  const isReady = async (shown: TranscriptScreen) =>
-    isStillThere(proven, shown) && (await holds(tools, shown, draft, signal))
-  const ready = await elementOfChat(tools, SEND_BUTTON_ID, isReady, signal)
-  if (ready === null || ready.screen.composer === null) return refusal('chat_left')
-  // The service may have changed its mind while the text was typed.
-  const late = refusalOf(ready.screen.composer)
-  if (late !== null) return late
-  if (isUnread(tools, draft.handle, ready.screen)) return null
-  return { ...keepBaseline(tools, draft.handle, ready.screen), button: ready.element }
-}
+  /** Writes the text; returns null if the chat must be read first: a bubble of ours would hide the news above it. */
+  async compose(signal: AbortSignal): Promise<Composed | Refusal | null> {
+    const reader = this.#reader
+    await reader.dismissAlert(signal)
+    const opened = await reader.showChat(this.handle, signal)
+    if (this.#isUnread(opened)) return null
+    if (!(await reader.emptyComposer(opened, signal))) return refusal('composer_dirty')
+    const proven = await this.#settle(signal)
+    if (proven === null || proven.composer === null) return refusal('chat_left')
+    const refused = refusalOf(proven.composer)
+    if (refused !== null) return refused
+    const written = await this.#write(proven, signal)
+    if (written === null) return refusal('compose_mismatch')
+    if (written.composer?.canSend !== true) return refusal('send_button_absent')
+    return await this.#lastCheck(proven, signal)
+  }
 
-/** True if news may lie above what the chat shows: then the next poll reads it. */
-function isUnread(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): boolean {
-  const isShort = tools.memory.chat(handle) === null && bubbles.length < SHORT_CHAT
-  if (isShort || !compare(tools, handle, bubbles).hasMoreAbove) return false
-  tools.memory.addPending(handle)
-  return true
-}
+  /** The chat right before it is touched, with its send button; null if it has to be read first. */
+  async #lastCheck(
+    proven: TranscriptScreen,
+    signal: AbortSignal,
+  ): Promise<Composed | Refusal | null> {
+    const isReady = async (shown: TranscriptScreen) =>
+      isStillThere(proven, shown) && (await this.isIn(shown, signal))
+    const ready = await this.#reader.elementOfChat(SEND_BUTTON_ID, isReady, signal)
+    if (ready === null || ready.screen.composer === null) return refusal('chat_left')
+    // The service may have changed while the text was typed.
+    const late = refusalOf(ready.screen.composer)
+    if (late !== null) return late
+    if (this.#isUnread(ready.screen)) return null
+    return { ...this.#keepBaseline(ready.screen), button: ready.element }
+  }
 
-/** The chat and its composer once its service is certain; null if the chat turns out to be another one. */
-async function settle(
-  tools: ChatTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<{ readonly proven: TranscriptScreen; readonly composer: Composer } | null> {
-  const certainMs = (tools.memory.chat(handle) ?? []).length === 0 ? NEW_ADDRESS_MS : 0
-  const settled = await settleService(tools, handle, { certainMs, signal })
-  // Bubbles may have come since the chat was opened without any.
-  const proven = settled && (await provenChat(tools, settled, { handle, signal }))
-  const composer = proven?.composer ?? null
-  return proven === null || composer === null ? null : { proven, composer }
+  /** True if news may lie above what the chat shows: then the next poll reads it. */
+  #isUnread({ bubbles }: TranscriptScreen): boolean {
+    const { memory } = this.#reader
+    const isShort = memory.chat(this.handle) === null && bubbles.length < SHORT_CHAT
+    if (isShort || !this.#reader.compare(this.handle, bubbles).hasMoreAbove) return false
+    memory.addPending(this.handle)
+    return true
+  }
+
+  /** The chat once its service is certain; null if it turns out to be another one. */
+  async #settle(signal: AbortSignal): Promise<TranscriptScreen | null> {
+    const reader = this.#reader
+    const isKnown = (reader.memory.chat(this.handle) ?? []).length > 0
+    const certainMs = isKnown ? 0 : NEW_ADDRESS_MS
+    const settled = await reader.settleService(this.handle, certainMs, signal)
+    // Bubbles may have come since the chat was opened without any.
+    return settled && (await reader.provenChat(settled, this.handle, signal))
+  }
+
+  /**
+   * Keeps the bubbles that the chat showed last: only a later one can be ours. The next look emits what is new
+   * among them; from now on the chat is pending.
+   */
+  #keepBaseline({ bubbles }: TranscriptScreen): Omit<Composed, 'button'> {
+    const { memory } = this.#reader
+    const guidsOf = () => new Set(memory.chat(this.handle)?.map(({ guid }) => guid))
+    const before = guidsOf()
+    this.#reader.keepSeen(this.handle, this.#reader.compare(this.handle, bubbles), false)
+    memory.addPending(this.handle)
+    const guids = guidsOf()
+    return { guids, hasNewGuids: !guids.isSubsetOf(before) }
+  }
+
+  /**
+   * Puts the text into the composer, by the keyboard or by a link, and the other way if it does not read back as
+   * it was written; null if neither way works.
+   */
+  async #write(proven: TranscriptScreen, signal: AbortSignal): Promise<TranscriptScreen | null> {
+    const reader = this.#reader
+    const { handle, text } = this
+    const isLong = text.length > TYPED_LENGTH_MAX
+    const ways = isLong ? (['link', 'keyboard'] as const) : (['keyboard', 'link'] as const)
+    // If it is typed, the end of a line might send the first line.
+    const isOneLine = !text.includes('\n')
+    for (const way of ways.filter((other) => isOneLine || other === 'link')) {
+      const isOurs = (shown: TranscriptScreen) =>
+        isStillThere(proven, shown) && reader.isChatWith(shown, handle)
+      const field = await reader.elementOfChat(COMPOSER_ID, isOurs, signal)
+      if (field === null) return null
+      if (this.#mayBeThere) await reader.agent.clear(field.element, signal)
+      this.#mayBeThere = true
+      if (way === 'keyboard') await reader.agent.type(field.element, text, signal)
+      else await reader.agent.openChat({ handle, body: text }, signal)
+      const screen = await reader.waitForChat(signal, (shown) => this.isIn(shown, signal))
+      if (screen !== null) return screen
+    }
+    return null
+  }
+
+  /** True if the chat on the screen is the recipient's, and its composer holds the text. */
+  async isIn(screen: TranscriptScreen, signal: AbortSignal): Promise<boolean> {
+    if (!this.#reader.isChatWith(screen, this.handle)) return false
+    const draft = await this.#reader.readDraft(screen, signal)
+    return comparableLines(draft) === comparableLines(this.text)
+  }
+
+  /** Removes what may be in the composer; a chat for which that fails is emptied at the next look. */
+  async discard(): Promise<void> {
+    if (!this.#mayBeThere) return
+    const limit = deadline(this.#reader.clock, CLEAR_MS_MAX)
+    const isClean = await this.#wipe(limit.signal)
+    limit.clear()
+    if (!isClean) this.#reader.own.leaveDraft(this.handle)
+  }
+
+  async #wipe(signal: AbortSignal): Promise<boolean> {
+    const reader = this.#reader
+    try {
+      const screen = await reader.look(signal)
+      const isOpen = screen.screen === 'transcript' && reader.isChatWith(screen, this.handle)
+      const shown = isOpen ? screen : await reader.showChat(this.handle, signal)
+      return await reader.emptyComposer(shown, signal)
+    } catch {
+      // The phone does not answer, or shows something else.
+      return false
+    }
+  }
 }
 
 function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {
   return { reason, blame: 'line' }
 }
 
-/** A text message is never sent in the place of an iMessage. */
+/** A text message is never sent in place of an iMessage. */
 function refusalOf({ service }: Composer): Refusal | null {
   // An unknown placeholder, of another language or a new iOS, shows nothing about the recipient.
   if (service === null) throw new UiTrouble('ui_unknown')
   return service === 'iMessage' ? null : { reason: 'not_on_imessage', blame: 'message' }
-}
-
-/**
- * Keeps the bubbles that the chat showed at last: only a later one can be ours. What is new among them is
- * emitted at the next look, which is pending from now on.
- */
-function keepBaseline(
-  tools: ChatTools,
-  handle: Handle,
-  { bubbles }: TranscriptScreen,
-): Omit<Composed, 'button'> {
-  const guidsOf = () => new Set(tools.memory.chat(handle)?.map(({ guid }) => guid))
-  const before = guidsOf()
-  keepSeen(tools, handle, compare(tools, handle, bubbles), false)
-  tools.memory.addPending(handle)
-  const guids = guidsOf()
-  return { guids, hasNewGuids: !guids.isSubsetOf(before) }
-}
-
-/** Clears the composer of a draft, if its chat is still open; true if the composer is empty now. */
-export async function emptyComposer(
-  tools: UiTools,
-  { composer, title }: TranscriptScreen,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (composer?.draft === '') return true
-  const isSame = (shown: TranscriptScreen) => shown.title === title
-  const field = await elementOfChat(tools, COMPOSER_ID, isSame, signal)
-  if (field === null) return false
-  await tools.agent.clear(field.element, signal)
-  const screen = await look(tools, signal)
-  return screen.screen === 'transcript' && isSame(screen) && screen.composer?.draft === ''
-}
-
-/**
- * Puts the text into the composer, by the keyboard or by a link, and the other way where it does not read
- * back as it was written; null where neither does.
- */
-async function write(
-  tools: ChatTools,
-  draft: Draft,
-  { proven, signal }: Look,
-): Promise<TranscriptScreen | null> {
-  const isLong = draft.text.length > TYPED_LENGTH_MAX
-  const ways: readonly Way[] = isLong ? ['link', 'keyboard'] : ['keyboard', 'link']
-  // Typed, the end of a line might send the first line.
-  const isOneLine = !draft.text.includes('\n')
-  for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    const isOurs = (shown: TranscriptScreen) =>
-      isStillThere(proven, shown) && isChatWith(tools, shown, draft.handle)
-    const field = await elementOfChat(tools, COMPOSER_ID, isOurs, signal)
-    if (field === null) return null
-    if (draft.mayBeThere) await tools.agent.clear(field.element, signal)
-    draft.mayBeThere = true
-    if (way === 'keyboard') await tools.agent.type(field.element, draft.text, signal)
-    else await tools.agent.openChat({ handle: draft.handle, body: draft.text }, signal)
-    const screen = await waitForChat(tools, signal, (shown) => holds(tools, shown, draft, signal))
-    if (screen !== null) return screen
-  }
-  return null
-}
-
-type Way = 'keyboard' | 'link'
-
-/** True where the chat of `draft` is open and its composer holds that text. */
-export async function holds(
-  tools: IdentityTools,
-  screen: TranscriptScreen,
-  { handle, text }: Draft,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (!isChatWith(tools, screen, handle)) return false
-  return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
-}
-
-/** Removes the typed text; true where the composer was then seen empty. */
-export async function wipe(
-  tools: IdentityTools,
-  handle: Handle,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    const screen = await look(tools, signal)
-    const isOpen = screen.screen === 'transcript' && isChatWith(tools, screen, handle)
-    const shown = isOpen ? screen : await showChat(tools, handle, signal)
-    return await emptyComposer(tools, shown, signal)
-  } catch {
-    // The phone does not answer, or shows something else.
-    return false
-  }
 }

@@ -1,31 +1,14 @@
-// The way in of a phone line: the list of conversations shows which chat has changed; that one is opened,
-// read, and left again. Opening it marks it as read, which its other side may see.
+// Reads incoming messages: the list of conversations shows which chat has changed, and that chat is opened, read and
+// left again. Opening it marks it as read, which the other side may see.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { hasOtherSender, identify, isStillThere, showChat } from './chat-identity.ts'
-import {
-  type ChatTools,
-  compare,
-  leaveChat,
-  type ReadChat,
-  storeMemory,
-  takeTranscript,
-} from './chat-reader.ts'
-import { emptyComposer } from './compose.ts'
+import { isStillThere, type ReadChat } from './chat-identity.ts'
+import type { ChatReader } from './chat-reader.ts'
 import { readChatTitle } from './labels.ts'
 import { ListWalk, markOfRead } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'
-import {
-  isPhoneWide,
-  look,
-  LOOK_MS,
-  readDraft,
-  showList,
-  touch,
-  troubleCodeOf,
-  UiTrouble,
-  waitForChat,
-} from './navigation.ts'
+import { isPhoneWide, LOOK_MS, troubleCodeOf, UiTrouble } from './navigation.ts'
+import type { TranscriptMemory } from './transcript-memory.ts'
 import { joinWindows } from './transcript.ts'
 
 export type PollReport = {
@@ -36,7 +19,7 @@ export type PollReport = {
   gaps: number
 }
 
-/** A walk that is longer is taken up again by the next poll, and a finding says so. */
+/** After this many steps the next poll continues the walk, and a finding says so. */
 const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
@@ -51,36 +34,35 @@ export function pollDelayMs(quietMs: number): number {
 }
 
 /**
- * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats. Counts in
- * `report` what is found, though it may reject later.
- * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
+ * Emits everything new, and leaves the list on the screen. A waiting send goes in between two chats. Counts in `report`
+ * what it finds, even if it rejects later. Rejects with `UiTrouble` or `AgentError`, and if something could not be made
+ * durable.
  */
 export async function pollInbound(
-  tools: ChatTools,
+  reader: ChatReader,
   signal: AbortSignal,
-  report: PollReport = { reportedCount: 0, groups: 0, gaps: 0 },
-): Promise<PollReport> {
-  await new Poll({ ...tools, agent: tools.agent.at('poll') }, signal, report).run()
-  return report
+  report: PollReport,
+): Promise<void> {
+  await new Poll(reader.at('poll'), signal, report).run()
 }
 
 class Poll {
-  readonly report: PollReport
-  readonly #tools: ChatTools
+  readonly #report: PollReport
+  readonly #reader: ChatReader
   readonly #signal: AbortSignal
   readonly #walk: ListWalk
 
-  constructor(tools: ChatTools, signal: AbortSignal, report: PollReport) {
-    this.report = report
-    this.#tools = tools
+  constructor(reader: ChatReader, signal: AbortSignal, report: PollReport) {
+    this.#report = report
+    this.#reader = reader
     this.#signal = signal
-    this.#walk = new ListWalk(tools.memory, tools.clock)
+    this.#walk = new ListWalk(reader.memory, reader.clock)
   }
 
   async run(): Promise<void> {
-    const { memory, own, clock } = this.#tools
+    const { memory, own, clock } = this.#reader
     await this.#walkList()
-    // Chats that have to be looked at whatever the list shows.
+    // Chats that must be read, whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
       ...own.drafts,
@@ -91,12 +73,12 @@ class Poll {
   }
 
   #alone<T>(task: () => Promise<T>): Promise<T> {
-    return this.#tools.queue.run('poll', this.#signal, task)
+    return this.#reader.queue.run('poll', this.#signal, task)
   }
 
-  /** Walks over the list, and moves it back to its top. */
+  /** Walks over the list, and moves it back to the top. */
   async #walkList(): Promise<void> {
-    const { agent, memory } = this.#tools
+    const { agent, memory } = this.#reader
     const walk = this.#walk
     let isOver = false
     try {
@@ -111,17 +93,17 @@ class Poll {
     }
   }
 
-  /** Reads and leaves an open chat, or makes one move on the list; true at the end of the walk. */
+  /** Reads and leaves an open chat, or makes one move on the list; returns whether the walk is over. */
   async #step(): Promise<boolean> {
-    const { agent, clock } = this.#tools
-    const screen = await look(this.#tools, this.#signal)
+    const { agent, clock } = this.#reader
+    const screen = await this.#reader.look(this.#signal)
     if (screen.screen === 'transcript') {
       const read = await this.#orNull(() => this.#readChat(screen))
-      await leaveChat(this.#tools, read, this.#signal)
+      await this.#reader.leaveChat(read, this.#signal)
       return false
     }
     const next = this.#walk.next(screen.cells)
-    if (this.#walk.mustStore) await storeMemory(this.#tools)
+    if (this.#walk.mustStore) await this.#reader.storeMemory()
     this.#walk.mustStore = false
     switch (next.move) {
       case 'visit':
@@ -137,30 +119,30 @@ class Poll {
   }
 
   async #visitPending(handle: Handle): Promise<void> {
-    const { memory, own } = this.#tools
+    const { memory, own } = this.#reader
     let read: ReadChat | null = null
     try {
-      read = await this.#readChat(await showChat(this.#tools, handle, this.#signal))
+      read = await this.#readChat(await this.#reader.showChat(handle, this.#signal))
     } catch (error) {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
-      // A chat that cannot be reached any more must not hold up the others.
+      // A chat that can't be opened any more must not hold up the others.
       memory.removePending(handle)
       own.takeDraft(handle)
-      this.report.gaps += 1
+      this.#report.gaps += 1
     }
-    await leaveChat(this.#tools, read, this.#signal)
+    await this.#reader.leaveChat(read, this.#signal)
   }
 
   /** Opens a conversation and reads it; if that fails, the others come first for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
-    const { memory, clock } = this.#tools
+    const { memory, clock } = this.#reader
     if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
-    // Where even that fails it is the phone's trouble.
-    await showList(this.#tools, this.#signal)
+    // If even this fails, the trouble is the phone's.
+    await this.#reader.showList(this.#signal)
   }
 
-  /** Null if it failed by a trouble of one chat, which must not hold up the others. */
+  /** The result of `task`; null if it failed by a trouble of one chat, which must not hold up the others. */
   async #orNull<T>(task: () => Promise<T>): Promise<T | null> {
     try {
       return await task()
@@ -171,53 +153,53 @@ class Poll {
     }
   }
 
-  /** False if the conversation could not be opened: the list has changed, say, and another chat came up. */
+  /** Returns false if the conversation could not be opened, for example because the list has changed. */
   async #openAndRead(cell: ListCell): Promise<boolean> {
-    const { memory } = this.#tools
-    if (!(await touch(this.#tools, cell.place, this.#signal))) return false
-    const screen = await waitForChat(this.#tools, this.#signal, settledTitle())
+    const { memory } = this.#reader
+    if (!(await this.#reader.touch(cell.place, this.#signal))) return false
+    const screen = await this.#reader.waitForChat(this.#signal, settledTitle())
     if (screen === null) return false
     const read = await this.#readChat(screen)
-    if (read === null || !isChatOf(this.#tools, read.screen, cell)) return false
+    if (read === null || !isChatOf(this.#reader.memory, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
     memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
-    await storeMemory(this.#tools)
-    await leaveChat(this.#tools, read, this.#signal)
+    await this.#reader.storeMemory()
+    await this.#reader.leaveChat(read, this.#signal)
     return true
   }
 
-  /** Returns the chat and whose it is, or null if it is another one meanwhile, or has changed: it is for the next poll. */
+  /** Returns the chat and whose it is; null if the chat on the screen has changed: the next poll reads it. */
   async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
-    const { whose, screen } = await identify(this.#tools, begun, this.#signal)
-    if (whose.kind === 'group') this.report.groups += 1
+    const { whose, screen } = await this.#reader.identify(begun, this.#signal)
+    if (whose.kind === 'group') this.#report.groups += 1
     if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
     if (whose.kind !== 'person') return { screen, whose }
     const { handle } = whose
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
     if (shown === null || !isStillThere(screen, shown)) return null
-    if (hasOtherSender(this.#tools, shown)) {
-      this.report.groups += 1
+    if (this.#reader.hasOtherSender(shown)) {
+      this.#report.groups += 1
       return { screen, whose: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
-    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, look)
-    this.report.reportedCount += reportedCount
-    this.report.gaps += hasGap ? 1 : 0
+    const { reportedCount, hasGap } = await this.#reader.takeTranscript(handle, shown, look)
+    this.#report.reportedCount += reportedCount
+    this.#report.gaps += hasGap ? 1 : 0
     return { screen: shown, whose }
   }
 
-  /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
+  /** Removes an unsent text of ours from the composer; if that fails, the next send does it. */
   async #clearDraft(handle: Handle, screen: TranscriptScreen): Promise<void> {
-    const { own } = this.#tools
-    const draft = await readDraft(this.#tools, screen, this.#signal)
+    const { own } = this.#reader
+    const draft = await this.#reader.readDraft(screen, this.#signal)
     const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
-    if (draft !== '' && isOurs) await emptyComposer(this.#tools, screen, this.#signal)
+    if (draft !== '' && isOurs) await this.#reader.emptyComposer(screen, this.#signal)
     own.takeDraft(handle)
   }
 
-  /** The chat once it shows a bubble, if it does so soon: without any nobody can say whose it is. */
+  /** The chat once it shows a bubble, if it does so soon: without bubbles nobody can say whose it is. */
   async #begun(opened: TranscriptScreen): Promise<TranscriptScreen> {
     let shown = opened
     for (let looks = 0; looks < LOADING_LOOKS && shown.bubbles.length === 0; looks += 1) {
@@ -227,26 +209,26 @@ class Poll {
   }
 
   /**
-   * The chat once it has loaded: at once where all the known bubbles are there, else after some looks, and of a
-   * chat that was never looked at after one more.
+   * The chat once it has loaded: at once if all known bubbles are there, else after some looks. A chat that was never
+   * read gets one more look.
    */
   async #loaded(handle: Handle, opened: TranscriptScreen): Promise<TranscriptScreen> {
-    const looks = this.#tools.memory.chat(handle) === null ? 1 : LOADING_LOOKS
+    const looks = this.#reader.memory.chat(handle) === null ? 1 : LOADING_LOOKS
     let shown = opened
     for (let i = 0; i < looks; i += 1) {
-      const isComplete = compare(this.#tools, handle, shown.bubbles).missing.length === 0
+      const isComplete = this.#reader.compare(handle, shown.bubbles).missing.length === 0
       if (isComplete && (looks > 1 || i > 0)) return shown
       shown = (await this.#lookAgain()) ?? shown
     }
     return shown
   }
 
-  /** With the bubbles on the screen those above it, as far as nothing known is in sight; null if they do not fit. */
+  /** Scrolls up until known bubbles are in sight, and returns all bubbles; null if they do not fit together. */
   async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
-      if (!compare(this.#tools, handle, all.bubbles).hasMoreAbove) return all
-      await this.#tools.agent.swipe('down', this.#signal)
+      if (!this.#reader.compare(handle, all.bubbles).hasMoreAbove) return all
+      await this.#reader.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
       const bubbles = joinWindows(screen.bubbles, all.bubbles)
@@ -258,14 +240,18 @@ class Poll {
   }
 
   async #lookAgain(): Promise<TranscriptScreen | null> {
-    await this.#tools.clock.sleep(LOOK_MS, this.#signal)
-    const screen = await look(this.#tools, this.#signal)
+    await this.#reader.clock.sleep(LOOK_MS, this.#signal)
+    const screen = await this.#reader.look(this.#signal)
     return screen.screen === 'transcript' ? screen : null
   }
 }
 
-/** False if a chat is certainly not that of the cell: only numbers and addresses can be compared. */
-function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { name }: ListCell) {
+/** True if a chat may be the cell's: only numbers and addresses can be compared. */
+function isChatOf(
+  memory: TranscriptMemory,
+  { title, chat }: TranscriptScreen,
+  { name }: ListCell,
+): boolean {
   const cell = readChatTitle(name)
   if (title === name || cell.kind !== 'direct' || chat.kind === 'suggested') return true
   return (
@@ -273,12 +259,12 @@ function isChatOf({ memory }: ChatTools, { title, chat }: TranscriptScreen, { na
   )
 }
 
-/** Of what only the owner wrote nothing is lost: it is reported once the other side answers. */
+/** True if the other side wrote. If only the owner did, nothing is lost: it is reported once the other side answers. */
 function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
   return bubbles.some(({ isFromMe }) => !isFromMe)
 }
 
-/** A title counts once it was the same twice. */
+/** True if a title was the same twice in a row. */
 function settledTitle(): (screen: TranscriptScreen) => boolean {
   let before = ''
   return ({ title }) => {

@@ -1,4 +1,4 @@
-// Times as Messages writes them: a bubble has a time of the day, a row above it says of which day.
+// Times as Messages writes them: a bubble has the time of day, a row above it the day.
 
 import { ENGLISH } from './ui-words.ts'
 
@@ -18,19 +18,19 @@ export type DayName =
 /** A row with the time of the bubbles that begin below it. */
 export type DateRow = { readonly name: DayName; readonly minutes: number }
 
-/** iOS puts U+202F between the time and its half of the day, which `\s` takes (seen on macOS 27.2). */
+/** iOS puts U+202F, which `\s` matches, between the time and AM or PM (seen on macOS 27.2). */
 const TIME = String.raw`(\d{1,2})[:.](\d{2})(?:\s*([AaPp])\.?\s?[Mm]\.?)?`
 const TIME_SUFFIX = new RegExp(String.raw`,\s*${TIME}\s*$`)
 const TIME_AT_END = new RegExp(String.raw`${TIME}\s*$`)
 const DATE = /\b([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:, (\d{4}))?\b/
 const DAY_MINUTES = 1_440
 const EPOCH = Temporal.PlainDate.from('1970-01-01')
-/** The largest difference between the clocks of the phone and of this machine. */
+/** Most that the phone's clock may be ahead of this machine's. */
 const AHEAD_MINUTES = 10
-/** Bubbles that come late are sorted in by their date: a step back up to this is no new day. */
+/** Late bubbles are sorted in by their date: a step back up to this is not a new day. */
 const DISORDER_MINUTES = 60
 
-/** The label before its last time, and the time in minutes after midnight; null where none ends it. */
+/** The label before the time that ends it, and the time in minutes after midnight; null if it ends without a time. */
 export function splitTime(
   label: string,
 ): { readonly before: string; readonly minutes: number } | null {
@@ -84,8 +84,8 @@ function minutesOf([, hours = '', minutes = '', half]: readonly (string | undefi
 type TimedBubble = { readonly minutes: number; readonly under: DateRow | null }
 
 /**
- * The time of each bubble, in milliseconds since 1970 and to the minute. Bubbles are in order, the row above
- * them names their first day; where there is none, they end no later than now.
+ * The time of each bubble, in milliseconds since 1970, to the minute. Bubbles are in order, and the row above them
+ * names their first day; without a row they end no later than now.
  */
 export function placeTimes(
   bubbles: readonly TimedBubble[],
@@ -102,7 +102,7 @@ export function placeTimes(
       day = dayNumber(dateOf(bubble.under.name, today))
       last = bubble.under.minutes
     }
-    // Past midnight: no row says so while the conversation goes on.
+    // Past midnight: while a conversation goes on, no row says so.
     if (day !== null && bubble.minutes < last - DISORDER_MINUTES) day += 1
     last = bubble.minutes
     return day === null ? null : day * DAY_MINUTES + bubble.minutes
@@ -110,7 +110,7 @@ export function placeTimes(
   return backwards(bubbles, placed, nowLocal).map((local) => instantOf(local, zone))
 }
 
-/** Fills in the days that no row names, from the last bubble to the first; none is in the future. */
+/** Fills in the days that no row names, from the last bubble to the first, none in the future. */
 function backwards(
   bubbles: readonly TimedBubble[],
   placed: readonly (number | null)[],
@@ -130,7 +130,7 @@ function backwards(
     .toReversed()
 }
 
-/** The date that a row names; a date without its year is this year's or the last's. */
+/** The date that a row names; without a year it is in this year or the last. */
 function dateOf(name: DayName, today: Temporal.PlainDate): Temporal.PlainDate {
   if (name.day === 'ago') return today.subtract({ days: name.days })
   if (name.day === 'weekday') {
@@ -140,7 +140,7 @@ function dateOf(name: DayName, today: Temporal.PlainDate): Temporal.PlainDate {
   const inYear = Temporal.PlainDate.from({
     year: year ?? today.year,
     month,
-    // A text of a stranger may look like a row with any date.
+    // A stranger's text may look like a row with any date.
     day: Math.max(1, name.date),
   })
   const isLastYears = year === null && Temporal.PlainDate.compare(inYear, today) > 0
@@ -167,7 +167,7 @@ function localTime(
   }
 }
 
-/** The instant of a wall clock's reading; of two where a clock was put back, the first. */
+/** The instant of a wall clock's reading; the first of two if the clock was put back. */
 function instantOf(local: number, timeZone: string): number {
   const minutes = local % DAY_MINUTES
   return EPOCH.add({ days: Math.floor(local / DAY_MINUTES) }).toZonedDateTime({

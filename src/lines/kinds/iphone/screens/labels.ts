@@ -1,26 +1,26 @@
-// The label of a bubble: `<sender>, <text>[, <tapback>], <time>`, joined by commas (ChatKit's accessibility
-// bundle, CKTextBalloonViewAccessibility). The text is a stranger's and may look like anything: it is
-// never split, and what it says does not decide who wrote it.
+// Reads labels. A bubble's is `<sender>, <text>[, <tapback>], <time>`, joined by commas (ChatKit's accessibility bundle,
+// CKTextBalloonViewAccessibility). The text is a stranger's and may look like anything: it is never split, and it does
+// not decide who wrote it.
 
 import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import type { Rect, UiNode } from '../agent/ui-tree.ts'
 import { splitTime } from './label-time.ts'
 import { ENGLISH, type UiService } from './ui-words.ts'
 
-/** Side of a bubble: own ones are near the right edge of the chat, others near the left. */
+/** Own bubbles are near the right edge of the chat, others near the left. */
 export type Side = 'left' | 'right' | 'unclear'
 
 export type ReadLabel = {
   readonly isFromMe: boolean
-  /** The writer, as the label of a bubble of the other side begins; null if it names nobody. */
+  /** The writer that the label of the other side's bubble begins with; null if it names nobody. */
   readonly sender: string | null
-  /** Null for a bubble of the other side: its label does not say. */
+  /** The service of an own bubble; labels of the other side do not say it. */
   readonly service: UiService | null
   readonly text: string
   readonly minutes: number
 }
 
-/** Own and other bubbles keep about 20 points from their edge (seen on macOS 27.2). */
+/** Bubbles keep about 20 points from their edge (seen on macOS 27.2). */
 const EDGES_DIFFER_BY = 8
 
 export function sideOf(bubble: Rect, pane: Rect): Side {
@@ -32,8 +32,8 @@ export function sideOf(bubble: Rect, pane: Rect): Side {
 }
 
 /**
- * The content of a label; null for one without a time, which no bubble lacks: a typing indicator, or an
- * unsent message. `title` is the name of the chat, as the label of its other side begins.
+ * The content of a bubble's label; null if it has no time, as a typing indicator or an unsent message. `title` is the
+ * name of the chat, with which labels of the other side begin.
  */
 export function readLabel(label: string, side: Side, title: string): ReadLabel | null {
   const split = splitTime(label)
@@ -47,7 +47,7 @@ export function readLabel(label: string, side: Side, title: string): ReadLabel |
   return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
 }
 
-/** Splits off the sender, once: the chat's title, else the part before the first comma. */
+/** Splits off the sender once: the chat's title, else the part before the first comma. */
 function withoutSender(label: string, title: string): Pick<ReadLabel, 'sender' | 'text'> {
   if (title !== '' && endOf(label, title) !== -1) return { sender: title, text: rest(label, title) }
   const { anonymous } = ENGLISH
@@ -57,12 +57,12 @@ function withoutSender(label: string, title: string): Pick<ReadLabel, 'sender' |
   return { sender: comparable(label.slice(0, comma)), text: label.slice(comma + 2) }
 }
 
-/** The text behind a sender and its comma; empty for a label without a text. */
+/** The text after a sender and its comma; empty for a label without a text. */
 function rest(label: string, sender: string): string {
   return label.slice(endOf(label, sender)).replace(/^\s/, '')
 }
 
-/** Index behind the sender and its comma, which a label without a text may lack; -1 for another sender. */
+/** Index after the sender and its comma, which a label without a text may lack; -1 for another sender. */
 function endOf(label: string, sender: string): number {
   return endOfPrefix(`${label},`, `${sender},`)
 }
@@ -71,12 +71,12 @@ export type ChatCell = {
   /** The part before the first comma: on a phone without contacts a number or an address. */
   readonly name: string
   /**
-   * The label, with the time of day behind a tab if it has one, and without a date, which changes by itself as days
-   * go by.
+   * The label, with the time of day after a tab if it has one, and without its date, which changes as days go by. A
+   * newline ends the mark of an unread conversation.
    */
   readonly mark: string
   readonly isUnread: boolean
-  /** False for a cell that may be no conversation, such as one that leads to filters. */
+  /** A cell without a date may not be a conversation: it may lead to filters. */
   readonly hasDate: boolean
 }
 
@@ -86,7 +86,7 @@ const DATE = /^\d{1,2}\/\d{1,2}\/\d{2,4}$/
 
 export function conversationCell(cell: UiNode): ChatCell {
   const parts = comparable(cell.label ?? '').split(', ')
-  // Behind the date only: before it these may be words of the last message.
+  // Only after the date: before it these words may belong to the last message.
   const end = parts.findLastIndex((part) => !ADDED_WORDS.includes(part)) + 1
   const isUnread = parts.splice(end).some((word) => ENGLISH.unread.includes(word))
   const last = parts.slice(1).at(-1) ?? ''
@@ -101,7 +101,7 @@ export function conversationCell(cell: UiNode): ChatCell {
   }
 }
 
-/** The mark of a conversation on a day after that of its time. */
+/** The mark of a conversation on a later day, without the time. */
 export function markWithoutTime(mark: string): string {
   return mark.replace(/\t[^\n]*/, '')
 }
@@ -122,11 +122,11 @@ export type ChatTitle =
 const PHONE = /^\+?[\d\s().\-\u2010-\u2015]{3,32}$/
 const EMAIL = /^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/
 const DIGITS_MIN = 3
-/** A number without its country has so many digits, and the country at most three more. */
+/** Minimum digits without a country code, which adds up to 3. */
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
-/** The look of a title; a group may be named after anything, so a title alone is no person. */
+/** The look of a title; a group may be named after anything, so a title alone proves no person. */
 export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)
@@ -146,7 +146,7 @@ export function endsAlike(shown: string, handle: string): boolean {
   return isNational && missing >= 0 && digitsOf(handle).endsWith(digits)
 }
 
-/** The number or address that is the whole text; null for any other text. */
+/** The number or address that the whole text is. */
 export function handleIn(text: string): Handle | null {
   if (EMAIL.test(text)) return deviceHandle(text)
   const digits = digitsOf(text)
@@ -158,38 +158,38 @@ function digitsOf(text: string): string {
   return text.replaceAll(/\D/g, '')
 }
 
-// Texts as they are compared: Messages writes numbers with marks of direction and no-break spaces, and a
-// label has passed through the accessibility of iOS.
+// Texts in the form in which they are compared: Messages writes numbers with direction marks and no-break spaces, and
+// labels come through the accessibility of iOS.
 
-/** Marks of direction, which iOS puts around numbers. */
+/** Direction marks, which iOS puts around numbers. */
 const MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/
 const ALL_MARKS = new RegExp(MARKS, 'g')
 const CONTROLS = /(?!\n)\p{Cc}/u
 
-/** A text for comparing: composed, white space as single spaces, without marks of direction. */
+/** A text for comparing: NFC, white space as single spaces, without direction marks. */
 export function comparable(text: string): string {
   return text.normalize('NFC').replaceAll(ALL_MARKS, '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** The same with its lines kept: what a composer must hold before it is sent. */
+/** The same with its lines kept, which the composer must hold before it is sent. */
 export function comparableLines(text: string): string {
   const lines = withPlainLines(text.normalize('NFC').replaceAll(ALL_MARKS, '')).split('\n')
   return lines.map(comparable).join('\n').trim()
 }
 
-/** A text with its lines ended by LF, as it is typed. */
+/** A text with LF as line end, as it is typed. */
 export function withPlainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }
 
-/** True for control characters other than line ends, which a keyboard cannot type. */
+/** True if a text has control characters other than LF, which a keyboard cannot type. */
 export function hasControls(text: string): boolean {
   return CONTROLS.test(text)
 }
 
 /**
- * Offset in `text` after `prefix`, or -1 where it does not begin so. Marks of direction do not count,
- * and every white space is the same.
+ * Offset in `text` after `prefix`, or -1 if it does not begin with it. Direction marks do not count, and all white
+ * space is equal.
  */
 function endOfPrefix(text: string, prefix: string): number {
   const wanted = comparable(prefix)

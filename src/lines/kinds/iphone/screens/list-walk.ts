@@ -1,6 +1,6 @@
-// One walk over the list of conversations, page by page, and how it ends. Newer conversations stand above
-// older ones, so it may end at what the last finished walk has left as it is. But what was touched since then
-// stands high without being old, and pinned conversations stand above all others.
+// One walk over the list of conversations, page by page. Newer conversations are above older ones, so the walk may end
+// at conversations that are unchanged since the last finished walk. But conversations touched since then are near the
+// top too, and pinned ones are above all others.
 
 import type { Clock } from '../../../../system/clock.ts'
 import type { ListCell } from './messages-screen.ts'
@@ -13,32 +13,31 @@ export type WalkMove =
 
 /** Messages pins nine conversations at most (macrumors.com, "pin-unpin-conversations-ios-messages-app"). */
 const PINS_MAX = 9
-/** The list has ended if so many swipes in a row have not moved it: a single one may not have registered. */
+/** Swipes in a row without movement that prove the end of the list: a single one may not have registered. */
 const STILL_SWIPES = 2
-/** While messages under a name are not reported, all conversations are looked at so often: the name may be gone. */
+/** Interval of looks at the whole list while messages under a name are not reported: the name may be gone. */
 const WHOLE_LIST_EVERY_MS = 3_600_000
-/** So many pages are remembered as they are when a line begins. */
+/** Pages that are remembered as they are when a line begins. */
 const FIRST_SWIPES = 8
 
 export class ListWalk {
-  /** True once all that had changed was visited, as far as anything can have changed. */
+  /** True if everything that can have changed was visited. */
   isFinished = false
-  /** True if the memory has to be stored before anything else is done. */
+  /** True if the memory must be stored before anything else. */
   mustStore: boolean
-  /** True once an unread conversation was seen, whether it was visited or not. */
+  /** True if a changed conversation was seen, visited or not. */
   hasSeenNews = false
-  /** Swipes by which the list has been moved up. */
+  /** Swipes that have moved the list up. */
   swipes = 0
-  /** Every visit may leave the list at its top. */
+  /** Counted from zero after each visit, which may leave the list at its top. */
   #swipesSinceVisit = 0
   readonly #memory: TranscriptMemory
   readonly #clock: Clock
   readonly #isFirst: boolean
-  /** Conversations that were visited, as the list shows them once they are read. */
+  /** Marks of visited conversations, as the list shows them once they are read. */
   readonly #visited = new Set<string>()
-  /** Conversations in a row that are as the last finished walk left them. */
+  /** Conversations in a row that are unchanged since the last finished walk. */
   readonly #unchanged = new Set<string>()
-  /** Conversations that this walk has seen. */
   readonly #seen = new Set<string>()
   #hasSkipped = false
   /** The first page; null until the list has been moved down as far as it goes. */
@@ -50,7 +49,7 @@ export class ListWalk {
   constructor(memory: TranscriptMemory, clock: Clock) {
     this.#memory = memory
     this.#clock = clock
-    // The beginning of the line is stored before anything is emitted.
+    // The line's beginning is stored before anything is emitted.
     this.mustStore = this.#isFirst = !memory.hasSeenList
   }
 
@@ -59,7 +58,6 @@ export class ListWalk {
     this.#memory.walks.noteVisit(mark)
   }
 
-  /** The next move on a list that shows these conversations. */
   next(cells: readonly ListCell[]): WalkMove {
     const { walks } = this.#memory
     const page = JSON.stringify(cells.map(({ mark }) => mark))
@@ -120,7 +118,7 @@ export class ListWalk {
     return isDue && this.#memory.hasHidden('named', 'unproven')
   }
 
-  /** The first conversation that has changed and can be opened. */
+  /** The first changed conversation that can be opened. */
   #dueOf(cells: readonly ListCell[]): ListCell | null {
     const { walks } = this.#memory
     const due = cells.filter(
@@ -134,25 +132,25 @@ export class ListWalk {
   }
 
   /**
-   * Keeps conversations from before the line, which are not opened. A memory of an earlier version knows the
-   * first page only: what is read below that page counts as kept, too.
+   * Remembers conversations from before the line, which are not opened. A memory of an earlier version knows only the
+   * first page: then read conversations below that page are remembered too.
    */
   #keepHistory(cells: readonly ListCell[]): void {
     const { hasWalked } = this.#memory
-    // News rise: what stands above a conversation of the first page has come since that page was read.
+    // News rise: conversations above one of the first page have changed since that page was read.
     const end = cells.findLastIndex(({ name }) => this.#topNames.has(name))
     for (const [index, { mark, name, isUnread }] of cells.entries()) {
       const isBelow = index > end && this.swipes > 0
       const isLeftOver = isBelow && !hasWalked && !isUnread && !this.#memory.knowsMark(mark)
       const isHistory = this.#isFirst ? isBelow || this.#top === null : isLeftOver
-      // A group may have the name of a person whose own conversation is in the list as well.
+      // Without a kind, because a group may have the name of a person whose own conversation is in the list as well.
       if (isHistory) this.#memory.keepMark(mark, name, null)
     }
-    this.#memory.keepList()
+    this.#memory.hasSeenList = true
   }
 }
 
-/** The mark of a conversation once it has been read. */
+/** The mark of a conversation after it was read. */
 export function markOfRead(mark: string): string {
   return mark.replace('\n', '')
 }

@@ -1,5 +1,5 @@
-// The screens of Messages, read from the tree. Identifiers are ChatKit's, as UI tests of others name them (photostickers
-// and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
+// Reads the screens of Messages from the tree. Identifiers are ChatKit's, known from UI tests of other projects
+// (photostickers and kebbie on iOS) and a probe of macOS 27.2; element types that may differ are not used.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import {
@@ -27,22 +27,22 @@ import { ENGLISH, type UiService } from './ui-words.ts'
 
 export type BubbleStatus =
   | { readonly kind: 'delivered' }
-  /** `minutes` after midnight, or null where it does not say when. */
+  /** `minutes` after midnight; null if it does not say when. */
   | { readonly kind: 'read'; readonly minutes: number | null }
   | { readonly kind: 'not_delivered' }
 
 export type Bubble = ReadLabel & {
-  /** The text of an attachment is only the phone's word for it. */
+  /** True if the text is only the phone's word for an attachment. */
   readonly isAttachment: boolean
   readonly status: BubbleStatus | null
-  /** The row that says of which day the bubble is. */
+  /** The row above with the day of the bubble. */
   readonly under: DateRow | null
 }
 
 export type Composer = {
-  /** The unsent text, of a long one the beginning (`readDraft`); empty while the placeholder shows. */
+  /** The unsent text, or the beginning of a long one (see `readDraft`); empty if the placeholder shows. */
   readonly draft: string
-  /** By the placeholder; null where its words are not known. */
+  /** Read from the placeholder; null if its words are unknown. */
   readonly service: UiService | null
   readonly canSend: boolean
 }
@@ -66,7 +66,7 @@ export type Screen =
   | TranscriptScreen
   | { readonly screen: 'alert' }
   | { readonly screen: 'locked' }
-  /** The details of a chat, which its title leads to. */
+  /** The details of a chat, opened by its title. */
   | { readonly screen: 'details'; readonly back: NodePlace | null }
   | { readonly screen: 'unknown' }
 
@@ -100,13 +100,13 @@ export function readScreen(root: UiNode): Screen {
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
 
-/** True for the details of a chat, which may still be in the tree below them. */
+/** True if the details of a chat are open; the chat may still be in the tree below them. */
 function isDetails(root: UiNode): boolean {
   const rows = ownNodes(root).filter(({ type }) => ['Button', 'Cell', 'Switch'].includes(type))
   return rows.some(({ label }) => isOneOf(ENGLISH.details, label))
 }
 
-/** All that the page names, whatever the shape of its rows; a label may have more in it than a number. */
+/** Everything that the page names, whatever the shape of its rows; a label may contain more than a number. */
 export function readDetails(root: UiNode): ChatDetails {
   const texts = ownNodes(root).flatMap(({ label, value }) => [label ?? '', value ?? ''])
   const parts = texts.map(comparable).flatMap((text) => [text, ...text.split(', ')])
@@ -122,13 +122,13 @@ function isOneOf(words: readonly string[], text: string | null): boolean {
 
 const OF_OTHERS = ['TranscriptCollectionView', 'ConversationList', 'messageBodyField']
 
-/** The nodes beside those with the words of other people. */
+/** The nodes without those that hold the words of other people. */
 function ownNodes(node: UiNode): readonly UiNode[] {
   if (node.id !== null && OF_OTHERS.includes(node.id)) return []
   return [node, ...node.children.flatMap((child) => ownNodes(child))]
 }
 
-/** The conversations. If cells have dates as this phone writes them, one without a date is something else. */
+/** The conversations. If any cell has a date in a known form, cells without one are something else. */
 function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
   const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
   const cells = nodes
@@ -143,8 +143,8 @@ function readComposer(root: UiNode): Composer | null {
   const canSend = findNode(root, ({ id, isEnabled }) => id === 'sendButton' && isEnabled) !== null
   const placeholder = field.placeholder ?? ''
   const value = field.value ?? ''
-  // The value of an empty field is its placeholder (XCUIElement+FBWebDriverAttributes.m); of a field in
-  // which those very words were typed it is the same, but then there is something to send.
+  // An empty field has its placeholder as value (XCUIElement+FBWebDriverAttributes.m). So has a field in which those
+  // words were typed, but then there is something to send.
   const isEmpty = value === placeholder && !canSend
   const begins = (known: readonly string[]) => known.some((word) => placeholder.startsWith(word))
   const byText = begins(ENGLISH.textField) ? 'SMS' : null
@@ -155,14 +155,14 @@ function readComposer(root: UiNode): Composer | null {
   }
 }
 
-/** The name in the bar, or on the sheet for a new message its recipient. */
+/** The name in the bar, or the recipient on the sheet for a new message. */
 function titleOf(root: UiNode): string {
   const named = findById(root, 'ConversationTitle')?.label ?? recipientOf(root)
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   return comparable(named ?? bar?.id ?? bar?.label ?? '')
 }
 
-/** The number or address behind the word `To:`, in its own node or in the one that follows. */
+/** The number or address after the word `To:`, in the same node or the next. */
 function recipientOf(root: UiNode): string | null {
   const nodes = ownNodes(root)
   const at = nodes.findIndex(({ label }) => label?.startsWith(ENGLISH.recipient) === true)
@@ -199,7 +199,7 @@ function readBubbles(transcript: UiNode, screen: Rect, title: string): readonly 
   return bubbles.slice(-BUBBLES_MAX)
 }
 
-/** The rows of a transcript: its cells, or where it has none what lies directly in it. */
+/** The rows of a transcript: its cells, or its direct children if it has none. */
 function rowsOf(transcript: UiNode): readonly UiNode[] {
   const cells = cellsOf(transcript)
   return cells.length > 0 ? cells : transcript.children
@@ -212,35 +212,31 @@ function cellsOf(node: UiNode): readonly UiNode[] {
 function dateOf(row: UiNode): DateRow | null {
   const days = [ENGLISH.today, ENGLISH.yesterday, ...ENGLISH.weekdays.map((day) => `${day}[a-z]*`)]
   const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
-  // What is below the first label may be the words of a bubble.
+  // Only the first label: below it may be the words of a bubble.
   const label = findNode(row, (node) => node.label !== null)?.label ?? ''
   return begin.test(label) ? readDateRow(label) : null
 }
 
 function bubbleOf(row: UiNode, pane: Rect, title: string): Omit<Bubble, 'under'> | null {
   const nodes = [...nodesOf(row)]
-  const named = nodes.find(({ label, type }) => type !== 'StaticText' && isTimed(label))
+  const named = nodes.find(
+    ({ label, type }) => type !== 'StaticText' && label !== null && timeAtEnd(label) !== null,
+  )
   if (named === undefined || named.label === null) return null
-  // The row is as wide as the chat; the bubble in it says the same, or is called so on macOS 27.2.
+  // The row is as wide as the chat; the bubble in it has the same label, or the id `Sticker` on macOS 27.2.
   const shapes = nodes.filter(({ id, label }) => id === 'Sticker' || label === named.label)
   const [bubble] = shapes.toSorted((a, b) => a.rect.width - b.rect.width)
   const side = sideOf(bubble?.rect ?? named.rect, pane)
   const read = readLabel(named.label, side, title)
   if (read === null) return null
-  const isFailed = read.isFromMe && nodes.some((node) => isFailureMark(node))
+  const isFailed =
+    read.isFromMe &&
+    nodes.some(({ type, label }) => type === 'Button' && ENGLISH.failureMark.includes(label ?? ''))
   return {
     ...read,
     isAttachment: ENGLISH.attachment.test(comparable(read.text)),
     status: isFailed ? { kind: 'not_delivered' } : null,
   }
-}
-
-function isTimed(label: string | null): boolean {
-  return label !== null && timeAtEnd(label) !== null
-}
-
-function isFailureMark({ type, label }: UiNode): boolean {
-  return type === 'Button' && label !== null && ENGLISH.failureMark.includes(label)
 }
 
 function statusOf(row: UiNode): BubbleStatus | null {
@@ -254,7 +250,7 @@ function statusOf(row: UiNode): BubbleStatus | null {
   return null
 }
 
-/** A status stands below the bubble that it speaks of, which is ours. */
+/** A status belongs to the own bubble above it. */
 function markLast(bubbles: Bubble[], status: BubbleStatus): void {
   const index = bubbles.findLastIndex(({ isFromMe }) => isFromMe)
   const bubble = bubbles[index]

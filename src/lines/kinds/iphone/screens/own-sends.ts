@@ -1,4 +1,4 @@
-// Messages that were handed to the phone, and whose bubbles are not known yet.
+// Messages that were handed to the phone and whose bubbles are not known yet.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
@@ -12,26 +12,25 @@ export type ExpectedBubble = {
   readonly messageId: MessageId
   readonly handle: Handle
   readonly text: string
-  /** The point of no return, in milliseconds since 1970: its bubble is no older. */
+  /** Time of the point of no return, in milliseconds since 1970: its bubble is not older. */
   readonly at: number
-  /** False for a message without a note, from a backup: it is never given up. */
+  /** A message without a note, from a backup, cannot fail: it is never given up. */
   readonly canFail: boolean
 }
 
-type LinkBubble = { readonly bubbleText: string; readonly at: number }
 type Expected = ExpectedBubble & { looks: number; lookedAt: number }
 
 /** The core hands over 1,000 unsettled messages at most. */
 const WAITING_MAX = 1_000
 const LOOKS = 2
-/** Two looks at one moment are one. */
+/** Looks closer together than this count as one. */
 const LOOKS_APART_MS = 10_000
-/** Labels have the minute only, by the phone's clock. */
+/** Labels have only the minute, by the phone's clock. */
 const SKEW_MS = 600_000
 const HAS_URL = /https?:\/\/|www\./i
-/** A link, and its site as a preview names it. */
+/** A link, and its site as previews name it. */
 const LINK = /((?:https?:\/\/(?:www\.)?|www\.)([^\s/?#:]+)\S*)/i
-/** A preview stands right behind its message; labels have the minute only. */
+/** A preview follows its message at once, but labels have only the minute. */
 const PREVIEW_MS = 120_000
 const LINKS_MAX = 100
 
@@ -52,7 +51,7 @@ export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   }
 }
 
-/** True where a bubble says `text`: a link may come in a bubble of its own, with a preview behind it. */
+/** True if a bubble says `text`: a link may come in a separate bubble, with a preview after it. */
 export function saysText(bubbleText: string, text: string): boolean {
   const [seen, wanted] = [comparable(bubbleText), comparable(text)]
   if (seen === wanted || withoutMarks(seen) === wanted) return true
@@ -66,7 +65,7 @@ export class OwnSends {
   /** The last message with a link in each chat whose preview may follow. */
   readonly #links = new Map<Handle, { readonly says: ReadonlySet<string>; readonly at: number }>()
 
-  /** `drafts` are those that an earlier run of the line has left; those of this one are added. */
+  /** `drafts` has what an earlier run of the line left behind; this run adds to it. */
   constructor(drafts = new Set<Handle>()) {
     this.#drafts = drafts
   }
@@ -76,8 +75,8 @@ export class OwnSends {
     this.#waiting.set(expected.messageId, { ...expected, looks: 0, lookedAt: -Infinity })
   }
 
-  /** A message of ours is in its chat; the phone may draw its link in a second bubble. */
-  noteLink(handle: Handle, text: string, { bubbleText, at }: LinkBubble): void {
+  /** Notes the link of a message that is in its chat: the phone may draw it in a second bubble. */
+  noteLink(handle: Handle, text: string, bubbleText: string, at: number): void {
     const wanted = comparable(text)
     const [, url = '', site = ''] = LINK.exec(wanted) ?? []
     this.#links.delete(handle)
@@ -87,7 +86,7 @@ export class OwnSends {
     dropOldest(this.#links, LINKS_MAX)
   }
 
-  /** True, once, for the bubble right behind a link of ours that says the rest of the text, the link, or its site. */
+  /** True if the bubble right after a link of ours says the rest of the text, the link, or its site; true once. */
   takePreview(handle: Handle, bubbleText: string, at: number): boolean {
     const link = this.#links.get(handle)
     this.#links.delete(handle)
@@ -97,26 +96,26 @@ export class OwnSends {
     return seen !== '' && (link.says.has(seen) || link.says.has(site))
   }
 
-  /** Removes the oldest message whose bubble this is. */
+  /** Removes and returns the oldest message whose bubble this is. */
   takeMatch(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
     for (const waiting of this.#waiting.values()) {
       const isTimely = isTimeOf(waiting.at, at)
       if (waiting.handle !== handle || !isTimely || !saysText(bubbleText, waiting.text)) continue
       this.#waiting.delete(waiting.messageId)
-      this.noteLink(handle, waiting.text, { bubbleText, at })
+      this.noteLink(handle, waiting.text, bubbleText, at)
       return waiting
     }
     return null
   }
 
-  /** Removes a message whose bubble was kept already, by a run of the line that did not settle it. */
+  /** Removes and returns a message whose bubble an earlier run of the line kept without settling the message. */
   takeKeptMatch(
     handle: Handle,
     known: readonly Descriptor[],
   ): { readonly messageId: MessageId; readonly bubble: Descriptor } | null {
     for (const { messageId, handle: to, text, at } of this.#waiting.values()) {
       if (to !== handle) continue
-      // Seen after the point of no return: an equal text from before is another message.
+      // First seen after the point of no return: an equal text from before is another message.
       const isLater = (bubble: Descriptor) => bubble.seenAt > at && isTimeOf(at, bubble.at)
       const found = known.find(
         (bubble) => bubble.isFromMe && isLater(bubble) && isSameText(bubble, comparable(text)),
@@ -128,7 +127,7 @@ export class OwnSends {
     return null
   }
 
-  /** Chats in which a message is to be looked for now. */
+  /** Chats in which a message must be looked for now. */
   dueLooks(now: number): readonly Handle[] {
     const due = [...this.#waiting.values()].filter(
       ({ looks, lookedAt, canFail }) =>
@@ -137,9 +136,9 @@ export class OwnSends {
     return due.map(({ handle }) => handle)
   }
 
-  /** Counts a look at the chat; removes the messages that are not in it for the second time. */
+  /** Counts a look at the chat; removes and returns the messages that two looks have not found. */
   takeMissing(handle: Handle, now: number): readonly ExpectedBubble[] {
-    const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
+    const here = this.#waitingIn(handle)
     for (const waiting of here) {
       if (now - waiting.lookedAt < LOOKS_APART_MS) continue
       waiting.looks += 1
@@ -150,10 +149,14 @@ export class OwnSends {
     return lost
   }
 
-  /** True where a message that is looked for in this chat has this text. */
+  /** True if a message that is looked for in this chat has this text. */
   isWaitingFor(handle: Handle, text: string): boolean {
-    const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
-    return here.some((waiting) => comparable(waiting.text) === comparable(text))
+    const wanted = comparable(text)
+    return this.#waitingIn(handle).some((waiting) => comparable(waiting.text) === wanted)
+  }
+
+  #waitingIn(handle: Handle): readonly Expected[] {
+    return [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
   }
 
   /** Chats whose composer may hold a text of ours that was not sent. */
@@ -170,7 +173,7 @@ export class OwnSends {
   }
 }
 
-/** True where a label's time may be that of a message that was sent at `sentAt`. */
+/** True if a label's time fits a message that was sent at `sentAt`. */
 export function isTimeOf(sentAt: number, labelAt: number): boolean {
   return labelAt >= sentAt - SKEW_MS
 }

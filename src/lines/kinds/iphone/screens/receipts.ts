@@ -1,32 +1,33 @@
-// Receipts of own messages. Messages shows them in the chat only, so the chat of a send is watched for some
-// seconds, and then opened now and then, ever more seldom.
+// Receipts of own messages. Messages shows them in the chat only, so the chat of a send is watched for some seconds,
+// and then opened again at growing intervals.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { Log } from '../../../../system/log.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
-import { isChatWith, showChat } from './chat-identity.ts'
-import { leaveChat, takeTranscript, type ChatTools } from './chat-reader.ts'
-import { isPhoneWide, look, troubleCodeOf } from './navigation.ts'
+import type { ChatReader } from './chat-reader.ts'
+import { isPhoneWide, troubleCodeOf } from './navigation.ts'
 import type { Descriptor, TranscriptMemory } from './transcript-memory.ts'
 
 /** While the chat is still open after a send: 1, 3 and 8 s after it. */
 const LINGER_MS = [1_000, 2_000, 5_000]
 const LOOKS_AFTER_MS = [30_000, 120_000, 600_000, 3_600_000, 21_600_000, 86_400_000]
 const WATCHED_MAX = 20
-/** After so long other chats may be opened although the chat of a send still is. */
+/** After this, other chats may be opened although the chat of a send still is. */
 const OPEN_MS_MAX = 15_000
 const OPEN_EVERY_MS = 1_000
 
-/** Looks for receipts: right after a send, and then by the plan of the watch. */
+/** Looks for receipts right after a send, and then when the watch says so. */
 export class ReceiptRounds {
-  readonly #tools: ChatTools & { readonly log: Log }
+  readonly #reader: ChatReader
+  readonly #log: Log
   readonly #watch: ReceiptWatch
   readonly #lingering = new Set<Promise<void>>()
   #sends = 0
 
-  constructor(tools: ChatTools & { readonly log: Log }) {
-    this.#tools = tools
-    this.#watch = ReceiptWatch.of(tools.memory, tools.clock.now())
+  constructor(reader: ChatReader, log: Log) {
+    this.#reader = reader
+    this.#log = log
+    this.#watch = ReceiptWatch.of(reader.memory, reader.clock.now())
   }
 
   /** Runs a send, which leaves its chat open. */
@@ -39,7 +40,7 @@ export class ReceiptRounds {
 
   /** Waits while a chat is open for a send: most messages are delivered within the next seconds. */
   async afterSends(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#tools
+    const { clock } = this.#reader
     const until = clock.monotonic() + OPEN_MS_MAX
     const isOpen = () => this.#sends > 0 || this.#lingering.size > 0
     while (isOpen() && !signal.aborted && clock.monotonic() < until) {
@@ -47,28 +48,28 @@ export class ReceiptRounds {
     }
   }
 
-  /** A message has gone out in this chat, which is still open: it is watched until `signal` aborts. */
+  /** Watches this chat, which a send has left open, until `signal` aborts. */
   begin(handle: Handle, signal: AbortSignal): void {
-    this.#watch.add(handle, this.#tools.clock.now())
+    this.#watch.add(handle, this.#reader.clock.now())
     const lingering: Promise<void> = this.#linger(handle, signal).finally(() =>
       this.#lingering.delete(lingering),
     )
     this.#lingering.add(lingering)
   }
 
-  /** A message was found in this chat whose send an earlier run of the line had begun. */
+  /** Watches this chat, because a message was found in it that an earlier run of the line began to send. */
   watch(handle: Handle): void {
-    this.#watch.add(handle, this.#tools.clock.now())
+    this.#watch.add(handle, this.#reader.clock.now())
   }
 
   async round(signal: AbortSignal): Promise<void> {
-    const { clock, memory } = this.#tools
+    const { clock, memory } = this.#reader
     for (const handle of this.#watch.due(clock.now())) {
       try {
-        await lookForReceipts(this.#tools, handle, signal)
+        await lookForReceipts(this.#reader, handle, signal)
       } catch (error) {
         const code = troubleCodeOf(error)
-        // A chat that cannot be shown any more must not hold up the others, nor take the line offline.
+        // A chat that can't be shown any more must not hold up the others, nor take the line offline.
         if (signal.aborted || code === null || isPhoneWide(code)) throw error
       }
       this.#watch.onLook(handle, memory, clock.now())
@@ -79,15 +80,15 @@ export class ReceiptRounds {
     await Promise.all(this.#lingering)
   }
 
-  /** Never rejects: what was not seen, or not made durable, comes with the next look. */
+  /** Never rejects: the next look reports what was not seen, or not made durable. */
   async #linger(handle: Handle, signal: AbortSignal): Promise<void> {
-    const { clock, memory, log } = this.#tools
+    const { clock, memory } = this.#reader
     try {
-      await linger(this.#tools, handle, signal)
+      await linger(this.#reader, handle, signal)
       this.#watch.onLook(handle, memory, clock.now())
     } catch (error) {
       const code = troubleCodeOf(error) ?? 'not_durable'
-      log.debug('a chat was left without its receipts', { code })
+      this.#log.debug('a chat was left without its receipts', { code })
     }
   }
 }
@@ -98,7 +99,7 @@ type Watched = { readonly since: number; readonly looks: number }
 export class ReceiptWatch {
   readonly #watched = new Map<Handle, Watched>()
 
-  /** The chats of an earlier run of the line; looks that were missed are made up for by one. */
+  /** The chats of an earlier run of the line; one look makes up for all that were missed. */
   static of(memory: TranscriptMemory, now: number): ReceiptWatch {
     const watch = new ReceiptWatch()
     for (const handle of memory.handles) {
@@ -123,7 +124,7 @@ export class ReceiptWatch {
       .map(([handle]) => handle)
   }
 
-  /** A chat was looked at, for whatever reason; the last look, or a final status, ends its watch. */
+  /** Notes that a chat was read, for whatever reason. The last look, or a final status, ends its watch. */
   onLook(handle: Handle, memory: TranscriptMemory, now: number): void {
     const watched = this.#watched.get(handle)
     if (watched === undefined) return
@@ -134,36 +135,40 @@ export class ReceiptWatch {
   }
 }
 
-/** Opens the chat, emits what is new of it, and goes back to the list. */
+/** Opens the chat, emits what is new in it, and goes back to the list. */
 export async function lookForReceipts(
-  tools: ChatTools,
+  reader: ChatReader,
   handle: Handle,
   signal: AbortSignal,
 ): Promise<void> {
-  const ui = { ...tools, agent: tools.agent.at('receipt') }
-  await tools.queue.run('receipt', signal, async () => {
-    const screen = await showChat(ui, handle, signal)
-    await takeTranscript(ui, handle, screen, { signal, isWhole: false })
-    await leaveChat(ui, { screen, whose: { kind: 'person', handle } }, signal)
+  const ui = reader.at('receipt')
+  await reader.queue.run('receipt', signal, async () => {
+    const screen = await ui.showChat(handle, signal)
+    await ui.takeTranscript(handle, screen, { signal, isWhole: false })
+    await ui.leaveChat({ screen, whose: { kind: 'person', handle } }, signal)
   })
 }
 
 /**
  * Stays in the chat for a few seconds after a send, because most messages are delivered by then, and goes
- * back to the list. A send that waits does not wait for that, and its chat is left alone.
+ * back to the list. A waiting send goes first, and its chat is left alone.
  */
-export async function linger(tools: ChatTools, handle: Handle, signal: AbortSignal): Promise<void> {
-  const ui = { ...tools, agent: tools.agent.at('receipt') }
+export async function linger(
+  reader: ChatReader,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<void> {
+  const ui = reader.at('receipt')
   for (const [index, ms] of LINGER_MS.entries()) {
-    await tools.clock.sleep(ms, signal)
+    await ui.clock.sleep(ms, signal)
     if (signal.aborted) return
     const isLast = index === LINGER_MS.length - 1
-    const isOver = await tools.queue.run('receipt', signal, async () => {
-      const screen = await look(ui, signal)
-      if (screen.screen !== 'transcript' || !isChatWith(ui, screen, handle)) return true
-      await takeTranscript(ui, handle, screen, { signal, isWhole: false })
-      if (newestOwn(tools.memory, handle)?.stage === 'sent' && !isLast) return false
-      await leaveChat(ui, { screen, whose: { kind: 'person', handle } }, signal)
+    const isOver = await ui.queue.run('receipt', signal, async () => {
+      const screen = await ui.look(signal)
+      if (screen.screen !== 'transcript' || !ui.isChatWith(screen, handle)) return true
+      await ui.takeTranscript(handle, screen, { signal, isWhole: false })
+      if (newestOwn(ui.memory, handle)?.stage === 'sent' && !isLast) return false
+      await ui.leaveChat({ screen, whose: { kind: 'person', handle } }, signal)
       return true
     })
     if (isOver) return
@@ -174,7 +179,7 @@ function newestOwn(memory: TranscriptMemory, handle: Handle): Descriptor | undef
   return memory.chat(handle)?.findLast(({ isFromMe }) => isFromMe)
 }
 
-/** True while a message may still be delivered or read. */
+/** True if a message may still be delivered or read. */
 function isOpen({ stage }: Descriptor): boolean {
   return stage === 'sent' || stage === 'delivered'
 }

@@ -1,5 +1,5 @@
-// The way out of a phone line: all that can fail harmlessly, the point of no return, one touch of the button,
-// and then the bubble, which alone shows the outcome, whatever the touch answered.
+// Sends a message from a phone: first all that can fail harmlessly, then the point of no return, then one touch of the
+// button. The bubble alone shows the outcome, whatever the touch answered.
 
 import type { OutgoingMessage } from '../../../../domain/message.ts'
 import { deadline } from '../../../../system/clock.ts'
@@ -12,9 +12,8 @@ import {
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import type { AgentElement } from '../agent/wda.ts'
-import { isChatWith, showChat } from './chat-identity.ts'
-import { type ChatTools, compare, outcomeOf, storeMemory } from './chat-reader.ts'
-import { compose, type Composed, type Draft, emptyComposer, holds, wipe } from './compose.ts'
+import { type ChatReader, outcomeOf } from './chat-reader.ts'
+import { CLEAR_MS_MAX, type Composed, Draft } from './compose.ts'
 import { hasControls, withPlainLines } from './labels.ts'
 import { readScreen, type TranscriptScreen } from './messages-screen.ts'
 import { LOOK_MS, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
@@ -22,7 +21,7 @@ import { isTimeOf, noteText, saysText } from './own-sends.ts'
 import type { ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
-/** The outcome, and the service that the bubble names; null where it is unknown, or nothing went. */
+/** The outcome, and the service that the bubble names; null if it is unknown, or nothing was sent. */
 type Sent<Outcome> = { readonly outcome: Outcome; readonly service: UiService | null }
 
 export type UiSend = Sent<SendOutcome> & {
@@ -32,26 +31,26 @@ export type UiSend = Sent<SendOutcome> & {
 
 /** The chat is read by the next poll, which comes within this time. */
 const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
-const CLEAR_MS_MAX = 15_000
-/** A send has to be over 90 s after its line went away, and looks for its bubble after this. */
+/** A send must end within 90 s after its line went away, and looks for its bubble after the touch. */
 const TOUCH_MS_MAX = 30_000
 const BUBBLE_MS_MAX = 8_000
-/** The agent may be slow; after so long the bubble is not waited for any longer. */
+/** Longest wait for the bubble: the agent may be slow. */
 const GIVE_UP_MS = 25_000
 
+/** Errors that come before the touch: the button is gone, or the session whose element it is. */
+const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
+
 export async function sendByUi(
-  tools: ChatTools,
+  reader: ChatReader,
   message: OutgoingMessage,
   pointOfNoReturn: PointOfNoReturn,
   signal: AbortSignal,
 ): Promise<UiSend> {
   const text = withPlainLines(message.text)
   if (hasControls(text)) return ended(notSent('unsupported_characters', 'message'))
-  const ui = { ...tools, agent: tools.agent.at('send') }
+  const sending = new Sending(reader.at('send'), message, text)
   try {
-    return await tools.queue.run('send', signal, () =>
-      send(ui, { ...message, text }, pointOfNoReturn, signal),
-    )
+    return await reader.queue.run('send', signal, () => sending.run(pointOfNoReturn, signal))
   } catch (error) {
     // The task never began.
     if (error instanceof AgentError) return ended(WITHDRAWN)
@@ -59,210 +58,185 @@ export async function sendByUi(
   }
 }
 
-async function send(
-  tools: ChatTools,
-  message: OutgoingMessage,
-  pointOfNoReturn: PointOfNoReturn,
-  signal: AbortSignal,
-): Promise<UiSend> {
-  const draft: Draft = { handle: message.to, text: message.text, mayBeThere: false }
-  const composed = await prepare(tools, draft, signal)
-  if ('outcome' in composed) return composed
-  // The baseline is stored first: after a crash its bubbles must not be taken for this message.
-  const isReady = !composed.hasNewGuids || (await isStored(tools))
-  const at = tools.clock.now()
-  if (!isReady || signal.aborted || !(await isGranted(pointOfNoReturn, noteText(at)))) {
-    await discard(tools, draft)
-    return ended(WITHDRAWN)
+/** One message on its way through the screen. */
+class Sending {
+  readonly #reader: ChatReader
+  readonly #message: OutgoingMessage
+  readonly #draft: Draft
+  /** Bubbles that were in the chat before the touch. */
+  #before: ReadonlySet<string> = new Set()
+
+  constructor(reader: ChatReader, message: OutgoingMessage, text: string) {
+    this.#reader = reader
+    this.#message = message
+    this.#draft = new Draft(reader, message.to, text)
   }
-  const mayBeTouched = await touchOnce(tools, composed.button)
-  const sent = mayBeTouched ? confirm : confirmUntouched
-  const { outcome, service } = await sent(tools, draft, composed)
-  if (outcome.outcome === 'unknown') {
-    const { to: handle, text } = message
-    tools.own.expect({ messageId: message.id, handle, text, at, canFail: true })
-  }
-  // Before the outcome: after a crash in between the bubble is found as the message's, and never taken for
-  // one that was typed on the phone. Where it cannot be stored the outcome is true all the same.
-  await isStored(tools)
-  return { outcome, service, trouble: null }
-}
 
-/** All up to the point of no return; where it fails, nothing of the text stays behind. */
-async function prepare(
-  tools: ChatTools,
-  draft: Draft,
-  signal: AbortSignal,
-): Promise<Composed | UiSend> {
-  try {
-    const composed = await compose(tools, draft, signal)
-    if (composed !== null && 'guids' in composed) return composed
-    await discard(tools, draft)
-    if (composed === null) return ended(UNREAD)
-    return ended(notSent(composed.reason, composed.blame))
-  } catch (error) {
-    const trouble = troubleCodeOf(error)
-    if (trouble === null) throw error
-    await discard(tools, draft)
-    if (trouble === 'aborted' || signal.aborted) return ended(WITHDRAWN)
-    return { outcome: notSent(trouble, 'line'), service: null, trouble }
-  }
-}
-
-/** Empties the composer again; a chat where that fails is emptied at the next look. */
-async function discard(tools: ChatTools, draft: Draft): Promise<void> {
-  if (!draft.mayBeThere) return
-  const limit = deadline(tools.clock, CLEAR_MS_MAX)
-  const isClean = await wipe(tools, draft.handle, limit.signal)
-  limit.clear()
-  if (!isClean) tools.own.leaveDraft(draft.handle)
-}
-
-/** Errors that come before the touch: the button is gone, or the session whose element it is. */
-const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
-
-/**
- * Touches the button that was seen with the text, if no alert is in front. False if that certainly did
- * nothing; any other answer proves nothing: an error may come after the touch was done.
- */
-async function touchOnce({ agent, clock }: ChatTools, button: AgentElement): Promise<boolean> {
-  const limit = deadline(clock, TOUCH_MS_MAX)
-  const isFree = await agent.alerts(limit.signal).then(
-    (alert) => alert === null,
-    () => false,
-  )
-  const tap = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
-  const error = await tap.then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  limit.clear()
-  return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
-}
-
-/** The outcome if the button was not clicked; the owner may have done it on the phone all the same. */
-async function confirmUntouched(
-  tools: ChatTools,
-  draft: Draft,
-  composed: Composed,
-): Promise<Sent<Settlement>> {
-  const limit = deadline(tools.clock, GIVE_UP_MS)
-  const sent = await lastLook(tools, draft, composed, limit.signal)
-  limit.clear()
-  const { outcome } = sent
-  if (outcome.outcome !== 'unknown' || outcome.reason === 'no_bubble') return sent
-  tools.own.leaveDraft(draft.handle)
-  return { outcome: notSent('not_touched', 'line'), service: null }
-}
-
-/** Stores the memory as it is now; false where that failed. */
-async function isStored(tools: ChatTools): Promise<boolean> {
-  return await storeMemory(tools).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** The outcome by the screen. Never touches the button again, and never rejects. */
-async function confirm(
-  tools: ChatTools,
-  draft: Draft,
-  composed: Composed,
-): Promise<Sent<Settlement>> {
-  const { clock } = tools
-  const limit = deadline(clock, GIVE_UP_MS)
-  const startedAt = clock.monotonic()
-  try {
-    for (;;) {
-      const screen = await chatNow(tools, draft, limit.signal)
-      const row = screen === null ? null : ownRow(tools, draft, composed, screen)
-      const isLate = clock.monotonic() - startedAt >= BUBBLE_MS_MAX
-      const isDone = row !== null && (isLate || screen?.composer?.draft === '')
-      if (isDone) return accept(tools, draft, row)
-      if (isLate) break
-      await clock.sleep(LOOK_MS, limit.signal)
+  async run(pointOfNoReturn: PointOfNoReturn, signal: AbortSignal): Promise<UiSend> {
+    const { clock, own } = this.#reader
+    const composed = await this.#prepare(signal)
+    if ('outcome' in composed) return composed
+    this.#before = composed.guids
+    // The bubbles before are stored first: after a crash they must not be taken for this message.
+    const isReady = !composed.hasNewGuids || (await this.#isStored())
+    const at = clock.now()
+    if (!isReady || signal.aborted || !(await isGranted(pointOfNoReturn, noteText(at)))) {
+      await this.#draft.discard()
+      return ended(WITHDRAWN)
     }
-    return await lastLook(tools, draft, composed, limit.signal)
-  } finally {
+    const mayBeTouched = await this.#touchOnce(composed.button)
+    const sent = mayBeTouched ? await this.#confirm() : await this.#confirmUntouched()
+    if (sent.outcome.outcome === 'unknown') {
+      const { handle, text } = this.#draft
+      own.expect({ messageId: this.#message.id, handle, text, at, canFail: true })
+    }
+    // Stored before the outcome: after a crash in between the bubble is found as the message's, and never taken
+    // for one that was typed on the phone. If it can't be stored, the outcome is true all the same.
+    await this.#isStored()
+    return { ...sent, trouble: null }
+  }
+
+  /** All up to the point of no return; if it fails, nothing of the text stays behind. */
+  async #prepare(signal: AbortSignal): Promise<Composed | UiSend> {
+    const draft = this.#draft
+    try {
+      const composed = await draft.compose(signal)
+      if (composed !== null && 'guids' in composed) return composed
+      await draft.discard()
+      if (composed === null) return ended(UNREAD)
+      return ended(notSent(composed.reason, composed.blame))
+    } catch (error) {
+      const trouble = troubleCodeOf(error)
+      if (trouble === null) throw error
+      await draft.discard()
+      if (trouble === 'aborted' || signal.aborted) return ended(WITHDRAWN)
+      return { outcome: notSent(trouble, 'line'), service: null, trouble }
+    }
+  }
+
+  /**
+   * Touches the button that was seen with the text, if no alert is in front. Returns false if that certainly did
+   * nothing; any other answer proves nothing: an error may come after the touch was done.
+   */
+  async #touchOnce(button: AgentElement): Promise<boolean> {
+    const { agent, clock } = this.#reader
+    const limit = deadline(clock, TOUCH_MS_MAX)
+    const isFree = await agent.alerts(limit.signal).then(
+      (alert) => alert === null,
+      () => false,
+    )
+    const tap = isFree ? agent.tap(button, limit.signal) : Promise.resolve()
+    const error = await tap.then(
+      () => null,
+      (reason: unknown) => reason,
+    )
     limit.clear()
+    return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
   }
-}
 
-/** The chat as it is now; null where it is not on the screen, or the agent does not answer. */
-async function chatNow(
-  tools: ChatTools,
-  { handle }: Draft,
-  signal: AbortSignal,
-): Promise<TranscriptScreen | null> {
-  try {
-    const screen = readScreen(await tools.agent.tree(signal))
-    return screen.screen === 'transcript' && isChatWith(tools, screen, handle) ? screen : null
-  } catch {
-    return null
-  }
-}
-
-/** The bubble that came after the baseline and has our text. */
-function ownRow(
-  tools: ChatTools,
-  { handle, text }: Draft,
-  { guids }: Composed,
-  { bubbles }: TranscriptScreen,
-): ReadRow | null {
-  const { rows } = compare(tools, handle, bubbles)
-  const now = tools.clock.now()
-  const isOurs = ({ bubble, descriptor: { guid, at } }: ReadRow) =>
-    bubble.isFromMe && !guids.has(guid) && isTimeOf(now, at) && saysText(bubble.text, text)
-  return rows.find(isOurs) ?? null
-}
-
-/** The bubble is known from now on, under the guid that the outcome names. */
-function accept(tools: ChatTools, { handle, text }: Draft, row: ReadRow): Sent<Settlement> {
-  const { memory } = tools
-  const known = memory.chat(handle) ?? []
-  memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
-  tools.own.noteLink(handle, text, { bubbleText: row.bubble.text, at: row.descriptor.at })
-  return { outcome: outcomeOf(row), service: row.bubble.service }
-}
-
-/** The time is up. A text that is still in the composer is removed from it, and then it was never sent. */
-async function lastLook(
-  tools: ChatTools,
-  draft: Draft,
-  composed: Composed,
-  signal: AbortSignal,
-): Promise<Sent<Settlement>> {
-  try {
-    const screen =
-      (await chatNow(tools, draft, signal)) ?? (await showChat(tools, draft.handle, signal))
-    const row = ownRow(tools, draft, composed, screen)
-    if (row !== null) return accept(tools, draft, row)
-    if (!(await holds(tools, screen, draft, signal))) return unknown('no_bubble')
-    return await takeBack(tools, draft, composed)
-  } catch {
-    return unknown('no_answer')
-  }
-}
-
-async function takeBack(
-  tools: ChatTools,
-  draft: Draft,
-  composed: Composed,
-): Promise<Sent<Settlement>> {
-  const limit = deadline(tools.clock, CLEAR_MS_MAX)
-  try {
-    const screen = await chatNow(tools, draft, limit.signal)
-    if (screen === null) return unknown('no_answer')
-    await emptyComposer(tools, screen, limit.signal)
-    const after = await chatNow(tools, draft, limit.signal)
-    const row = after === null ? null : ownRow(tools, draft, composed, after)
-    if (row !== null) return accept(tools, draft, row)
-    if (after?.composer?.draft !== '') return unknown('not_cleared')
-    return { outcome: notSent('not_touched', 'line'), service: null }
-  } finally {
+  /** The outcome if the button was not touched; the owner may have done it on the phone all the same. */
+  async #confirmUntouched(): Promise<Sent<Settlement>> {
+    const limit = deadline(this.#reader.clock, GIVE_UP_MS)
+    const sent = await this.#lastLook(limit.signal)
     limit.clear()
+    const { outcome } = sent
+    if (outcome.outcome !== 'unknown' || outcome.reason === 'no_bubble') return sent
+    this.#reader.own.leaveDraft(this.#draft.handle)
+    return NOT_TOUCHED
+  }
+
+  /** Stores the memory as it is now; returns whether that worked. */
+  async #isStored(): Promise<boolean> {
+    return await this.#reader.storeMemory().then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** The outcome by the screen. Never touches the button again, and never rejects. */
+  async #confirm(): Promise<Sent<Settlement>> {
+    const { clock } = this.#reader
+    const limit = deadline(clock, GIVE_UP_MS)
+    const startedAt = clock.monotonic()
+    try {
+      for (;;) {
+        const screen = await this.#chatNow(limit.signal)
+        const row = screen === null ? null : this.#ownRow(screen)
+        const isLate = clock.monotonic() - startedAt >= BUBBLE_MS_MAX
+        const isDone = row !== null && (isLate || screen?.composer?.draft === '')
+        if (isDone) return this.#accept(row)
+        if (isLate) break
+        await clock.sleep(LOOK_MS, limit.signal)
+      }
+      return await this.#lastLook(limit.signal)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** The chat as it is now; null if it is not on the screen, or the agent does not answer. */
+  async #chatNow(signal: AbortSignal): Promise<TranscriptScreen | null> {
+    const reader = this.#reader
+    try {
+      const screen = readScreen(await reader.agent.tree(signal))
+      if (screen.screen !== 'transcript') return null
+      return reader.isChatWith(screen, this.#draft.handle) ? screen : null
+    } catch {
+      return null
+    }
+  }
+
+  /** The bubble that came after the touch and has our text. */
+  #ownRow({ bubbles }: TranscriptScreen): ReadRow | null {
+    const { handle, text } = this.#draft
+    const { rows } = this.#reader.compare(handle, bubbles)
+    const now = this.#reader.clock.now()
+    const isOurs = ({ bubble, descriptor: { guid, at } }: ReadRow) =>
+      bubble.isFromMe && !this.#before.has(guid) && isTimeOf(now, at) && saysText(bubble.text, text)
+    return rows.find(isOurs) ?? null
+  }
+
+  /** From now on the bubble is known, under the guid that the outcome names. */
+  #accept(row: ReadRow): Sent<Settlement> {
+    const { memory, own } = this.#reader
+    const { handle, text } = this.#draft
+    const known = memory.chat(handle) ?? []
+    memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
+    own.noteLink(handle, text, row.bubble.text, row.descriptor.at)
+    return { outcome: outcomeOf(row), service: row.bubble.service }
+  }
+
+  /** The time is up. A text that is still in the composer is removed from it, and then it was never sent. */
+  async #lastLook(signal: AbortSignal): Promise<Sent<Settlement>> {
+    try {
+      const screen =
+        (await this.#chatNow(signal)) ?? (await this.#reader.showChat(this.#draft.handle, signal))
+      const row = this.#ownRow(screen)
+      if (row !== null) return this.#accept(row)
+      if (!(await this.#draft.isIn(screen, signal))) return unknown('no_bubble')
+      return await this.#takeBack()
+    } catch {
+      return unknown('no_answer')
+    }
+  }
+
+  async #takeBack(): Promise<Sent<Settlement>> {
+    const limit = deadline(this.#reader.clock, CLEAR_MS_MAX)
+    try {
+      const screen = await this.#chatNow(limit.signal)
+      if (screen === null) return unknown('no_answer')
+      await this.#reader.emptyComposer(screen, limit.signal)
+      const after = await this.#chatNow(limit.signal)
+      const row = after === null ? null : this.#ownRow(after)
+      if (row !== null) return this.#accept(row)
+      return after?.composer?.draft === '' ? NOT_TOUCHED : unknown('not_cleared')
+    } finally {
+      limit.clear()
+    }
   }
 }
+
+const NOT_TOUCHED: Sent<Settlement> = { outcome: notSent('not_touched', 'line'), service: null }
 
 function unknown(reason: string): Sent<Settlement> {
   return { outcome: { outcome: 'unknown', reason }, service: null }

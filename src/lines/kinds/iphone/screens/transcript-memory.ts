@@ -1,5 +1,5 @@
-// The known bubbles of the chats of a phone, as text for the line's checkpoint: there is no database behind the
-// screen of Messages, so they are remembered here.
+// Remembers the known bubbles of a phone's chats, because there is no database behind the screen of Messages. It is
+// stored as text in the line's checkpoint.
 
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -17,15 +17,15 @@ import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
 import { WalkMemory } from './walk-memory.ts'
 
-/** Whose a chat is; `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
+/** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
 export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
-/** Chats whose person is hidden behind a name: their messages are not reported. */
+/** Chats of a person hidden behind a name: their messages are not reported. */
 export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
 export type Descriptor = {
-  /** `ui-` and a UUID, made of what the bubble was when it was first seen. */
+  /** `ui-` and a UUID, made from the bubble as it was first seen. */
   readonly guid: string
   readonly isFromMe: boolean
   /** Hash and length of the comparable text when it was first seen. */
@@ -37,16 +37,16 @@ export type Descriptor = {
   readonly at: number
   /** The first sight of it, in milliseconds since 1970. */
   readonly seenAt: number
-  /** Of own iMessages; null where no receipt is awaited. */
+  /** The state of an own message; null if no receipt is awaited. */
   readonly stage: OwnStage | null
-  /** True for an own iMessage that went as a text message in the end. */
+  /** True if an own message was sent as a text message in the end. */
   readonly isText: boolean
-  /** True once it was emitted, or need not be: older than the line, or a message of ours. */
+  /** True if it was emitted, or need not be: it is older than the line, or a message of ours. */
   readonly isReported: boolean
 }
 
 const BUBBLES_MAX = 60
-/** The memory is stored with each event: a few bubbles of a resting chat are enough to find the place. */
+/** Kept short, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
 const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
@@ -54,7 +54,7 @@ const MARKS_MAX = 500
 const PENDING_MAX = 100
 const PROVEN_MAX = 500
 
-/** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds: a line may keep 30,000 of them. */
+/** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds. It is short: a line may keep 30,000. */
 const STORED_DESCRIPTOR = Type.Tuple([
   Type.String(),
   Type.Integer(),
@@ -84,9 +84,9 @@ const STORED_MEMORY = Compile(
 )
 
 const FROM_ME = 1
-/** The bit of 2 is unused: stored memories may have it. */
+/** Bit 2 is unused: stored memories may have it set. */
 const REPORTED = 4
-/** The stage is in the three bits above these flags. */
+/** The stage is in the three bits above the first flags. */
 const STAGE_SHIFT = 3
 const STAGE_MASK = 7
 const TEXT = 64
@@ -96,22 +96,23 @@ const HASH_BYTES = 8
 type Mark = { readonly name: string; readonly isFresh: boolean; readonly hidden: HiddenKind | null }
 
 export class TranscriptMemory {
-  /** The beginning of the line, in milliseconds since 1970: older bubbles are history. */
+  /** The time when the line began, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
-  /** The number of the line; one without a country is read by the rules of this number's. */
+  /** The line's number; numbers without a country code are read as numbers of its country. */
   readonly number: string
   readonly home: Home | null
-  /** By handle, the chats that were looked at last behind the others. */
+  /** By handle, the most recently read chats last. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
   readonly walks = new WalkMemory()
-  /** Conversations by their marks when they were looked at; fresh are those since the last finished walk. */
+  /** Conversations by their marks when they were read; `isFresh` if that was after the last finished walk. */
   readonly #marks = new Map<string, Mark>()
   readonly #pending = new Set<Handle>()
-  /** The people of direct chats by the titles under which that was proven. */
+  /** People whose chat was proven to have this title. */
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
-  /** People whose chat said Text Message when it was looked at last. */
+  /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
-  #hasSeenList = false
+  /** True if the list of conversations was seen, even if it was empty. */
+  hasSeenList = false
   #hasWalked = false
 
   constructor(since: number, number = '') {
@@ -120,12 +121,12 @@ export class TranscriptMemory {
     this.home = homeOfNumber(number)
   }
 
-  /** The memory of `text`; a new one, from now on, for none and for one that cannot be read. */
+  /** The memory stored as `text`; if that is null or unreadable, a new one that begins now. */
   static fromText(text: string | null, now: number, number = ''): TranscriptMemory {
     const value = parse(text)
     if (!STORED_MEMORY.Check(value)) return new TranscriptMemory(now, number)
     const memory = new TranscriptMemory(value.since, number)
-    // A memory of an earlier version may have a number as the screen spelled it.
+    // Earlier versions stored numbers as the screen spelled them.
     const person = (handle: string) => personOf(handle, memory.home)
     for (const [handle, stored] of value.chats) {
       memory.keep(person(handle), stored.map(readDescriptor))
@@ -137,7 +138,7 @@ export class TranscriptMemory {
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
     for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
-    memory.#hasSeenList = value.marks !== null
+    memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
     return memory
   }
@@ -145,7 +146,7 @@ export class TranscriptMemory {
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
     const kept = [...this.#marks]
-    const marks = this.#hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
+    const marks = this.hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
     const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
     const hidden = kept.flatMap(([mark, one]) => (one.hidden ? [[mark, one.hidden]] : []))
     const walked = this.#hasWalked ? { fresh } : {}
@@ -157,16 +158,11 @@ export class TranscriptMemory {
     return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
   }
 
-  /** False until the list of conversations was seen for the first time, be it empty. */
-  get hasSeenList(): boolean {
-    return this.#hasSeenList
-  }
-
   get handles(): readonly Handle[] {
     return [...this.#chats.keys()]
   }
 
-  /** The bubbles of a chat, oldest first; null for one that was never looked at. */
+  /** The bubbles of a chat, oldest first; null if it was never read. */
   chat(handle: Handle): readonly Descriptor[] | null {
     return this.#chats.get(handle) ?? null
   }
@@ -189,8 +185,9 @@ export class TranscriptMemory {
   }
 
   /**
-   * The person behind a number or an address on the screen, by the rules of the line's country, else the one of
-   * `people` whom it fits; an ambiguous one is nobody's but its own.
+   * The person behind a number or an address on the screen: by the rules of the line's country, else the one of
+   * `people` that it fits. One that fits nobody or several stands for
+   * itself.
    */
   personShown(shown: Handle, people: readonly Handle[] = this.handles): Handle {
     const person = personOf(shown, this.home)
@@ -199,7 +196,7 @@ export class TranscriptMemory {
     return alike === undefined || others.length > 0 ? person : alike
   }
 
-  /** The people of whom it was proven that their chat has this title: several may have one suggested name. */
+  /** The people whose chat was proven to have this title: several may have one suggested name. */
   proven(title: string): ReadonlySet<Handle> {
     return this.#proven.get(title) ?? new Set()
   }
@@ -224,16 +221,16 @@ export class TranscriptMemory {
     return this.#known(mark) !== undefined
   }
 
-  /** The mark of a conversation as the list shows it, or as it was before its time became a date. */
+  /** The conversation with this mark, or with the mark that it had before its time became a date. */
   #known(mark: string) {
     const exact = this.#marks.get(mark)
     if (exact !== undefined || mark.includes('\t')) return exact
     return [...this.#marks].findLast(([known]) => markWithoutTime(known) === mark)?.[1]
   }
 
-  /** The conversation is known as it is; `kind` is null if it was not opened. */
+  /** Remembers a conversation as it is; `kind` is null if it was not opened. */
   keepMark(mark: string, name: string, kind: ChatKind | null): void {
-    this.#hasSeenList = true
+    this.hasSeenList = true
     const hidden = kind === 'named' || kind === 'unproven' ? kind : null
     const isNameKept = kind === 'person' || kind === null
     // No other conversation has the name of a person.
@@ -246,24 +243,24 @@ export class TranscriptMemory {
     dropOldest(this.#marks, MARKS_MAX)
   }
 
-  /** True if the conversation is as the last finished walk left it, and was not looked at since. */
+  /** True if the conversation is as the last finished walk left it, and was not read since. */
   isUnchanged(mark: string): boolean {
     return this.#known(mark)?.isFresh === false
   }
 
-  /** False until a walk over the list has come to its end. */
+  /** True if a walk over the list has ever finished. */
   get hasWalked(): boolean {
     return this.#hasWalked
   }
 
-  /** True while a conversation of these kinds is in the list, as far as the list has been seen. */
+  /** True if a conversation of these kinds is in the list, as far as the list has been seen. */
   hasHidden(...kinds: readonly HiddenKind[]): boolean {
     return [...this.#marks.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
   }
 
   /**
-   * All that was due has been looked at: the next walk may end at it. True if that was not known yet. `list` has all
-   * conversations that there are; null if they were not all seen.
+   * To be called when everything due was read: the next walk may end at these conversations. Returns whether anything
+   * changed by that. `list` has all conversations; null if not all were seen.
    */
   finishWalk(list: ReadonlySet<string> | null): boolean {
     let isNew = !this.#hasWalked
@@ -277,11 +274,7 @@ export class TranscriptMemory {
     return isNew
   }
 
-  keepList(): void {
-    this.#hasSeenList = true
-  }
-
-  /** Chats that have to be looked at, whatever the list shows. */
+  /** Chats that must be read, whatever the list shows. */
   get pending(): readonly Handle[] {
     return [...this.#pending]
   }
@@ -296,8 +289,8 @@ export class TranscriptMemory {
 }
 
 /**
- * A guid for a bubble: `ui-` and a UUID made of its content (RFC 9562, version 8), so that the same chat
- * read again with an older memory gives the same. `nth` distinguishes equal bubbles.
+ * A guid for a bubble: `ui-` and a UUID made from its content (RFC 9562, version 8), so that the same chat read again
+ * with an older memory gets the same. `nth` distinguishes equal bubbles.
  */
 export function bubbleGuid(
   handle: Handle,
@@ -343,7 +336,7 @@ function guidOf(bytes: Uint8Array): string {
   return `ui-${guidFromBytes(bytes).toLowerCase()}`
 }
 
-/** The last few bubbles, and all from the first that was not reported. */
+/** The last few bubbles, and all from the first unreported one. */
 function endOf(known: readonly Descriptor[]): readonly Descriptor[] {
   const unreported = known.findIndex(({ isReported }) => !isReported)
   const start = known.length - RESTING_BUBBLES_MAX

@@ -1,5 +1,5 @@
-// A transcript compared with what is known of it. Messages shows a window of the chat whose bubbles have no
-// identity: they are distinguished by their side, text, time and order.
+// Compares a transcript with what is known of it. Messages shows a window of the chat whose bubbles have no ids: their
+// side, text, time and order distinguish them.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { MINUTE_MS } from '../../../../domain/time.ts'
@@ -21,15 +21,15 @@ export type ReadRow = {
   readonly isNew: boolean
 }
 
-/** Nothing is kept by comparing. */
+/** Result of a comparison; comparing changes no state. */
 export type Comparison = {
   readonly rows: readonly ReadRow[]
   readonly above: readonly Descriptor[]
-  /** Known bubbles that should follow the last known row and do not: perhaps not loaded yet. */
+  /** Known bubbles that should follow the last known row but do not: perhaps not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** No known bubble is in sight, or not all that were never reported: those further up may be news too. */
+  /** True if bubbles further up may be news too: no known one is in sight, or unreported ones are above. */
   readonly hasMoreAbove: boolean
-  /** Something may have been lost between the known bubbles and these. */
+  /** True if bubbles between the known ones and these may be lost. */
   readonly hasGap: boolean
 }
 
@@ -54,15 +54,15 @@ export function compareChat(
     return { bubble: row.seen.bubble, descriptor: describe(row, isNew, nameBubble, now), isNew }
   })
   const { above, missing, hasGap } = alignment
-  // After a crash in the middle of a burst some of the known ones are not reported yet.
+  // After a crash in the middle of a burst some known bubbles are not reported yet.
   const isUnreported = above.some(({ isReported }) => !isReported)
   const hasMoreAbove = hasGap || isUnreported || (known === null && rows[0]?.isNew === true)
   return { rows, above, missing, hasMoreAbove, hasGap }
 }
 
 /**
- * All that is to be kept of a chat, oldest first. Missing bubbles are kept unless they are `isGone` for
- * good: a transcript that has not loaded whole must not make old bubbles new again.
+ * The bubbles of a chat to keep, oldest first. Missing ones are kept unless `isGone` says that they are gone for
+ * good: a transcript that has not loaded completely must not make old bubbles new again.
  */
 export function knownAfter(
   { rows, above, missing }: Comparison,
@@ -76,7 +76,7 @@ export function knownAfter(
 
 type NameBubble = (bubble: Pick<Descriptor, 'isFromMe' | 'hash' | 'at'>) => string
 
-/** Gives each bubble a guid of its own; one that went out of sight and comes back gets the same again. */
+/** Gives each bubble a unique guid; one that went out of sight gets the same again when it comes back. */
 function bubbleNamer(handle: Handle, known: readonly Descriptor[]): NameBubble {
   const taken = new Set(known.map(({ guid }) => guid))
   return (bubble) => {
@@ -112,25 +112,25 @@ export type SeenBubble = { readonly bubble: Bubble; readonly at: number }
 
 type Row = {
   readonly seen: SeenBubble
-  /** Null for a bubble that was not known. */
+  /** The same bubble as it was known; null if it was not. */
   readonly known: Descriptor | null
   readonly isNew: boolean
 }
 
 export type Alignment = {
   readonly rows: readonly Row[]
-  /** Known bubbles that lie above the window. */
+  /** Known bubbles above the window. */
   readonly above: readonly Descriptor[]
-  /** Known bubbles behind the last one in sight: unsent, or not loaded yet. */
+  /** Known bubbles after the last one in sight: unsent, or not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** No known bubble is on the screen: something may lie between. */
+  /** True if no known bubble is on the screen: others may lie between. */
   readonly hasGap: boolean
 }
 
-/** Indices of known bubbles by those of seen ones. */
+/** Indices of known bubbles by indices of seen ones. */
 type Pairs = ReadonlyMap<number, number>
 
-/** Finds the known bubbles among the seen ones, in order and each once. */
+/** Finds the known bubbles among the seen ones, in order, each once. */
 export function align(known: readonly Descriptor[], seen: readonly SeenBubble[]): Alignment {
   const relate = relation(known, seen)
   const shifted = bestShift(known, seen, relate)
@@ -147,17 +147,17 @@ export function align(known: readonly Descriptor[], seen: readonly SeenBubble[])
   }
 }
 
-/** The text without the tapbacks and the word for an edit that Messages adds behind it. */
+/** The text without the tapbacks and the word for an edit that Messages appends. */
 export function withoutMarks(text: string): string {
   return text.replace(ENGLISH.marks, '')
 }
 
-/** True if a text is the known one, with or without marks behind either. */
+/** True if it is the same text (appended tapbacks and edit words are ignored). */
 export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
   return hash(text) === known.hash || hash(withoutMarks(text)) === known.hash
 }
 
-/** The relation of a known and a seen bubble: equal, edited as its label says, perhaps edited, or none. */
+/** Relation of a known and a seen bubble: equal, edited as its label says, perhaps edited, or none. */
 type Relate = (known: number, seen: number) => 'same' | 'edited' | 'changed' | null
 
 function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Relate {
@@ -177,8 +177,8 @@ function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Re
 }
 
 /**
- * The known bubbles moved as a block: of all places without a contradiction the one with the most equal
- * bubbles, and of equal places the first, so that a text that came twice counts twice.
+ * Moves the known bubbles as a block to the place with the most equal bubbles and no contradiction; of equal places
+ * to the first, so that a text that came twice counts twice.
  */
 function bestShift(
   known: readonly Descriptor[],
@@ -206,7 +206,7 @@ function bestShift(
 
 /**
  * Another text at the end of a chat is another message, unless its label says that it was edited: the known one may
- * have been taken back. Only between two equal bubbles is a change certain to be one in place.
+ * have been unsent. Only between two equal bubbles is a changed text certainly the same bubble.
  */
 function withoutLastChanges(pairs: Pairs, relate: Relate): Pairs {
   const inOrder = [...pairs].toSorted(([a], [b]) => a - b)
@@ -214,7 +214,7 @@ function withoutLastChanges(pairs: Pairs, relate: Relate): Pairs {
   return new Map(inOrder.slice(0, end + 1))
 }
 
-/** The longest common subsequence, for a chat in which bubbles went away or came in between. */
+/** The longest common subsequence, for a chat in which bubbles disappeared or came in between. */
 function commonPairs(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
@@ -243,7 +243,7 @@ function commonPairs(
   return pairs
 }
 
-/** Between two equal bubbles, one of the same side and minute is the known one, changed in place. */
+/** Adds changed bubbles: between two equal ones, a bubble of the same side and minute is the known one. */
 function withChanged(
   common: Pairs,
   known: readonly Descriptor[],
@@ -288,8 +288,8 @@ function fromPairs(
 }
 
 /**
- * Two windows of one chat as one, `older` lying above `newer`, with or without an overlap. A message that came after
- * `newer` was seen ends `older`. Null if they have bubbles in common and do not fit: the chat has changed in between.
+ * Joins two windows of one chat, `older` above `newer`, with or without an overlap. A message that came after `newer`
+ * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between.
  */
 export function joinWindows(
   older: readonly Bubble[],

@@ -1,22 +1,22 @@
-// The words of Messages for each language of a phone; English is the only one so far. Words that were not yet
-// seen on a phone through WebDriverAgent are marked unproven.
+// The words of Messages in each language of a phone, so far only in English. Words marked unproven were not yet seen
+// on a phone through WebDriverAgent.
 
 export type UiService = 'iMessage' | 'SMS'
 
 export const ENGLISH = {
-  // Beginnings of own bubbles, with the service that they went by. ChatKit knows these two: RCS counts as
-  // a text message (CKBalloonViewAccessibility). The first was seen on macOS 27.2.
+  // Beginnings of own bubbles, with their service. ChatKit has these two: RCS counts as a text message
+  // (CKBalloonViewAccessibility). The first was seen on macOS 27.2.
   own: [
     { prefix: 'Your iMessage', service: 'iMessage' },
     { prefix: 'Your text message', service: 'SMS' },
   ] satisfies readonly { readonly prefix: string; readonly service: UiService }[],
   // Unproven: ChatKit's key is `balloon.message`.
   anonymous: 'Message',
-  // The beginning of a name that Messages suggests for a number, from mail or from what the other side shares.
+  // Beginning of a name that Messages suggests for a number, from mail or from what the other side shares.
   suggested: 'Maybe:',
   // Placeholders of the composer, which show the service.
   imessageField: ['iMessage'],
-  // `Text Message • RCS` where the carrier has it.
+  // `Text Message • RCS` if the carrier has it.
   textField: ['Text Message', 'SMS', 'RCS'],
   delivered: ['Delivered', 'Delivered Quietly'],
   read: ['Read'],
@@ -26,19 +26,20 @@ export const ENGLISH = {
   // At the end of a conversation's label.
   unread: ['Unread', 'unread'],
   muted: ['Muted', 'muted'],
-  // A bubble that says one of these and nothing else is an attachment. `Includes picture` and `1 image` were seen on macOS 27.2, the others are unproven.
+  // A bubble that says exactly one of these is an attachment. `Includes picture` and `1 image` were seen on
+  // macOS 27.2, the others are unproven.
   attachment:
     /^(?:Includes picture|Image attached|Photo|Video|Audio Message|Sticker|Attachment|\d+ (?:images?|photos?|videos?|attachments?))$/i,
-  // Words that Messages adds behind the text of a bubble. Unproven as labels; the words are those of its menus and lists.
+  // Words that Messages appends to the text of a bubble. Unproven as labels; its menus and lists have these words.
   marks:
     /(?:, (?:(?:Loved|Liked|Disliked|Laughed at|Emphasized|Questioned|Reacted [^,]{1,20}) by [^,]{1,80}|Edited))+$/,
   edited: ', Edited',
-  // Rows of the details of a chat, and those that only a group has. Unproven.
+  // Rows of the details of any chat, and of a group only. Unproven.
   details: ['Hide Alerts', 'Leave this Conversation'],
   groupDetails: ['Leave this Conversation', 'Leave Conversation', 'Change Name and Photo'],
   // The title of a group without a name.
   people: /^\d+ People$/i,
-  // Unproven: UIKit names the button of a navigation bar after where it leads.
+  // Unproven: UIKit names the back button after the screen it leads to.
   back: ['Back', 'Messages'],
   recipient: 'To:',
   today: 'Today',

@@ -1,20 +1,20 @@
-// The memory that a line has of its walks over the list of conversations; nothing of it is stored.
+// The memory of a line's walks over the list of conversations, which is not stored.
 
 import { dropOldest } from '../../../../system/memoize.ts'
 
-/** Whatever the first page shows, the others are looked at so often. */
+/** The other pages are read at least this often, whatever the first page shows. */
 const WALK_EVERY_MS = 60_000
 const TRIES = 3
 const REST_MS = 60_000
 const FAILURES_MAX = 200
 
 export class WalkMemory {
-  /** True if the last walk has left unread conversations, or was cut short. */
+  /** True if the last walk left unread conversations, or was cut short. */
   isUnfinished = false
-  /** True if the last conversation that was visited stood below the first page. */
+  /** True if the last visited conversation was below the first page. */
   isNewsBelow = false
   #finished: { readonly page: string; readonly at: number } | null = null
-  /** The time at which a walk has come to the end of the list. */
+  /** Monotonic time at which a walk last reached the end of the list. */
   endSeenAt = -Infinity
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>()
 
@@ -22,14 +22,14 @@ export class WalkMemory {
     this.#finished = { page, at }
   }
 
-  /** True if the first page has not changed since the last finished walk, which was a short time ago. */
+  /** True if the first page is unchanged since a finished walk less than a minute ago. */
   isQuiet(page: string, now: number): boolean {
     const { page: before, at } = this.#finished ?? { page: null, at: -Infinity }
     const isCertain = !this.isUnfinished && !this.isNewsBelow
     return isCertain && page === before && now - at < WALK_EVERY_MS
   }
 
-  /** A conversation could not be opened: after some tries in vain it must not hold up the others. */
+  /** Counts a failure of a conversation that could not be opened: after three tries it must not hold up the others. */
   noteFailure(mark: string, at: number): void {
     this.#failures.set(mark, { count: (this.#failures.get(mark)?.count ?? 0) + 1, at })
     dropOldest(this.#failures, FAILURES_MAX)

@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { type MuxDevice, Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { MuxRig, OTHER_UDID, UDID, until } from '../../../../support/iphone/fake-phones.ts'
+import { testHost } from '../../../../support/kind-host.ts'
 import { type LogLine, recordingLog } from '../../../../support/recording-log.ts'
 import { TestClock } from '../../../../support/test-clock.ts'
 
@@ -27,7 +28,7 @@ class WatchRig extends MuxRig {
     const { log, lines } = recordingLog()
     this.lines = lines
     const mux = new Usbmux({ path: this.path }, this.clock)
-    this.watch = new MuxWatch({ mux, clock: this.clock, log, onChange: (c) => this.#take(c) })
+    this.watch = new MuxWatch(testHost({ clock: this.clock, log }), mux, (c) => this.#take(c))
   }
 
   /** Begins over a usbmuxd to which `prepare` has happened. */

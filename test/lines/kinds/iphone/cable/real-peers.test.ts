@@ -8,10 +8,10 @@ import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-connec
 import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
-import { silentLog } from '../../../../../src/system/log.ts'
 import { eventually } from '../../../../support/eventually.ts'
 import { MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
 import { RealUsbmuxd, hasUsbmuxd } from '../../../../support/iphone/real-usbmuxd.ts'
+import { testHost } from '../../../../support/kind-host.ts'
 import { testNeeding } from '../../../../support/needs.ts'
 
 const TOOLS = ['idevice_id', 'ideviceinfo'] as const
@@ -123,7 +123,7 @@ ifUsbmuxd('the real usbmuxd, without a phone, understands everything that we ask
 ifUsbmuxd('a watch over the real usbmuxd notices when it goes and when it is back', async () => {
   await using real = new RealUsbmuxd()
   const mux = new Usbmux({ path: real.path }, systemClock)
-  const watch = new MuxWatch({ mux, clock: systemClock, log: silentLog, onChange() {} })
+  const watch = new MuxWatch(testHost({ clock: systemClock }), mux, () => {})
   const end = new AbortController()
   const running = watch.run(end.signal)
   const comesTo = (isThere: boolean) =>

@@ -52,7 +52,7 @@ describe('a group that is named after', () => {
 
       expect(rig.told.messages).toEqual([])
       expect([first, again]).toEqual([{ ...QUIET, groups: 1 }, QUIET])
-      expect(rig.tools.memory.handles).toEqual([])
+      expect(rig.reader.memory.handles).toEqual([])
     },
   )
 
@@ -127,7 +127,7 @@ test('a chat whose details show nobody is its number’s if every bubble says so
   rig.phone.receive(FRIEND, 'hello')
   rig.phone.receive(OTHER, 'hello', { sender: 'Message' })
   const report = await rig.poll()
-  const hasHidden = rig.tools.memory.hasHidden('unproven')
+  const hasHidden = rig.reader.memory.hasHidden('unproven')
   rig.phone.details = 'people'
   rig.phone.receive(OTHER, 'are you there?')
   await rig.poll()
@@ -218,7 +218,7 @@ describe('a suggested name', () => {
     rig.phone.receive(FRIEND, 'hello')
 
     const report = await rig.poll()
-    const hasHidden = rig.tools.memory.hasHidden('unproven')
+    const hasHidden = rig.reader.memory.hasHidden('unproven')
     rig.phone.details = 'people'
     rig.phone.receive(FRIEND, 'hello?')
     await rig.poll()

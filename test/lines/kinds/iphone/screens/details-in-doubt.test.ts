@@ -77,7 +77,7 @@ describe('the words of a group that is named after the member who writes are nob
     await rig.poll()
 
     expect(rig.told.messages.map(({ handle, text }) => [handle, text])).toEqual([[OTHER, 'hello']])
-    expect([rig.tools.memory.walks.isUnfinished, rig.phone.screen.on]).toEqual([false, 'list'])
+    expect([rig.reader.memory.walks.isUnfinished, rig.phone.screen.on]).toEqual([false, 'list'])
   })
 })
 

@@ -82,7 +82,7 @@ describe('what the owner types', () => {
     const rig = await makeKnownLine()
     const messageId = 'msg_1' as MessageId // Only handed on.
     const at = rig.clock.now()
-    rig.tools.own.expect({ messageId, handle: FRIEND, text: 'Hi', at, canFail: true })
+    rig.reader.own.expect({ messageId, handle: FRIEND, text: 'Hi', at, canFail: true })
     rig.phone.write(FRIEND, 'Hi, Ann, this is the owner')
 
     await rig.poll()
@@ -145,7 +145,7 @@ test('an iMessage that goes as a text message after all says so once, and fails 
   rig.phone.deliveredAfterMs = null
   const { outcome } = await rig.send('hello')
   const [bubble] = rig.phone.sent(FRIEND, 'hello')
-  const lookNow = () => run(rig.clock, lookForReceipts(rig.tools, FRIEND, NEVER))
+  const lookNow = () => run(rig.clock, lookForReceipts(rig.reader, FRIEND, NEVER))
   if (bubble !== undefined) bubble.service = 'SMS'
   await lookNow()
   await lookNow()

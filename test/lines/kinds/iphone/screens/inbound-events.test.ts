@@ -67,7 +67,7 @@ test('what could not be made durable is told again, under the same guid', async 
   rig.phone.receive(FRIEND, 'two')
   rig.told.refuses = true
   const refused = await rig.poll().catch((error: unknown) => error)
-  const guid = rig.tools.memory.chat(FRIEND)?.find(({ isReported }) => !isReported)?.guid
+  const guid = rig.reader.memory.chat(FRIEND)?.find(({ isReported }) => !isReported)?.guid
   rig.told.refuses = false
 
   await rig.poll()
@@ -97,14 +97,14 @@ test('a crash between two messages tells the second one, and the first no second
 
 test('a chat that can no longer be opened does not hold up the others', async () => {
   const rig = await makeKnownLine()
-  rig.tools.memory.addPending(OTHER)
+  rig.reader.memory.addPending(OTHER)
   rig.phone.wrongChats = [FRIEND, FRIEND, FRIEND]
   rig.phone.receive(FRIEND, 'hello')
 
   const report = await rig.poll()
 
   expect(report).toEqual({ ...QUIET, reportedCount: 1, gaps: 1 })
-  expect(rig.tools.memory.pending).toEqual([])
+  expect(rig.reader.memory.pending).toEqual([])
 })
 
 describe('a chat that takes its time to load', () => {

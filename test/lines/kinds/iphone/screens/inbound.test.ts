@@ -175,7 +175,7 @@ test('after a poll the list is on the screen, whatever was before', async () => 
 
 test('a chat that is looked at for a text of ours is left again', async () => {
   const rig = await makeKnownLine()
-  rig.tools.own.leaveDraft(FRIEND)
+  rig.reader.own.leaveDraft(FRIEND)
 
   await rig.poll()
 

@@ -45,7 +45,7 @@ async function pollFor(rig: Pick<UiRig, 'poll'> & Partial<UiRig>, rounds: number
 
 function expectTold(rig: UiRig, keys: readonly string[]): void {
   expect(textsOf(rig).toSorted()).toEqual(keys.map((key) => `< from ${key}`).toSorted())
-  expect(rig.tools.memory.walks.isUnfinished).toBe(false)
+  expect(rig.reader.memory.walks.isUnfinished).toBe(false)
 }
 
 test.each([1, 2, CELLS, 16, 40, 120])(
@@ -79,7 +79,7 @@ test('a send in the middle of a burst hides none of it', async () => {
   await writeAll(rig, keys)
 
   const polling = rig.poll()
-  const sending = rig.send('ours', { to: rig.tools.memory.handles[0] ?? (KNOWN as never) })
+  const sending = rig.send('ours', { to: rig.reader.memory.handles[0] ?? (KNOWN as never) })
   await Promise.all([polling, sending])
   await pollFor(rig, 2)
 
@@ -127,7 +127,7 @@ describe('sixteen conversations are told, once each,', () => {
       await pollFor({ ...next, clock: rig.clock }, 3)
 
       expect(textsOf(rig).toSorted()).toEqual(keys.map((key) => `< from ${key}`).toSorted())
-      expect(next.tools.memory.walks.isUnfinished).toBe(false)
+      expect(next.reader.memory.walks.isUnfinished).toBe(false)
     }
   }, 120_000)
 
@@ -212,7 +212,7 @@ test('a conversation that cannot be opened holds up nobody, and the walk counts 
   }
 
   await pollFor(rig, 4)
-  const before = { texts: textsOf(rig).length, isOpen: rig.tools.memory.walks.isUnfinished }
+  const before = { texts: textsOf(rig).length, isOpen: rig.reader.memory.walks.isUnfinished }
   rig.phone.open = open
   await rig.clock.advance(60_000)
   await pollFor(rig, 2)
@@ -257,7 +257,7 @@ test('the memory of an earlier version is walked on from, and what it has left u
   await writeAll(rig, [lost, ...recent])
   // The earlier version has read all but the one that is no longer on the first page.
   for (const key of recent) rig.phone.chat(key).isUnread = false
-  const screen = readScreen(await run(rig.clock, rig.tools.agent.tree(NEVER)))
+  const screen = readScreen(await run(rig.clock, rig.reader.agent.tree(NEVER)))
   const cells = screen.screen === 'list' ? screen.cells : []
   const marks = [...earlier.marks, ...cells.map(({ mark, name }) => [mark, name])]
   rig.told.memory = JSON.stringify({ ...earlier, marks })
@@ -332,7 +332,7 @@ test('a walk has an end, and is taken up again', async () => {
   await writeAll(rig, keys)
 
   await rig.poll()
-  const first = { told: textsOf(rig).length, isUnfinished: rig.tools.memory.walks.isUnfinished }
+  const first = { told: textsOf(rig).length, isUnfinished: rig.reader.memory.walks.isUnfinished }
   await pollFor(rig, 12)
 
   expect(first.told).toBeGreaterThan(20)

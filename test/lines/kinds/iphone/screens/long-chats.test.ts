@@ -65,7 +65,7 @@ describe('a burst of thirty is told whole', () => {
     const rig = await makeBurst()
     rig.phone.open(FRIEND)
 
-    await run(rig.clock, look(rig.tools, FRIEND, NEVER))
+    await run(rig.clock, look(rig.reader, FRIEND, NEVER))
     await rig.poll()
     await rig.poll()
 
@@ -75,10 +75,8 @@ describe('a burst of thirty is told whole', () => {
   test('though the process is killed while it tells them', async () => {
     for (let count = 0; count < 20; count += 3) {
       const rig = await makeBurst()
-      const { emit } = rig.tools
-      rig.tools.emit = async (event) => {
+      rig.told.onEvent = () => {
         if (rig.told.messages.length === count) rig.kill()
-        await emit(event)
       }
 
       void rig.poll().catch(() => {})

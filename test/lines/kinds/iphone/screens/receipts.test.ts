@@ -33,7 +33,7 @@ function show(rig: UiRig, text: string, stage: 'sent' | 'delivered' | 'failed'):
 }
 
 function lookNow(rig: UiRig) {
-  return run(rig.clock, lookForReceipts(rig.tools, FRIEND, NEVER))
+  return run(rig.clock, lookForReceipts(rig.reader, FRIEND, NEVER))
 }
 
 test('delivered comes before read, and each of them once', async () => {
@@ -157,7 +157,7 @@ test('a receipt that could not be made durable comes again, and once over a rest
   await lookNow(rig)
   const told = kindsOf(rig, guid)
   const next = rig.restart()
-  await run(rig.clock, lookForReceipts(next.tools, FRIEND, NEVER))
+  await run(rig.clock, lookForReceipts(next.reader, FRIEND, NEVER))
 
   expect([told, kindsOf(rig, guid)]).toEqual([['delivered'], ['delivered']])
 })
@@ -166,13 +166,13 @@ test('after a send the chat stays open until it is delivered, eight seconds at m
   const rig = makeUiRig()
   const quick = await sendOne(rig, 'one', 'msg_1')
   const startedAt = rig.clock.monotonic()
-  await run(rig.clock, linger(rig.tools, FRIEND, NEVER))
+  await run(rig.clock, linger(rig.reader, FRIEND, NEVER))
   const quickMs = rig.clock.monotonic() - startedAt
   rig.phone.deliveredAfterMs = null
   await sendOne(rig, 'two', 'msg_2')
 
   const secondAt = rig.clock.monotonic()
-  await run(rig.clock, linger(rig.tools, FRIEND, NEVER))
+  await run(rig.clock, linger(rig.reader, FRIEND, NEVER))
   const slowMs = rig.clock.monotonic() - secondAt
 
   expect(kindsOf(rig, quick)).toEqual(['delivered'])
@@ -185,13 +185,13 @@ test('a send that waits is not held up by the lingering of another', async () =>
   rig.phone.deliveredAfterMs = null
   await sendOne(rig, 'one', 'msg_1')
 
-  const lingering = linger(rig.tools, FRIEND, NEVER)
+  const lingering = linger(rig.reader, FRIEND, NEVER)
   const { outcome } = await rig.send('two', { to: OTHER, id: 'msg_2' })
   await run(rig.clock, lingering)
 
   expect(outcome.outcome).toBe('accepted')
   expect(rig.told.messages).toEqual([])
-  expect(rig.tools.memory.chat(FRIEND)).toHaveLength(1)
+  expect(rig.reader.memory.chat(FRIEND)).toHaveLength(1)
 })
 
 test('a chat is looked at after 30 s, 2 and 10 min, 1, 6 and 24 h, until nothing more can come', async () => {
@@ -205,7 +205,7 @@ test('a chat is looked at after 30 s, 2 and 10 min, 1, 6 and 24 h, until nothing
   for (let passedMs = 0; passedMs <= 90_000_000; passedMs += 10_000) {
     if (watch.due(start + passedMs).length === 0) continue
     looks.push(passedMs / 1_000)
-    watch.onLook(FRIEND, rig.tools.memory, start + passedMs)
+    watch.onLook(FRIEND, rig.reader.memory, start + passedMs)
   }
 
   expect(looks).toEqual([30, 120, 600, 3_600, 21_600, 86_400])
@@ -218,10 +218,10 @@ test('a new life of the line goes on watching, twenty chats at most', async () =
     await rig.send('hello', { to, id: `msg_${i}` })
   }
 
-  const watch = ReceiptWatch.of(rig.restart().tools.memory, rig.clock.now())
+  const watch = ReceiptWatch.of(rig.restart().reader.memory, rig.clock.now())
 
   const due = watch.due(rig.clock.now() + 3_600_000)
   expect(due).toHaveLength(20)
   expect(due).not.toContain(deviceHandle('+12025550300'))
-  expect(ReceiptWatch.of(rig.tools.memory, rig.clock.now() + 90_000_000).due(Infinity)).toEqual([])
+  expect(ReceiptWatch.of(rig.reader.memory, rig.clock.now() + 90_000_000).due(Infinity)).toEqual([])
 })

@@ -119,7 +119,7 @@ test(`in ${RUNS} bad days no button is touched twice, nothing that left is calle
   const property = fc.asyncProperty(SCHEDULE, async (schedule) => {
     const { rig, outcome, bubbles } = await live(schedule)
     const hasFailed = bubbles.some(({ stage }) => stage === 'failed')
-    const isClean = rig.phone.chat(FRIEND).draft === '' || rig.tools.own.drafts.includes(FRIEND)
+    const isClean = rig.phone.chat(FRIEND).draft === '' || rig.reader.own.drafts.includes(FRIEND)
 
     expect(rig.commands.names.filter((name) => name === 'click').length).toBeLessThanOrEqual(1)
     expect(bubbles.length).toBeLessThanOrEqual(1)
@@ -157,7 +157,7 @@ test.each([false, true])(
         return true
       }
       const message = messageTo(FRIEND, 'hello', 'msg_1', rig.clock.now())
-      void sendByUi(rig.tools, message, pass, NEVER)
+      void sendByUi(rig.reader, message, pass, NEVER)
       await rig.clock.advance(atMs)
       rig.kill()
       await rig.clock.advance(1_000)
@@ -165,7 +165,7 @@ test.each([false, true])(
       const next = rig.restart()
       const [note] = passed
       if (note === undefined) await next.send('hello')
-      else next.tools.own.expect(expectationOf({ message, note }))
+      else next.reader.own.expect(expectationOf({ message, note }))
       for (let looks = 0; looks < 3; looks += 1) {
         await next.poll()
         await rig.clock.advance(15_000)

@@ -60,8 +60,8 @@ test('a message that is in the chat at neither of two looks has failed, and one 
   const rig = makeUiRig()
   const lost = messageTo(FRIEND, 'lost', 'msg_1', rig.clock.now())
   const restored = messageTo(FRIEND, 'restored', 'msg_2', rig.clock.now())
-  rig.tools.own.expect(expectationOf({ message: lost, note: noteText(rig.clock.now()) }))
-  rig.tools.own.expect(expectationOf({ message: restored, note: null }))
+  rig.reader.own.expect(expectationOf({ message: lost, note: noteText(rig.clock.now()) }))
+  rig.reader.own.expect(expectationOf({ message: restored, note: null }))
 
   await rig.poll()
   const afterOne = [...rig.told.settled]

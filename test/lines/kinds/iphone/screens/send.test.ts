@@ -43,7 +43,7 @@ test('the bubble is in the stored memory before the outcome is answered', async 
 
   const { outcome } = await rig.send('hello')
 
-  const stored = rig.restart().tools.memory.chat(FRIEND)
+  const stored = rig.restart().reader.memory.chat(FRIEND)
   expect(stored?.map(({ isReported }) => isReported)).toEqual([true])
   expect(outcome).toEqual({ outcome: 'accepted', guid: stored?.[0]?.guid ?? '' })
 })

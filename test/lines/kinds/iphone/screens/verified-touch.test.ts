@@ -87,7 +87,7 @@ describe('a send', () => {
 
     const { outcome } = await rig.send('ours', { pass })
     rig.commands.isUnplugged = false
-    const drafts = rig.tools.own.drafts
+    const drafts = rig.reader.own.drafts
     await rig.poll()
 
     expect([outcome, drafts]).toEqual([notSent('not_touched'), [FRIEND]])
