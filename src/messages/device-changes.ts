@@ -16,7 +16,7 @@ import { deviceTime, mendedText, type Outbound } from '../domain/message.ts'
 import { carrierKind } from '../domain/not-relayed.ts'
 import type { DeviceAttachment, DeviceChange, DeviceGroup } from '../lines/driver.ts'
 import { attachmentsOf, findDeviceAttachment, updateAttachment } from '../storage/attachments.ts'
-import { findConversation, lastMessageAt, type Group } from '../storage/conversations.ts'
+import { findConversation, lastSentAt, type Group } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import { isPublished } from '../storage/events.ts'
@@ -255,7 +255,7 @@ export function openDeviceGroup(
 
 function isBeforeLast(tx: Tx, line: Line, { identifier }: DeviceGroup, at: Timestamp): boolean {
   const id = findConversation(tx, { lineId: line.id, handle: deviceHandle(identifier) })
-  return id !== null && (lastMessageAt(tx, id) ?? 0) > at
+  return id !== null && (lastSentAt(tx, id) ?? 0) > at
 }
 
 /** One guid for all rows of a change: same group, kind, member or new name, and second. */

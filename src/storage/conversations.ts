@@ -99,7 +99,7 @@ export function noteMessage(
 ): void {
   const { seq, service, direction, extras, sentAt } = message
   const isHistory = extras?.isHistory === true
-  const lastAt = isHistory ? lastMessageAt(tx, id) : null
+  const lastAt = isHistory ? lastSentAt(tx, id) : null
   if (lastAt !== null && lastAt >= (sentAt ?? now)) {
     tx.execute('UPDATE conversations SET message_count = message_count + 1 WHERE id = $id', { id })
     touch(tx, id)
@@ -118,7 +118,7 @@ export function noteMessage(
 }
 
 /** The date of the last message; null if there is none. */
-export function lastMessageAt(db: Db, id: ConversationId): Timestamp | null {
+export function lastSentAt(db: Db, id: ConversationId): Timestamp | null {
   const sql = `SELECT coalesce(m.sent_at, m.created_at) AS at
      FROM conversations c JOIN messages m ON m.seq = c.last_seq WHERE c.id = $id`
   return db.row<{ at: Timestamp }>(sql, { id })?.at ?? null
@@ -208,7 +208,10 @@ const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as c
 const UNREAD = 'unread_count > 0'
 const UNANSWERED = 'is_unanswered = 1'
 
-/** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
+/**
+ * Conversations in the order in which their latest messages were recorded, newest first: by `last_seq`, which is 0
+ * without a message. `before` is the cursor's last_seq.
+ */
 export function listConversations(
   db: Db,
   filter: ConversationFilter,
