@@ -18,7 +18,10 @@ export type FieldRow = {
   /** Most characters of a text, or of each text of a list. */
   readonly lengthMax: number
   readonly example?: string
-  /** True if it is searched; must match the triggers of `people_search`. */
+  /**
+   * True if it is searched: then the triggers of `people_search` have it (the latest are in `migrations/0004`, made
+   * with `inUsualLetters`), and a migration replaces them.
+   */
   readonly isSearched: boolean
   /** Names of its column in a CSV file, in lower case. */
   readonly csv: RegExp
@@ -26,6 +29,7 @@ export type FieldRow = {
   readonly vcard: string
 }
 
+/** In the order of the columns of an exported file, which programs read by position: a new row comes last. */
 export const CONTACT_FIELDS: Readonly<Record<ContactField, FieldRow>> = {
   name: {
     kind: 'line',

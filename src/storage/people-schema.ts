@@ -1,5 +1,5 @@
 // The tables of the address book, opt-outs, merged conversations and the search index's progress. The index
-// itself (three FTS5 tables) and its triggers are written by hand in the initial migration, because drizzle
+// itself (three FTS5 tables) and its triggers are written by hand in migrations 0000 and 0004, because drizzle
 // knows neither.
 
 import { sql } from 'drizzle-orm'
