@@ -14,12 +14,15 @@ type FeedListProps<T extends { readonly id: string }> = {
   readonly waiting?: number | undefined
   /** Hides entries that no longer match since they were read. */
   readonly isShown?: ((entry: T) => boolean) | undefined
-  /** Most rows to show now. At the end of the rows, `onMore` is called. */
+  /** Most rows to show now. Near the end of the rows, `onMore` is called with the number of rows that are shown. */
   readonly max?: number | undefined
-  readonly onMore?: (() => void) | undefined
+  readonly onMore?: ((count: number) => void) | undefined
   readonly empty: ComponentChildren
   readonly row: (entry: T) => VNode
 }
+
+/** With fewer rows left to show, more are read. */
+const ROWS_AHEAD = 30
 
 /** A feed inside a card: loading, failed, empty, or its rows. Reads more near the end. */
 export function FeedList<T extends { readonly id: string }>(props: FeedListProps<T>) {
@@ -32,17 +35,18 @@ export function FeedList<T extends { readonly id: string }>(props: FeedListProps
   const known = now.entries.filter(isShown)
   const isWhole = now.nextCursor === null
   if (known.length === 0 && isWhole) return <>{empty}</>
+  const rows = known.slice(0, max)
   const readMore = () => {
-    props.onMore?.()
-    if (max >= known.length) void feed.readMore()
+    props.onMore?.(rows.length)
+    if (rows.length + ROWS_AHEAD > known.length) void feed.readMore()
   }
   return (
     <>
       <ul class={props.class} aria-label={props.label}>
-        {known.slice(0, max).map(row)}
+        {rows.map(row)}
       </ul>
-      {(!isWhole || max < known.length) && (
-        <NearView again={`${now.entries.length} ${max}`} onSeen={readMore}>
+      {(!isWhole || rows.length < known.length) && (
+        <NearView again={rows.length < known.length ? rows.length : now} onSeen={readMore}>
           <Skeleton kind="row" count={2} />
         </NearView>
       )}

@@ -140,7 +140,7 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
         class="recent message-list"
         isShown={isShown}
         max={shown.value}
-        onMore={() => (shown.value += ROWS)}
+        onMore={(count) => (shown.value = count + ROWS)}
         empty={
           <EmptyState icon="search" title="No messages match">
             Change or clear the filters.
