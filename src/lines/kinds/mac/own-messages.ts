@@ -38,6 +38,8 @@ const PREVIEW = 'com.apple.messages.URLBalloonProvider'
 /** Messages commits a link's preview separately, up to two seconds later (imsg). */
 const PREVIEW_LATE_MS = 5_000
 const SENT_MAX = 20
+/** No message stays unsettled for longer; a longer sleep is a step of the clock. */
+const ASLEEP_MS_MAX = 7 * 86_400_000
 
 /** Tries the message under way first, then the oldest that the row fits. */
 export class OwnMessages {
@@ -95,7 +97,7 @@ export class OwnMessages {
   sleep(ms: number): void {
     for (const [id, expected] of this.#expected) {
       const { expectation } = expected
-      const until = expectation.until + ms
+      const until = expectation.until + Math.min(ms, ASLEEP_MS_MAX)
       this.#expected.set(id, { ...expected, expectation: { ...expectation, until } })
     }
   }

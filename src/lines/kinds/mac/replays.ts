@@ -35,16 +35,17 @@ export class Replays {
 
   /**
    * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a
-   * second. Each original has one replay at a time: the second of two new rows is a message that only
-   * came by iCloud.
+   * second. Any number of copies may have the original's exact date. If the dates differ, each original has one
+   * replay at a time: the second of two new rows is a message that only came by iCloud.
    */
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
-    // Nobody writes the same twice in one millisecond; but dates of SMS are whole seconds.
+    // Nobody writes the same twice in one millisecond; but dates of SMS are whole seconds. A date ahead of the
+    // clock never passes, so the time at which the other row was seen counts too.
     const isCopy = (other: MessageRow) =>
       other.at === row.at &&
-      (hasMilliseconds(row) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
+      (hasMilliseconds(row) || isOld(other) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
     const oldCount = equals.filter(isOld).length
     return equals.some(isCopy) || oldCount > equals.length - oldCount
   }
@@ -53,12 +54,15 @@ export class Replays {
     return at !== null && this.#clock.now() - at > APART_MS
   }
 
-  /** Time since a row was seen. A row from before this run counts as seen at its date. */
+  /**
+   * Time since a row was seen. A row from before this run counts as seen at its date; if that is far ahead, nobody
+   * knows when, and it counts as long ago.
+   */
   #agoMs({ guid, at }: MessageRow): number {
     const now = this.#clock.monotonic()
     const seenAt = this.#seenAt.get(guid)
     if (seenAt !== undefined) return now - seenAt
-    return Math.max(now - this.#startedAt, at === null ? 0 : this.#clock.now() - at)
+    return Math.max(now - this.#startedAt, at === null ? 0 : Math.abs(this.#clock.now() - at))
   }
 }
 

@@ -23,6 +23,8 @@ type Row = {
 
 const OWN = { is_from_me: 1, is_sent: 1, is_delivered: 0 }
 
+const AHEAD_MS = 4 * 365 * 86_400_000
+
 /** Rows with the same text, and how many of them are told. */
 const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
   ['once more after a minute', 1, { ms: 0 }, { ms: 61_000 }],
@@ -40,6 +42,13 @@ const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
     { ms: 10_000, dated: 7 },
   ],
   ['at once once more, with its exact date', 1, { ms: 0, dated: 7 }, { ms: 0, dated: 7 }],
+  [
+    'twice more at one time, dated years ahead in a whole second',
+    1,
+    { ms: 0, dated: AHEAD_MS },
+    { ms: 120_000, dated: AHEAD_MS },
+    { ms: 120_000, dated: AHEAD_MS },
+  ],
   ['written twice within a second', 2, { ms: 0 }, { ms: 500, dated: 500 }],
   [
     'written twice, the second on its way for half a minute',
