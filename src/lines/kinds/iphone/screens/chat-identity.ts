@@ -216,10 +216,12 @@ export function isStillThere(proven: TranscriptScreen, shown: TranscriptScreen):
 
 type DetailsPage = ChatDetails & { readonly isNamed: boolean; readonly back: NodePlace | null }
 
-/** The details page; null while the chat is still in front. */
+/** The details page; null while the chat or an alert is still in front. */
 function readPage(root: UiNode): DetailsPage | null {
   const { screen } = readScreen(root)
-  if (screen === 'transcript') return null
+  // The next touch dismisses the alert.
+  if (screen === 'transcript' || screen === 'alert') return null
+  if (screen === 'locked') throw new UiTrouble('locked')
   // A page that has none of the known words may be the details all the same.
   if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
   const details = readDetails(root)
