@@ -57,7 +57,10 @@ export type App = {
     /** Creates a link to set the password; earlier links stop working. */
     createSetupLink(origin?: Origin): Promise<SetupLink>
   }
-  /** Listens, recovers and runs; serves nothing if `mayServe` resolves with false. Returns the address. */
+  /**
+   * Listens; once `mayServe` resolves with true, recovers, runs and serves. Until then it serves nothing. Returns the
+   * address.
+   */
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when everything has stopped and the data is closed. */
   stop(): Promise<void>

@@ -120,7 +120,7 @@ function answerOwner(
       const { pathname } = new URL(url)
       if (pathname === '/healthz') return Response.json({ status: 'ok' })
       if (pathname === '/readyz') return readiness(notReady())
-      if (pathname === STARTUP_CHECK_PATH) return Response.json({ version: VERSION })
+      if (pathname === CONFIRM_UPGRADE_PATH) return Response.json({ version: VERSION })
       if (pathname === '/api/v1/box') return Response.json(await report())
       return Response.json(NO_RELAY, { status: 404 })
     },
@@ -129,8 +129,8 @@ function answerOwner(
   return server
 }
 
-/** Path that an upgrade asks for the version that runs. */
-const STARTUP_CHECK_PATH = '/api/v1/judgement'
+/** Path at which an upgrade confirms that the new version may stay. Every version calls it, so it can't change. */
+const CONFIRM_UPGRADE_PATH = '/api/v1/judgement'
 
 function readiness(reason: string | null): Response {
   if (reason === null) return Response.json({ status: 'ready' })

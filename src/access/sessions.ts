@@ -35,7 +35,7 @@ export function sessionActor(session: DashboardSession): Actor {
     : { kind: 'member', id: memberId }
 }
 
-/** The name of a session in the audit log: the start of its hash, which can't open it. */
+/** The name of a session in the audit trail: the start of its hash, which can't open it. */
 export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>): string {
   return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, 8)}`
 }

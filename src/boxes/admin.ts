@@ -31,7 +31,7 @@ import { makeKey } from './nkeys.ts'
 import type { Rollouts } from './rollouts.ts'
 
 const INVITATION_MS = 30 * MINUTE_MS
-/** Begins the id of an invitation. The token carries the invitation's key, not the box's. */
+/** Begins the id of an invitation, which is another user of the broker than the box: its token has a key of its own. */
 export const INVITATION_PREFIX = 'join-'
 
 export class BoxActions {

@@ -37,6 +37,7 @@ const STOP_LOOK_MS = 100
 const RUNNING = { isRunning: true } as const
 const OBSOLETE = { refused: 'The session is over.' } as const
 const OVER = { isOver: true } as const
+
 export class BoxAgent implements Service {
   readonly name = 'box'
   readonly #box: ThisBox

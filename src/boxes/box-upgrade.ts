@@ -123,7 +123,7 @@ export class BoxUpgrade implements Service {
     return undefined
   }
 
-  /** Reason why the new version isn't as good as the one before yet; null if it is. */
+  /** Reason why the new version isn't yet as good as the one before; null if it is. */
   notReady(isOnline: (kind: string, key: string) => boolean): string | null {
     if (this.#order === null || this.#from === this.#version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))

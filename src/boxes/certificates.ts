@@ -47,7 +47,7 @@ const TRUE = der(0x01, Uint8Array.of(0xff))
 type ClockAndRandom = { readonly clock: Clock; readonly random: Random }
 
 /**
- * Makes the authority and the server certificate where they are missing, and the latter again
+ * Makes the authority and the server certificate if they are missing, and the latter again
  * half a year before it ends. Each file has a certificate and its key.
  */
 export function keepCertificates(

@@ -1,4 +1,4 @@
-// Limits how much each box, and each machine that joins, may send to its head. The head stops listening for a minute
+// Limits how much each box, and each machine that joins, may send to its head. A box doesn't limit its head. The head stops listening for a minute
 // to a sender that floods it: the broker drops what nobody listens to, so a flood never reaches the head's memory.
 
 import { type Timestamp, timestamp } from '../domain/ids.ts'
@@ -26,7 +26,7 @@ export class FloodGate {
   constructor(
     core: Core,
     given: {
-      /** All that may send. A sender is the last word of its subjects. */
+      /** All that may send; nobody else is heard or answered. A sender is the last word of its subjects. */
       readonly senders: () => readonly string[]
       /** Called when a sender is cut off, and when it is heard again. */
       readonly changed: () => void
@@ -84,7 +84,7 @@ export class FloodGate {
 
   #cut(sender: string): void {
     const { clock, log } = this.#core
-    log.warn('box floods the head, and is cut off', { box_id: sender })
+    log.warn('the head is flooded, and cuts the sender off', { sender })
     this.cutOff.set(sender, timestamp(clock.now() + MINUTE_MS))
     this.refresh()
     this.#changed()

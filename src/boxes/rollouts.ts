@@ -96,7 +96,7 @@ export class Rollouts implements Service {
     return this.#resource()
   }
 
-  /** Boxes that are already installing finish. */
+  /** Ends the rollout: no further box begins. A box that is already installing finishes. */
   async cancel(origin: Origin): Promise<api.Rollout> {
     const canceled = this.#resource()
     await this.#keep(null, [entryOf('rollout.canceled', canceled, origin)])

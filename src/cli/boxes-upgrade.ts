@@ -121,7 +121,10 @@ async function ownVersion({ machine, signal }: ServicePlace, folder: string): Pr
   throw new UsageError(`There is no executable that runs on this machine (${PLATFORM}).`)
 }
 
-/** The function that it returns brings a file of the release to `to`; false if there is no such file. */
+/**
+ * Returns a function that copies or downloads a file of the release to `to`, and returns false if there is no such
+ * file.
+ */
 async function fetchOf(
   call: Call,
   { machine }: ServicePlace,

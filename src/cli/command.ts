@@ -63,7 +63,7 @@ export type Command = {
   readonly args?: readonly Argument[]
   readonly options?: readonly CommandOption[]
   readonly sentence: string
-  /** True if it goes on if nobody reads what it prints. */
+  /** True if it goes on even when nobody reads what it prints. */
   readonly isService?: boolean
   /** Returns the exit code; undefined is 0. */
   run(call: Call): Promise<ExitCode | undefined>

@@ -56,7 +56,7 @@ export const STANDARD: Printer = {
   error: (text: string) => writeLogLine(`${text}\n`),
 }
 
-/** For a service, which goes on if nobody reads what it prints. */
+/** For a service, which goes on even when nobody reads what it prints. */
 export function unreadPrinter(to: Printer): Printer {
   const log = (text: string) => {
     try {

@@ -126,7 +126,7 @@ async function withOwnFile<T>(
   const writer = new Writer(db, () => {})
   try {
     const ids = new LogicalClock(systemClock, systemRandom, 0)
-    // A command has no log; the audit log records its change.
+    // A command has no log; the audit trail records its change.
     const audit = createAudit({ writer, ids, log: silentLog })
     return await work({ directory, db, writer, ids, audit, random: systemRandom })
   } finally {

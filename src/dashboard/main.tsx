@@ -58,7 +58,7 @@ const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx
 /** By then, the first page has its data. */
 const FETCH_AHEAD_AFTER_MS = 1_500
 
-/** Longest wait for an idle browser. */
+/** Longest wait for the browser to be idle: it may never be. */
 const IDLE_MS = 2_000
 
 showTheme()

@@ -82,8 +82,8 @@ const UNSIGNED = [
 function cutOffFinding(box: WatchedBox, until: Timestamp): ScopedFinding {
   return finding(box, CUT_OFF, 'error', {
     title: `The box ${box.name} is cut off for a minute`,
-    why: `It sent more at once than a box ever needs to. Nothing of it is taken until ${isoTime(until)}, and its lines are offline. Other boxes go on.`,
-    fix: `It is let back by itself. If this comes again, upgrade Hookline there, and find out who else uses that machine. To cut it off for good: hookline boxes remove ${box.name}`,
+    why: `It sent more at once than a box ever needs to. Everything it sends is ignored until ${isoTime(until)}, and its lines are offline. Other boxes are not affected.`,
+    fix: `It reconnects by itself. If this happens again, upgrade Hookline there, and find out who else uses that machine. To cut it off for good: hookline boxes remove ${box.name}`,
   })
 }
 

@@ -74,8 +74,8 @@ export class FileLog implements ServiceLog {
   }
 
   async more(): Promise<readonly string[]> {
-    // The rotation has emptied the file.
     if (this.#size() < this.#position) {
+      // The rotation has emptied the file.
       this.#position = 0
       this.#begun = ''
     }

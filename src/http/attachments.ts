@@ -29,6 +29,7 @@ const UPLOADS = {
   retryAfterSeconds: 10,
   of: { limit: 'uploads', noun: 'uploads', doing: 'are running' },
 }
+
 export function attachmentBindings(attachments: Attachments) {
   const slots = new CallerSlots(UPLOADS)
   return [

@@ -4,7 +4,7 @@ import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api
 import type { Message } from '../api/messages.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { DisabledReason } from '../domain/webhook.ts'
+import { type DisabledReason, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
 import { hintFor } from '../webhooks/hints.ts'
@@ -50,14 +50,15 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
 function deliveriesOf(webhooks: Webhooks, messageId: string) {
   const data = webhooks
     .list(ALL_WEBHOOKS)
-    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, ALL_WEBHOOKS).data)
+    .data.flatMap(
+      ({ id }) => webhooks.listDeliveries(id, { messageId }, { limit: 200, cursor: null }).data,
+    )
   return { data: data.map(({ id }) => seenDelivery(webhooks, id)) }
 }
 
 type ListedDelivery = ReturnType<Webhooks['listDeliveries']>['data'][number]
 
-/** A page with all webhooks: no relay has this many. */
-export const ALL_WEBHOOKS = { limit: 200, cursor: null }
+export const ALL_WEBHOOKS = { limit: WEBHOOKS_MAX, cursor: null }
 
 const RESUME = 'Events are kept for 30 days. Fix the problem, and resume the webhook.'
 

@@ -73,7 +73,7 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
   }
   const { actor } = originOf(request)
   const permissions = permissionsOf(callerOf(request))
-  // Clients of the newest protocol have no session, so the ids of their calls are unique only within an hour.
+  // Clients of the newest protocol have no session, so a repeat of a call is recognized only within the same hour.
   const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
   return {
     api: {

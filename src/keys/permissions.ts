@@ -118,7 +118,7 @@ export function rulesResource(rules: KeyRules): api.KeyRules {
   }
 }
 
-/** The audit log has flat fields. */
+/** The audit trail has flat fields. */
 export function auditedLimits(permissions: Permissions): AuditFields {
   const { rules, ...limits } = limitFields(permissions)
   return { ...limits, ...(rules === undefined ? {} : { rules: JSON.stringify(rules) }) }

@@ -309,11 +309,12 @@ export class LineEvents {
     this.#signal = signal
   }
 
-  /** Set once the run has ended or an event could not be stored; nothing is published after that. */
+  /** True once the run has ended or an event could not be stored; nothing is published after that. */
   get isOver(): boolean {
     return this.#signal.aborted || this.#failure !== null
   }
 
+  /** The error of the first event that could not be stored. */
   get failure(): Error | null {
     return this.#failure
   }

@@ -16,7 +16,7 @@ export type RelayApi = {
 
 export type McpClient = {
   readonly api: RelayApi
-  /** The same for all calls of a client, and unique to it. */
+  /** The same for all calls in a session; without a session, for all calls with the same key in the same hour. */
   readonly id: string
   readonly may: (scope: Scope) => boolean
 }

@@ -82,7 +82,7 @@ function extrasOf(
   conversationId: ConversationId,
 ): MessageExtras | null {
   const { handle, spelling, isFromMe, attachments = [], replyTo, group, withheld = null } = device
-  // No event is published because of the message's age, or because the device withheld it.
+  // True if no event is published, because the message is too old or the device withheld it.
   const isHistory = device.isHistory || withheld !== null
   const hasSender = group !== undefined && !isFromMe
   const attachmentCount = eachOnce(attachments).length

@@ -158,7 +158,7 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId, ...optedOut }
 }
 
-/** Search stops after this, so that sends are not delayed. */
+/** The search of messages stops after this, so that sends are not delayed. */
 const TIME_MS = 40
 
 function search(

@@ -171,7 +171,7 @@ async function importContacts(
   return report.resource()
 }
 
-/** Imported texts replace known ones; imported lists are added. */
+/** Imported texts replace known ones, unless they are empty; imported lists are added. */
 function merge(tx: Tx, { handle, ...imported }: PersonFields, ids: LogicalClock): Saved {
   const known = findPerson(tx, handle)
   const merged = contactFields(({ kind }, field) => {

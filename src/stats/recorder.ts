@@ -1,4 +1,4 @@
-// Records when the relay ran, the lines' states and the queue's length; also the metrics.
+// Records when the relay ran, the lines' states and the queue's length. Also provides their metrics.
 
 import { dayOf } from '../domain/days.ts'
 import { type LineId, timestamp } from '../domain/ids.ts'

@@ -269,16 +269,11 @@ export function conversationsWithSeqs(
   return seqs.flatMap((seq) => bySeq(db, { seq })).sort((a, b) => b.lastSeq - a.lastSeq)
 }
 
-/** Sets whether a person answers; returns the changed conversation, or null if there is none. */
-export function pauseAutomation(
-  tx: Tx,
-  id: ConversationId,
-  isAutomationPaused: boolean,
-): Conversation | null {
+/** Sets whether a person answers. */
+export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: boolean): void {
   const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
   tx.execute(sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
-  return getConversation(tx, id)
 }
 
 /** The conversation of a line with a handle, if a person answers it. */

@@ -242,7 +242,7 @@ export function nextAnnouncementAt(db: Db): number | null {
   return db.row<{ due_at: number }>(sql)?.due_at ?? null
 }
 
-/** Decides messages again now that wait for a doubtful clock or for a time of day. */
+/** Makes messages that wait for a doubtful clock or for a time of day due at once, so that they are decided again. */
 export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
@@ -251,8 +251,8 @@ export function wakeHeldBack(tx: Tx, now: number): void {
 }
 
 /**
- * After the clock was set back: dates changes later than `now` to `now`, in their order, and limits how
- * late they are due. Times of creation, sending and reading stay as recorded.
+ * After the clock was set back: dates changes later than `now` to `now`, in their order, lets queued messages wait
+ * from `now`, and makes everything due within ten minutes. Times of creation, sending and reading stay as recorded.
  */
 export function bringBackChanges(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_change

@@ -63,7 +63,7 @@ export function dataDirectoryAt(path: string) {
     boxFile: join(path, 'box.json'),
     /** The journal of a box. */
     boxDatabase: join(path, 'box.db'),
-    /** By these boxes recognize their head: the authority of its broker, and its own key there. */
+    /** Boxes recognize their head by these: the authority of its broker, and its own key there. */
     brokerAuthority: join(path, 'broker-ca.pem'),
     brokerSeed: join(path, 'broker.seed'),
     /** The broker's own files, which are made again if they are missing. */

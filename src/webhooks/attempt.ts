@@ -15,7 +15,7 @@ import { signedHeaders, signingSecrets, type SigningSecret } from './signature.t
 export type DueAttempt = {
   readonly delivery: DueDelivery
   readonly trigger: StoredAttempt['trigger']
-  /** True if it only tests if the receiver is back. */
+  /** True if it finds out whether the receiver is back. It sends a real delivery. */
   readonly isProbe: boolean
   /** Monotonic clock. */
   readonly begunAt: number

@@ -30,7 +30,7 @@ export function isTest({ event_id }: Pick<Delivery, 'event_id'>): boolean {
   return event_id.startsWith('evt_test_')
 }
 
-/** The person's name in the contacts, or the number. */
+/** The person's name in the contacts, or the number; a word for a group, a test, or an event that is gone. */
 export function personWords({ person, event_id }: SeenDelivery): string {
   if (isTest({ event_id })) return 'Test'
   const number = person?.handle ? numberWords(person.handle) : null

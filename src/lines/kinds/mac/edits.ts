@@ -93,6 +93,7 @@ type Look = {
   readonly now: number
   /** Last healthy time of the line: edits made in an outage are found after it. */
   readonly healthyAt: number
+  /** False for a row that was read but still waits to be published. */
   readonly isRead: (rowId: number) => boolean
 }
 

@@ -205,7 +205,7 @@ export class Reading {
     if (this.#repeats.size > REPEATS_MAX && oldest !== undefined) this.#repeats.delete(oldest)
   }
 
-  /** Now, if the clock was ahead before. */
+  /** Last healthy time, but not after now: the clock may have been ahead when it was stored. */
   get #healthyAt(): number {
     return Math.min(this.#checkpoint.healthyAt, this.#clock.now())
   }

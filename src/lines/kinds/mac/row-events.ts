@@ -84,7 +84,7 @@ export class RowEvents {
     return [{ type: 'change', change, checkpoint: null }]
   }
 
-  /** Files and words that were added to rows after they were published. */
+  /** Files and words that were added to rows after they were published, and the ends of pending files. */
   additions(db: ChatDb): readonly LineEvent[] {
     const { files, rowsWithWords } = this.#published.look(db)
     const edits = rowsWithWords.flatMap(({ row, isHistory }) => {

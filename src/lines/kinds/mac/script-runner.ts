@@ -53,7 +53,7 @@ type Order = { readonly mode: Mode; readonly target: Target | null; readonly con
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 export type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** For a script that hangs: it limits each Apple event to 25 s by itself, and a file to more. */
+/** Only for a script that hangs: the script itself gives up an Apple event after 25 s, and a file later. */
 const TIMEOUT_MS = 35_000
 const FILE_TIMEOUT_MS = FILE_SECONDS * 1_000 + 10_000
 const KILL_AFTER_MS = 3_000
