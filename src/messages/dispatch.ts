@@ -78,8 +78,11 @@ export class Dispatch implements Service {
     const dispatchSignal = this.#deps.dispatchSignal
     try {
       while (!signal.aborted) {
+        // Read before the tick, so that what becomes due during it is looked for again.
+        const lookedAt = this.#core.ids.now()
         await this.#tick(signal)
-        await dispatchSignal.wait(clock, dispatchSignal.isNotified ? 0 : this.#untilNext(), signal)
+        const waitMs = dispatchSignal.isNotified ? 0 : this.#untilNext(lookedAt)
+        await dispatchSignal.wait(clock, waitMs, signal)
         await nextTurn() // Attempts of one commit notify one after the other.
       }
     } finally {
@@ -214,16 +217,16 @@ export class Dispatch implements Service {
     this.#deps.dispatchSignal.notify()
   }
 
-  #untilNext(): number {
+  /** Milliseconds until a message becomes due that wasn't due at `lookedAt`. */
+  #untilNext(lookedAt: number): number {
     const { db, ids, clock } = this.#core
-    const now = ids.now()
     const dueAt = this.#deps.directory
       .lines()
-      .map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
+      .map(({ line }) => nextDueAt(db, line.id, lookedAt) ?? Infinity)
     const waiting = [nextAnnouncementAt(db), this.#deps.deviceChanges.settledAt()].map(
       (at) => at ?? Infinity,
     )
-    const soonestMs = Math.min(...waiting, ...dueAt) - now
+    const soonestMs = Math.min(...waiting, ...dueAt) - ids.now()
     const deferredMs = (nextDeferredAt(db) ?? Infinity) - clock.now()
     return Math.min(TICK_MS_MAX, Math.max(0, Math.min(soonestMs, deferredMs)))
   }

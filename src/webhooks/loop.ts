@@ -68,9 +68,8 @@ export class DeliveryLoop implements Service {
       while (!signal.aborted) {
         await this.#deps.queues.followClock()
         await this.#deps.queues.takeSignals()
-        for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
-        this.#begin()
-        await this.#deps.signals.signal.wait(this.#core.clock, this.#waitMs(), signal)
+        const waitMs = this.#beginAll()
+        await this.#deps.signals.signal.wait(this.#core.clock, waitMs, signal)
       }
     } finally {
       this.#signal = NOT_RUNNING
@@ -89,8 +88,13 @@ export class DeliveryLoop implements Service {
     await Promise.allSettled(this.#recording)
   }
 
-  #waitMs(): number {
-    const waitMs = this.#deps.queues.waitMs()
+  /** Begins what is due; returns the milliseconds until there may be more. */
+  #beginAll(): number {
+    // Read before the look, so that what becomes due during it is looked for again.
+    const lookedAt = { now: this.#core.clock.now(), monotonic: this.#core.clock.monotonic() }
+    for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
+    this.#begin()
+    const waitMs = this.#deps.queues.waitMs(lookedAt)
     return this.#deps.disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
   }
 
@@ -291,10 +295,8 @@ export class WebhookQueues {
     for (const queue of this.#queues.values()) queue.pending.lookFor('due')
   }
 
-  /** Milliseconds until there may be work; at most a minute if something waits, as clocks may jump. */
-  waitMs(): number {
-    const now = this.#core.clock.now()
-    const monotonic = this.#core.clock.monotonic()
+  /** Milliseconds from a look until there may be work; at most a minute if something waits, as clocks may jump. */
+  waitMs({ now, monotonic }: { readonly now: number; readonly monotonic: number }): number {
     let least = LOOK_IDLE_MS
     for (const queue of this.#queues.values()) {
       const waitMs = queue.waitMs(now, monotonic)

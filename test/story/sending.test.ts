@@ -193,3 +193,27 @@ test('two lines that both postpone are asked once each, then the message waits',
   expect(relay.devices.map(({ given }) => given.length)).toEqual([1, 1])
   expect(answer.body.queued_reason).toBe('pacing')
 })
+
+test('a message that becomes due while the loop looks for work leaves at once', async () => {
+  await using relay = await startScripted()
+  const { clock, device, db } = relay
+  clock.slowDown(1)
+  const late: number[] = []
+
+  for (let aheadMs = 1; aheadMs <= 150; aheadMs += 1) {
+    device.script = later(3_000)
+    const { body } = await relay.send({ to: TO, text: `${aheadMs}` })
+    device.script = accepts
+    const [row] = db.rows<{ dueAt: number }>(
+      'SELECT due_at AS dueAt FROM messages WHERE id = $id',
+      { id: body.id },
+    )
+    await clock.advance((row?.dueAt ?? 0) - clock.now() - aheadMs)
+    await relay.send({ to: '+12025550701', text: 'wakes the loop' })
+    await clock.advance(1_000)
+    if (!relay.texts().includes(`${aheadMs}`)) late.push(aheadMs)
+    await clock.advance(10_000)
+  }
+
+  expect(late).toEqual([])
+})

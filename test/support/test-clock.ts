@@ -14,6 +14,7 @@ export class TestClock implements Clock {
   #monotonic = 0
   #sleptMs = 0
   #order = 0
+  #readingMs = 0
   #sleepers: Sleeper[] = []
 
   constructor(start = TEST_START) {
@@ -22,10 +23,12 @@ export class TestClock implements Clock {
 
   /** Whole milliseconds, as the system's clock has. */
   now(): number {
+    this.#takeTime()
     return Math.floor(this.#wall)
   }
 
   monotonic(): number {
+    this.#takeTime()
     return this.#monotonic
   }
 
@@ -87,6 +90,11 @@ export class TestClock implements Clock {
     await settle()
   }
 
+  /** From now on each reading takes `ms`: a machine that has much to do between two of them. */
+  slowDown(ms: number): void {
+    this.#readingMs = ms
+  }
+
   /** How many wait for their time. */
   get sleeping(): number {
     return this.#sleepers.length
@@ -101,6 +109,10 @@ export class TestClock implements Clock {
   /** Sets the wall clock alone forward or back, as a person or a time server does. */
   step(ms: number): void {
     this.#wall += ms
+  }
+
+  #takeTime(): void {
+    this.#move(this.#monotonic + this.#readingMs)
   }
 
   #remove(sleeper: Sleeper): void {

@@ -92,6 +92,27 @@ test('an event of a conversation waits for the one before it, not for its retrie
   ])
 })
 
+test('a delivery that becomes due while the loop looks for work goes out at once', async () => {
+  await using rig = await startRig({ scheduleMs: [SECOND, HOUR] })
+  const webhook = await rig.webhook()
+  rig.clock.slowDown(1)
+  const late: number[] = []
+
+  for (let aheadMs = 1; aheadMs <= 150; aheadMs += 1) {
+    rig.sink.answer = () => 500
+    await rig.event()
+    const [{ next_attempt_at: dueAt } = { next_attempt_at: null }] = rig.deliveries(webhook.id)
+    rig.sink.answer = () => 200
+    await rig.clock.advance(Date.parse(dueAt ?? '') - rig.clock.now() - aheadMs)
+    await rig.event('b')
+    await rig.clock.advance(SECOND)
+    if (rig.deliveries(webhook.id).some(({ status }) => status === 'pending')) late.push(aheadMs)
+    await rig.clock.advance(2 * HOUR)
+  }
+
+  expect(late).toEqual([])
+})
+
 test('the outage of the box itself is no attempt: tried again every minute', async () => {
   await using rig = await startRig()
   const webhook = await rig.webhook()

@@ -92,7 +92,7 @@ class ShortcutsLineRun {
     while (!this.#events.isOver) {
       await this.#publishState()
       const leftMs = this.#askedAt + SILENT_MS - clock.monotonic()
-      const waitMs = leftMs > 0 ? leftMs : CHECK_EVERY_MS
+      const waitMs = this.#isOnline === true ? leftMs : CHECK_EVERY_MS
       if (!this.#events.isOver) await this.#wakeUp.wait(clock, waitMs, signal)
     }
     signal.removeEventListener('abort', end)
