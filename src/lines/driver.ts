@@ -10,6 +10,7 @@ import type { Capabilities, OfflineReason } from '../domain/line.ts'
 import type { ChangeRow, MessageChange } from '../domain/message-extras.ts'
 import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
 import type { LeftOut, Withheld } from '../domain/not-relayed.ts'
+import { once } from '../system/memoize.ts'
 import type { Signal } from '../system/signal.ts'
 
 export type LineDriver = {
@@ -34,6 +35,17 @@ export type LineDriver = {
    * returned. Settle `line.unsettled` before reading anything new.
    */
   run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void>
+}
+
+/** A driver whose code `load` gets at the first call: a start loads only the drivers that it uses. */
+export function loadedDriver(kind: string, load: () => Promise<LineDriver>): LineDriver {
+  const loaded = once(load)
+  return {
+    kind,
+    discover: async (signal) => (await loaded()).discover(signal),
+    checkup: async (signal) => (await loaded()).checkup(signal),
+    run: async (line, listener, signal) => (await loaded()).run(line, listener, signal),
+  }
 }
 
 export type Found = {

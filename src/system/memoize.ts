@@ -1,3 +1,9 @@
+/** Makes the value at the first call, and returns the same one from then on. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => (made ??= { value: make() }).value
+}
+
 /** Caches `read` for up to `max` texts; a full cache is emptied. */
 export function memoize<T>(max: number, read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()

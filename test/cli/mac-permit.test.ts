@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { askForAutomation } from '../../src/cli/mac.ts'
-import { askMessages } from '../../src/lines/kinds/mac/kind.ts'
+import { askMessages } from '../../src/lines/kinds/mac/driver.ts'
 import { makeMacRig } from '../contract/mac-rig.ts'
 import { Mac } from '../hosting/mac-rig.ts'
 import { NEVER } from '../hosting/recording-tools.ts'

@@ -14,7 +14,7 @@ import type {
 import type { LaunchPhone, LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import type { PhoneFacts } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
-import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/kind.ts'
+import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
 import { LineRun } from '../../../src/lines/line-runner.ts'

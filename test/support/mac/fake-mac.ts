@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
 import type { LineDriver } from '../../../src/lines/driver.ts'
-import { createMacDriver, type MacDriverOptions } from '../../../src/lines/kinds/mac/kind.ts'
+import { createMacDriver, type MacDriverOptions } from '../../../src/lines/kinds/mac/driver.ts'
 import type { KindHost } from '../../../src/lines/line-kind.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type {

@@ -1,6 +1,7 @@
-// The options of iPhones on a cable, and the forms of their values.
+// The options of iPhones on a cable, the forms of their values, and what such lines can do.
 
-import { option } from '../../../domain/option.ts'
+import type { Capabilities } from '../../../domain/line.ts'
+import { option, type OptionValues } from '../../../domain/option.ts'
 import {
   PATH_KIND,
   PHONE_NUMBER_KIND,
@@ -118,3 +119,14 @@ export const IPHONE_OPTIONS = {
     sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
   }),
 } as const
+
+export type IphoneOptions = OptionValues<typeof IPHONE_OPTIONS>
+
+export const IPHONE_CAPABILITIES: Capabilities = {
+  new_contacts: true,
+  choose_service: false,
+  delivered: true,
+  read: true,
+  guid: false,
+  attachments: false,
+}

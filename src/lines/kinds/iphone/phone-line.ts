@@ -2,7 +2,7 @@
 // looks for receipts, and lets sends go in between.
 
 import type { Handle } from '../../../domain/handle.ts'
-import { type Capabilities, OFFLINE_REASONS } from '../../../domain/line.ts'
+import { OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
@@ -18,6 +18,7 @@ import {
 import type { KindHost } from '../../line-kind.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
 import { TaskQueue } from './agent/wda.ts'
+import { IPHONE_CAPABILITIES } from './options.ts'
 import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './phone-blockers.ts'
 import { type DrivenPhone, PhoneLife } from './phone-life.ts'
 import { ChatReader } from './screens/chat-reader.ts'
@@ -26,15 +27,6 @@ import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
-
-export const IPHONE_CAPABILITIES: Capabilities = {
-  new_contacts: true,
-  choose_service: false,
-  delivered: true,
-  read: true,
-  guid: false,
-  attachments: false,
-}
 
 /** The next run of the line finds the bubble and settles the message. */
 const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
