@@ -130,6 +130,8 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     target: 'bun',
     format: 'esm',
     bytecode: true,
+    // A dynamic import becomes a file of its own, which is read, with its bytecode, once it is imported.
+    splitting: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
     plugins: [embeddedPage, embeddedSwagger, embeddedMcp, ...guides],

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS } from '../domain/audit.ts'
 import { filledPage } from '../domain/pages.ts'
-import { listAudit } from '../storage/audit.ts'
 import { isoTime } from '../system/iso-time.ts'
 import {
   TIME_FORMS,
@@ -47,10 +46,13 @@ async function list(call: Call): Promise<undefined> {
   const query = { limit: String(limit), ...filter, since }
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listAudit', { query }),
-    file: ({ db }) =>
-      filledPage(listAudit(db, filter, { limit, cursor: null }), limit, async (cursor, left) =>
+    async file({ db }) {
+      const { listAudit } = await import('../storage/audit.ts')
+      const first = listAudit(db, filter, { limit, cursor: null })
+      return filledPage(first, limit, async (cursor, left) =>
         listAudit(db, filter, { limit: left, cursor }),
-      ),
+      )
+    },
   })
   const head = ['TIME', 'ACTION', 'SUBJECT', 'ACTOR', 'ADDRESS', 'CHANGE']
   call.out.data(page, [table(head, page.data.map(rowOf))])

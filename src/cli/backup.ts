@@ -18,46 +18,14 @@ import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts
 import { freeBytes } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
-import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { EXIT, argument, type Call, type ExitCode } from './command.ts'
 import { holdUnlessRunning, throughRelayOrFile } from './own-file.ts'
 import { sizeCell, table, timeCell } from './table.ts'
 
 /** A database of ten million messages takes minutes to copy and check. */
 const BACKUP_MS_MAX = 3_600_000
 
-export const BACKUP_COMMANDS: readonly Command[] = [
-  {
-    name: 'backup',
-    options: [
-      {
-        name: 'to',
-        value: 'FILE',
-        sentence:
-          'Write one file that includes secret.key and hookline.env, and FILE.attachments beside it.',
-      },
-      { name: 'without-attachments', value: null, sentence: 'Leave the files of attachments out.' },
-    ],
-    sentence: 'Make a verified backup of the database.',
-    run: backUp,
-  },
-  { name: 'backups', sentence: 'List backups in the data directory.', run: list },
-  {
-    name: 'restore',
-    args: [{ name: 'FILE' }],
-    options: [
-      {
-        name: 'with-environment',
-        value: null,
-        sentence:
-          "Also restore the backup's hookline.env: programs, hosts, ports, files, passwords.",
-      },
-    ],
-    sentence: 'Restore a backup. The relay must be stopped. Never sends a message.',
-    run: restore,
-  },
-]
-
-async function backUp(call: Call): Promise<undefined> {
+export async function backUp(call: Call): Promise<undefined> {
   const option = call.options.get('to')
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
   const withoutAttachments = call.options.has('without-attachments')
@@ -83,7 +51,7 @@ async function backUp(call: Call): Promise<undefined> {
   call.out.data(made, [made.path, ...(beside === 0 ? [] : [filesBeside(made.path)])])
 }
 
-async function list(call: Call): Promise<undefined> {
+export async function printBackups(call: Call): Promise<undefined> {
   const directory = directoryOf(call)
   const backups = listBackups(directory.backups).map((backup) => ({
     path: backup.path,
@@ -101,7 +69,7 @@ async function list(call: Call): Promise<undefined> {
   if (backups.length === 0) call.out.note('No backups yet.')
 }
 
-async function restore(call: Call): Promise<ExitCode> {
+export async function restore(call: Call): Promise<ExitCode> {
   const file = findBackup(call, argument(call, 0))
   if (file === null) {
     call.out.problem(`File not found: ${argument(call, 0)}`)

@@ -3,10 +3,8 @@
 import { existsSync } from 'node:fs'
 
 import type { BoxFinding, BoxReport } from '../api/boxes.ts'
-import { startBox } from '../box.ts'
-import { keepKey, readBoxFile, writeBoxFile, type BoxFile } from '../boxes/box-file.ts'
+import type { BoxFile } from '../boxes/box-file.ts'
 import type { SelfUpgrade } from '../boxes/box-upgrade.ts'
-import { join } from '../boxes/enrolment.ts'
 import { makeKey } from '../boxes/nkeys.ts'
 import { INVITED_NAME } from '../domain/box.ts'
 import { findingWords } from '../domain/finding.ts'
@@ -69,6 +67,7 @@ async function runBox(call: Call): Promise<ExitCode> {
   const { isTerminal, environment } = call.surroundings
   const directory = openDataDirectory(config.dataDir)
   refuseRelay(directory)
+  const { readBoxFile } = await import('../boxes/box-file.ts')
   const file = readBoxFile(directory.boxFile)
   if (file === null) {
     call.out.problem('This machine is not a box yet. Run on the head: hookline boxes add NAME')
@@ -80,6 +79,7 @@ async function runBox(call: Call): Promise<ExitCode> {
   const { signal } = place
   const restart = Promise.withResolvers<string>()
   const isHosted = environment['HOOKLINE_SERVICE'] === '1'
+  const { startBox } = await import('../box.ts')
   const box = await startBox(config, file, {
     clock: systemClock,
     random: systemRandom,
@@ -164,8 +164,10 @@ async function enrol(
 ): Promise<BoxFile | null> {
   const token = argument(call, 0)
   const hash = sha256(token.replaceAll(/\s/g, '')).toHex()
+  const { keepKey, readBoxFile, writeBoxFile } = await import('../boxes/box-file.ts')
   const known = readBoxFile(boxFile)
   if (known?.token === hash) return known
+  const { join } = await import('../boxes/enrolment.ts')
   const key = await keepKey(`${path}/joining.json`, hash, makeKey)
   const name = call.options.get('name') ?? INVITED_NAME
   const machine = { name, version: VERSION, platform: PLATFORM, key }
@@ -230,6 +232,7 @@ export async function boxStatus(service: ServiceCall): Promise<ExitCode> {
     printBox(service, state, report)
     return EXIT.ok
   }
+  const { readBoxFile } = await import('../boxes/box-file.ts')
   call.out.data({ running: false, box: readBoxFile(directory.boxFile)?.box_id }, [
     fields([
       ['box', 'not running'],

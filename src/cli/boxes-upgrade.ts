@@ -11,35 +11,15 @@ import { aboutExecutable, copyExecutable, RELEASE_KEY } from '../hosting/upgrade
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { executableName, PLATFORM } from '../system/version.ts'
-import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { EXIT, UsageError, type Call, type ExitCode } from './command.ts'
 import { askRelay } from './own-file.ts'
 import type { FindPlace, ServicePlace } from './service.ts'
 import { downloadOf, releaseSource } from './upgrade.ts'
 
-export function boxesUpgradeCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'boxes upgrade',
-    args: [{ name: 'BOX', ids: 'boxes', isOptional: true, isRest: true }],
-    options: [
-      {
-        name: 'from',
-        value: 'PATH',
-        sentence:
-          'The folder of a release, or an executable for boxes like this machine (default: the newest in release_source).',
-      },
-      { name: 'unverified', value: null, sentence: 'Accept files without a release signature.' },
-      { name: 'resume', value: null, sentence: 'Go on after a failure, with the same box again.' },
-      { name: 'cancel', value: null, sentence: 'Upgrade no further box.' },
-    ],
-    sentence: 'Upgrade all boxes, or some: first one, then a tenth at a time.',
-    run: (call) => run(call, findPlace),
-  }
-}
-
 /** The relay reads each executable once more. */
 const START_MS = 300_000
 
-async function run(call: Call, findPlace: FindPlace): Promise<ExitCode> {
+export async function upgradeBoxes(call: Call, findPlace: FindPlace): Promise<ExitCode> {
   const { options, out } = call
   if (options.has('cancel')) return show(call, 'Canceled', await askRelay(call, 'cancelRollout'))
   if (options.has('resume')) return show(call, 'Resumed', await askRelay(call, 'resumeRollout'))

@@ -3,9 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
-import { closeDatabase, openDatabase } from '../storage/database.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { VERSION } from '../system/version.ts'
 import type { ApiDocument } from './clients/description.ts'
@@ -44,6 +42,8 @@ async function printClient({ args, options, out, surroundings }: Call): Promise<
 
 /** Asks a relay that never starts, with its data in memory and no option set. */
 async function documentOfThisVersion(): Promise<ApiDocument> {
+  const { createApp } = await import('../app.ts')
+  const { closeDatabase, openDatabase } = await import('../storage/database.ts')
   const { db } = openDatabase(':memory:', { version: VERSION })
   const nowhere = { defaultDataDir: '/', folder: '/', readText: () => null }
   const { config } = loadConfig({ ...nowhere, flags: {}, environment: {} })

@@ -9,7 +9,6 @@ import {
   shownSetting,
   type SettingName,
 } from '../domain/setting.ts'
-import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { argument, type Call, type Command } from './command.ts'
 import { clientOf, throughRelayOrFile, type OwnFile } from './own-file.ts'
@@ -54,7 +53,7 @@ async function change(call: Call): Promise<undefined> {
   const value = argument(call, 1)
   const setting = await throughRelayOrFile(call, {
     relay: (client) => client.ask('putSetting', { params: { name }, body: { value } }),
-    file: (file) => settingsOf(call, file).set(name, value, COMMAND_LINE),
+    file: async (file) => (await settingsOf(call, file)).set(name, value, COMMAND_LINE),
   })
   const shown = shownSetting(name, setting.value)
   call.out.data(setting, [`Set ${name} to ${shown}.`])
@@ -78,11 +77,12 @@ async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
   }
   const { data } = await throughRelayOrFile(call, {
     relay: async (client) => (await client.find('listSettings')) ?? { data: [] },
-    file: (file) => ({ data: settingsOf(call, file).list() }),
+    file: async (file) => ({ data: (await settingsOf(call, file)).list() }),
   })
   return data.map(({ name, value, from }) => ({ name, value, from }))
 }
 
-function settingsOf(call: Call, file: OwnFile) {
+async function settingsOf(call: Call, file: OwnFile) {
+  const { createSettings } = await import('../storage/settings.ts')
   return createSettings({ ...file, locked: call.loadConfig().config.lockedSettings })
 }

@@ -17,16 +17,6 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
-import {
-  createBridge,
-  createKey,
-  listBridges,
-  listKeys,
-  removeBridge,
-  renewBridgeToken,
-  revokeKey,
-} from '../keys/credentials.ts'
-import { permissionsAsked } from '../keys/permissions.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import {
@@ -42,6 +32,9 @@ import {
 import { askRelay, throughRelayOrFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
+
+/** Loaded only if no relay runs, when the command opens the database itself. */
+const stored = () => import('../keys/credentials.ts')
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
@@ -144,9 +137,10 @@ async function createApiKey(call: Call): Promise<undefined> {
   const limits = limitsIn(call)
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
-    file: (file) => {
+    async file(file) {
+      const { permissionsAsked } = await import('../keys/permissions.ts')
       const permissions = permissionsAsked(file, limits, EVERYTHING)
-      return createKey(file, { name, origin: COMMAND_LINE, permissions })
+      return (await stored()).createKey(file, { name, origin: COMMAND_LINE, permissions })
     },
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
@@ -226,7 +220,7 @@ function stateOf({ revoked_at: revokedAt, expires_at: end }: Key): Cell {
 async function listApiKeys(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listKeys', FIRST_PAGE_QUERY),
-    file: (file) => listKeys(file.db, FIRST_PAGE),
+    file: async (file) => (await stored()).listKeys(file.db, FIRST_PAGE),
   })
   const rows = page.data.map((key) => [
     key.id,
@@ -249,7 +243,7 @@ async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const answer = await throughRelayOrFile(call, {
     relay: (client) => client.ask('revokeKey', { params: { id } }),
-    file: (file) => revokeKey(file, id, COMMAND_LINE),
+    file: async (file) => (await stored()).revokeKey(file, id, COMMAND_LINE),
   })
   const { created } = answer
   call.out.data(answer, [`Revoked ${answer.id}.`])
@@ -262,7 +256,7 @@ async function revokeApiKey(call: Call): Promise<undefined> {
 async function listIphones(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listBridges', FIRST_PAGE_QUERY),
-    file: (file) => listBridges(file.db, FIRST_PAGE),
+    file: async (file) => (await stored()).listBridges(file.db, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
     bridge.id,
@@ -282,7 +276,8 @@ async function addIphone(call: Call): Promise<undefined> {
   const bridge = await throughRelayOrFile(call, {
     relay: (client) =>
       client.ask('createBridge', { body: { phone_number: number, label: label ?? undefined } }),
-    file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
+    file: async (file) =>
+      (await stored()).createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge), newTokenFor(bridge.id))
 }
@@ -291,7 +286,7 @@ async function renewToken(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const renewed = await throughRelayOrFile(call, {
     relay: (client) => client.ask('renewBridgeToken', { params: { id } }),
-    file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
+    file: async (file) => (await stored()).renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed), newTokenFor(id))
 }
@@ -304,7 +299,7 @@ async function removeIphone(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   await throughRelayOrFile<unknown>(call, {
     relay: (client) => client.ask('deleteBridge', { params: { id } }),
-    file: (file) => removeBridge(file, id, COMMAND_LINE),
+    file: async (file) => (await stored()).removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
 }

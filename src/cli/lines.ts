@@ -4,7 +4,6 @@ import { limitLevel } from '../domain/contact-limit.ts'
 import { UTC, midnightIn } from '../domain/days.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import type { Line } from '../domain/line.ts'
-import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
 import {
   UsageError,
@@ -83,11 +82,10 @@ type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &
 async function list(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile<Page<ListedLine>>(call, {
     relay: (client) => client.ask('listPhoneLines'),
-    file: ({ db }) => ({
-      data: listLines(db).map(stoppedLine),
-      has_more: false,
-      next_cursor: null,
-    }),
+    async file({ db }) {
+      const { listLines } = await import('../storage/lines.ts')
+      return { data: listLines(db).map(stoppedLine), has_more: false, next_cursor: null }
+    },
   })
   const reset = midnightIn(page.data.some(isAtLimit) ? await zoneOf(call) : UTC)
   const hasBoxes = page.data.some(({ box }) => box !== undefined)

@@ -10,8 +10,7 @@ import { stdin } from 'bun'
 import { RefusedError } from '../api/client.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
-import { askMessages, chatDbPath } from '../lines/kinds/mac/kind.ts'
-import { type TraceEntry, recordTrace } from '../lines/kinds/mac/trace.ts'
+import type { TraceEntry } from '../lines/kinds/mac/trace.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'
@@ -37,6 +36,7 @@ type Places = { readonly database: string; readonly file: string }
 async function trace(call: Call): Promise<ExitCode> {
   const { folder } = call.surroundings
   const { macChatDb } = call.loadConfig().config
+  const { chatDbPath } = await import('../lines/kinds/mac/driver.ts')
   const database = resolve(folder, chatDbPath({ macChatDb }, homedir()))
   const file = resolve(folder, call.options.get('to') ?? 'hookline-mac-trace.ndjson')
   const refusal = refusalFor({ database, file })
@@ -139,6 +139,7 @@ async function recordUntilEnter(
   const enter = new AbortController()
   const signal = AbortSignal.any([stopSignal(), enter.signal])
   const tools = { clock: systemClock, random: systemRandom }
+  const { recordTrace } = await import('../lines/kinds/mac/trace.ts')
   const record = recordTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
   // The record has begun, so it includes the messages that the owner sends now.
   say(INSTRUCTIONS)
@@ -207,6 +208,7 @@ export const MAC_PERMIT_COMMAND: Command = {
   sentence: 'Send Messages a harmless request, so that macOS asks for permission.',
   async run(call) {
     const { macOsascript: osascriptPath } = call.loadConfig().config
+    const { askMessages } = await import('../lines/kinds/mac/driver.ts')
     const host = { run: processRunner(systemClock), clock: systemClock }
     if (await askMessages(host, osascriptPath, stopSignal())) return EXIT.ok
     call.out.problem(

@@ -1,4 +1,3 @@
-import { serveMcp } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
@@ -22,6 +21,7 @@ export const MCP_COMMAND: Command = {
 async function serve(call: Call): Promise<ExitCode> {
   const url = call.options.get('url')
   const client = url === undefined ? clientOf(call) : remoteClient(call, url)
+  const { serveMcp } = await import('../mcp/server.ts')
   await serveMcp({
     api: client,
     id: crypto.randomUUID(),

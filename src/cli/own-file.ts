@@ -4,12 +4,7 @@ import { existsSync } from 'node:fs'
 
 import type { CallArguments } from '../api/client.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
-import { createAudit } from '../storage/audit.ts'
-import { backUpBeforeMigration } from '../storage/backup.ts'
 import type { FileCore } from '../storage/core.ts'
-import { closeDatabase, openDatabase } from '../storage/database.ts'
-import { finishExchange } from '../storage/restore.ts'
-import { Writer } from '../storage/writer.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import {
   dataDirectoryAt,
@@ -101,6 +96,7 @@ export async function holdUnlessRunning(
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     if (await client.isThere()) return null
+    const { finishExchange } = await import('../storage/restore.ts')
     try {
       const holder = { since: systemClock.now(), task: 'command', address: null }
       const lock = takeInstanceLock(directory.lock, holder)
@@ -118,6 +114,10 @@ async function withOwnFile<T>(
   directory: DataDirectory,
   work: (file: OwnFile) => Promise<T> | T,
 ): Promise<T> {
+  const { createAudit } = await import('../storage/audit.ts')
+  const { backUpBeforeMigration } = await import('../storage/backup.ts')
+  const { closeDatabase, openDatabase } = await import('../storage/database.ts')
+  const { Writer } = await import('../storage/writer.ts')
   const { db } = openDatabase(directory.database, {
     version: VERSION,
     backUp: backUpBeforeMigration(directory, systemClock.now()),

@@ -9,9 +9,7 @@ import { type Surroundings, readSurroundings } from '../system/own-process.ts'
 import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
-import { BACKUP_COMMANDS } from './backup.ts'
 import { BOX_COMMAND, JOIN_COMMAND } from './box.ts'
-import { boxesUpgradeCommand } from './boxes-upgrade.ts'
 import { BOX_COMMANDS } from './boxes.ts'
 import { CLIENT_COMMAND } from './client.ts'
 import {
@@ -30,6 +28,14 @@ import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'
+import {
+  BACKUP_COMMANDS,
+  CHECK_MIGRATIONS_COMMAND,
+  SERVE_COMMAND,
+  boxesUpgradeCommand,
+  supportCommand,
+  upgradeCommand,
+} from './loaded-commands.ts'
 import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
 import { MCP_COMMAND } from './mcp.ts'
 import { MEMBER_COMMANDS } from './members.ts'
@@ -43,7 +49,6 @@ import {
   type Printer,
 } from './output.ts'
 import { type Parsed, parseCommandLine } from './parse.ts'
-import { SERVE_COMMAND } from './serve.ts'
 import {
   type FindPlace,
   INSTALL_OPTIONS,
@@ -56,9 +61,7 @@ import {
   uninstall,
 } from './service.ts'
 import { openDashboard, printStatus, restart, up } from './status.ts'
-import { supportCommand } from './support.ts'
 import { TAIL_COMMAND } from './tail.ts'
-import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
 export async function runCommandLine(

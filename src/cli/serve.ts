@@ -8,7 +8,6 @@ import { type App, createApp, listenInSafeMode } from '../app.ts'
 import { type Config, optionsOf } from '../config.ts'
 import { assert } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
-import type { OptionTable } from '../domain/option.ts'
 import { macLogPath } from '../hosting/launchd.ts'
 import {
   StartupCheck,
@@ -39,26 +38,11 @@ import { exitOnCrash, stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
-import { type Call, type Command, EXIT, type ExitCode } from './command.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 import { holdUnlessRunning } from './own-file.ts'
 import { hostedParts } from './service.ts'
-
-export function serveCommand(table: OptionTable): Command {
-  const { dataDir: _, ...flags } = table
-  return {
-    name: 'serve',
-    options: Object.values(flags)
-      .filter(({ isSecret }) => !isSecret)
-      .map(({ name, kind, sentence }) => ({ name, value: kind.placeholder, sentence })),
-    sentence: 'Run the relay in the foreground.',
-    isService: true,
-    run: serve,
-  }
-}
-
-export const SERVE_COMMAND = serveCommand(optionsOf())
 
 type Start = {
   readonly call: Call
@@ -85,7 +69,7 @@ const NEXT_STEP =
   'Install a matching version with "hookline upgrade --from FILE", or restore a backup with ' +
   '"hookline down", "hookline restore FILE" and "hookline up". "hookline backups" lists them.'
 
-async function serve(call: Call): Promise<ExitCode> {
+export async function serve(call: Call): Promise<ExitCode> {
   const { isTerminal, environment } = call.surroundings
   const { config } = call.loadConfig()
   const createLog = isTerminal ? terminalLog : jsonLog

@@ -11,7 +11,6 @@ import type { Installed, ServiceHost, ServiceState } from '../hosting/service-ho
 import { logRotation, type ServiceLog } from '../hosting/service-log.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { SystemdHost } from '../hosting/systemd.ts'
-import { requireDatabase } from '../storage/data.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
@@ -97,7 +96,7 @@ export async function installService(service: ServiceCall): Promise<Installed> {
   if (executable === null) throw new UsageError('A service needs the built executable.')
   const { isInstalled } = await host.state(signal)
   if (!isOfBox(directory)) {
-    if (isInstalled) requireDatabase(directory)
+    if (isInstalled) (await import('../storage/data.ts')).requireDatabase(directory)
     else await makeDatabase(call)
   }
   const fromShell = call.surroundings.environment['HOOKLINE_CODESIGN_IDENTITY'] ?? null

@@ -9,7 +9,6 @@ import { timestamp } from '../domain/ids.ts'
 import { isReady } from '../domain/line.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { HostingError } from '../hosting/system-tool.ts'
-import { requireDatabase } from '../storage/data.ts'
 import { NEVER } from '../system/clock.ts'
 import { isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
@@ -130,7 +129,7 @@ export async function printStatus(service: ServiceCall): Promise<ExitCode> {
       ['service', describeState(host.name, state)],
     ] as const
     call.out.data(json, [fields(rows)])
-    if (state.isInstalled) requireDatabase(directory)
+    if (state.isInstalled) (await import('../storage/data.ts')).requireDatabase(directory)
     call.out.note(
       `Start it: ${state.isInstalled ? 'hookline up' : 'hookline up, or hookline serve'}`,
     )

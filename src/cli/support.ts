@@ -15,23 +15,13 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import { freeBytes } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
-import type { Command } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { entryOf, logOf, openServiceCall, type FindPlace, type ServiceCall } from './service.ts'
+import { entryOf, logOf, type ServiceCall } from './service.ts'
 import { reportOf, type RelayReport } from './status.ts'
 
 const REQUEST = { timeoutMs: 15 * SECOND_MS }
 
-export function supportCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'support',
-    options: [{ name: 'to', value: 'FILE', sentence: 'File to write, which must not exist yet.' }],
-    sentence: 'Write a file about this installation for support: no texts, numbers or secrets.',
-    run: (call) => writeBundle(openServiceCall(call, findPlace)),
-  }
-}
-
-async function writeBundle(service: ServiceCall): Promise<undefined> {
+export async function writeBundle(service: ServiceCall): Promise<undefined> {
   const { call } = service
   const name = `hookline-support-${timeForName(systemClock.now())}.json`
   const path = resolve(call.surroundings.folder, call.options.get('to') ?? name)

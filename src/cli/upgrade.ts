@@ -25,52 +25,19 @@ import { takeInstanceLock } from '../system/instance-lock.ts'
 import { systemLookup } from '../system/network-address.ts'
 import { VERSION } from '../system/version.ts'
 import { createDownload, createFetchText } from '../webhooks/network.ts'
-import {
-  EXIT,
-  NoRelayError,
-  UsageError,
-  argument,
-  type Call,
-  type Command,
-  type ExitCode,
-} from './command.ts'
+import { EXIT, NoRelayError, UsageError, argument, type Call, type ExitCode } from './command.ts'
 import { settingText } from './config.ts'
 import type { ControlClient } from './control-client.ts'
 import { askRelay } from './own-file.ts'
-import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
+import { type ServiceCall, refuseForeground } from './service.ts'
 
-export function upgradeCommand(findPlace: FindPlace): Command {
-  return {
-    name: 'upgrade',
-    options: [
-      {
-        name: 'from',
-        value: 'FILE',
-        sentence:
-          'The new executable, with its signed SHA256SUMS beside it (default: the newest in release_source).',
-      },
-      { name: 'check', value: null, sentence: 'Only look for a newer release, in release_source.' },
-      { name: 'unverified', value: null, sentence: 'Accept a file without a release signature.' },
-    ],
-    sentence: 'Install another version. Rolls back automatically if it fails to start.',
-    run: (call) =>
-      call.options.has('check') ? checkUpdate(call) : runUpgrade(openServiceCall(call, findPlace)),
-  }
+export async function checkMigrations(call: Call): Promise<undefined> {
+  const file = resolve(call.surroundings.folder, argument(call, 0))
+  const { from, to } = tryMigrations(file, trialPath(file), VERSION)
+  call.out.data({ from_schema: from, to_schema: to }, [`schema ${from} becomes ${to}`])
 }
 
-/** An upgrade runs it on the new executable before anything changes. */
-export const CHECK_MIGRATIONS_COMMAND: Command = {
-  name: 'check-migrations',
-  args: [{ name: 'FILE' }],
-  sentence: 'Migrate and check a copy of a backup.',
-  async run(call) {
-    const file = resolve(call.surroundings.folder, argument(call, 0))
-    const { from, to } = tryMigrations(file, trialPath(file), VERSION)
-    call.out.data({ from_schema: from, to_schema: to }, [`schema ${from} becomes ${to}`])
-  },
-}
-
-async function checkUpdate(call: Call): Promise<ExitCode> {
+export async function checkUpdate(call: Call): Promise<ExitCode> {
   const state = await askRelay(call, 'checkUpdate')
   const { version, latest, fix, problem } = state
   if (problem === null) {
@@ -86,7 +53,7 @@ async function checkUpdate(call: Call): Promise<ExitCode> {
   return EXIT.failed
 }
 
-async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
+export async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const { call } = service
   const from = call.options.get('from')
   if (from !== undefined) return upgradeTo(service, resolve(call.surroundings.folder, from))

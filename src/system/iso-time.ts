@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { once } from './memoize.ts'
 
 const ISO_TIME =
   /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -32,32 +33,33 @@ export function parseHttpDate(text: string): number | null {
 
 /** The time of day in this machine's time zone: `09:41:07`. */
 export function localTime(at: number): string {
-  return LOCAL_TIME.format(at)
+  return LOCAL_TIME().format(at)
 }
 
 /** The date and time in this machine's time zone: `2026-11-21 09:41`. */
 export function localMinute(at: Timestamp): string {
   const { year, month, day, hour, minute } = Object.fromEntries(
-    LOCAL_MINUTE.formatToParts(at).map(({ type, value }) => [type, value]),
+    LOCAL_MINUTE()
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
   )
   return `${year}-${month}-${day} ${hour}:${minute}`
 }
 
 const TWO = '2-digit'
-const LOCAL_TIME = new Intl.DateTimeFormat('en', {
-  hourCycle: 'h23',
-  hour: TWO,
-  minute: TWO,
-  second: TWO,
-})
-const LOCAL_MINUTE = new Intl.DateTimeFormat('en', {
-  hourCycle: 'h23',
+const LOCAL_TIME = localFormat({ hour: TWO, minute: TWO, second: TWO })
+const LOCAL_MINUTE = localFormat({
   year: 'numeric',
   month: TWO,
   day: TWO,
   hour: TWO,
   minute: TWO,
 })
+
+/** Made when it is first used, because that takes ten milliseconds. */
+function localFormat(options: Intl.DateTimeFormatOptions): () => Intl.DateTimeFormat {
+  return once(() => new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...options }))
+}
 
 /** The next time of a cron pattern in the local time zone, in milliseconds since 1970. */
 export function nextRunAfter(pattern: string, ms: number): number {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { SERVE_COMMAND } from '../../src/cli/serve.ts'
+import { SERVE_COMMAND } from '../../src/cli/loaded-commands.ts'
 import { ConfigError, loadConfig } from '../../src/config.ts'
 
 const PLACE = { flags: {}, defaultDataDir: '/srv/data', folder: '/srv' }

@@ -4,8 +4,8 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 
 import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
+import { upgradeCommand } from '../../src/cli/loaded-commands.ts'
 import { createServiceHost } from '../../src/cli/service.ts'
-import { upgradeCommand } from '../../src/cli/upgrade.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Machine } from '../../src/hosting/machine.ts'
 import { systemClock } from '../../src/system/clock.ts'

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { serveCommand } from '../../src/cli/serve.ts'
+import { serveCommand } from '../../src/cli/loaded-commands.ts'
 import { optionsOf } from '../../src/config.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { SHORTCUTS_KIND } from '../../src/lines/kinds/shortcuts/kind.ts'
