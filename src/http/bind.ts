@@ -20,7 +20,6 @@ import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
-import { documentationOf } from './documentation.ts'
 import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
@@ -113,14 +112,28 @@ export function checkedAsForm(schema: TSchema, form: TSchema): BodyCheck {
   return { parse: [jsonOrFormBody], body }
 }
 
-/** The routes of these operations, each behind the guard. */
-export function routesOf(bindings: readonly Binding[], guard: Guard): AnyElysia {
+/**
+ * The routes of these operations, each behind the guard. The details are those of the OpenAPI document; the
+ * routes that serve requests have none.
+ */
+export function routesOf(
+  bindings: readonly Binding[],
+  guard: Guard,
+  detailOf: (operation: Operation) => object = () => HIDDEN,
+): AnyElysia {
   const app = new Elysia()
-  for (const binding of bindings) addRoute(app, binding, guard)
+  for (const binding of bindings) addRoute(app, binding, guard, detailOf(binding.operation))
   return app
 }
 
-function addRoute(app: Elysia, { operation, handle, bodyCheck }: Binding, guard: Guard): void {
+const HIDDEN = { hide: true }
+
+function addRoute(
+  app: Elysia,
+  { operation, handle, bodyCheck }: Binding,
+  guard: Guard,
+  detail: object,
+): void {
   const { query, answers } = operation
   const { method, path } = routeOf(operation)
   const [status = 200] = Object.keys(answers).map(Number)
@@ -140,7 +153,7 @@ function addRoute(app: Elysia, { operation, handle, bodyCheck }: Binding, guard:
     ...bodyHook(operation, bodyCheck),
     ...(path.includes(':') ? { params: pathSchema(paramsOf(path)) } : {}),
     response: Object.fromEntries(checked),
-    detail: 'tag' in operation ? documentationOf(operation) : { hide: true },
+    detail,
   } as object)
 }
 

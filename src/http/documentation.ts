@@ -25,7 +25,8 @@ const FILE_BODY = {
 } as const
 
 /** The operation's part of the OpenAPI document, as @elysiajs/swagger takes it. */
-export function documentationOf(operation: Extract<Operation, { readonly tag: string }>) {
+export function documentationOf(operation: Operation) {
+  if (!('tag' in operation)) return { hide: true }
   const { id, tag, summary, description, callbacks, errors = [], answers, callers } = operation
   const json = Object.entries(answers).map(([status, schema]) => [
     status,

@@ -7,10 +7,10 @@ import { Type } from 'typebox'
 import { callOperation, requestOf, type RelayFetch } from '../api/client.ts'
 import { hasScope, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
-import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import type { Core } from '../storage/core.ts'
-import type { Clock } from '../system/clock.ts'
+import { whenAborted, type Clock } from '../system/clock.ts'
+import { once } from '../system/memoize.ts'
 import { requestSchema } from './bind.ts'
 import { jsonBody, requireNoQuery } from './input.ts'
 import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
@@ -28,12 +28,17 @@ type Fetch = (request: Request) => Response | Promise<Response>
 
 /** `fetch` answers API requests whose context is set. */
 export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
-  const handler = mcpHandler((request) => clientOf(request, clock, fetch))
-  streamsEnd.addEventListener('abort', () => void handler.close())
+  const handlerOf = once(async () => {
+    const { mcpHandler } = await import('../mcp/server.ts')
+    const handler = mcpHandler((request) => clientOf(request, clock, fetch))
+    void whenAborted(streamsEnd).then(() => handler.close())
+    return handler
+  })
   return new Elysia().post(
     MCP_PATH,
     async ({ request, body }) => {
       contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
+      const handler = await handlerOf()
       const answer = await handler.fetch(request, { parsedBody: body })
       const isOpening = 'method' in body && body.method === 'initialize'
       const session = isOpening ? { [SESSION]: random.bytes(16).toHex() } : {}

@@ -2,14 +2,13 @@
 // for every body, and lacks path parameters; this makes it valid.
 
 import { swagger } from '@elysiajs/swagger'
-import { type AnyElysia, Elysia } from 'elysia'
+import { Elysia } from 'elysia'
 
 import { LINE_DRIVER } from '../api/phone-lines.ts'
 import { AS_FORM, IN_DOCUMENT } from '../api/schema.ts'
 import type { LineKind } from '../lines/line-kind.ts'
-
-/** The address of the API, known once it listens. */
-type Server = () => string
+import { type Binding, routesOf } from './bind.ts'
+import { documentationOf } from './documentation.ts'
 
 const RAW_PATH = '/raw'
 const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\` takes the two headers
@@ -44,26 +43,14 @@ const SECURITY_SCHEMES = {
 } as const
 const BOTH_HEADERS = { apiKey: [], apiSecret: [] }
 
-/** The document of `api` as JSON text; created at the first call. */
-export function openApiDocument(
-  api: AnyElysia,
+/** The document of these operations as JSON text. */
+export async function openApiDocument(
+  bindings: readonly Binding[],
   kinds: readonly LineKind[],
-  server: Server,
-): () => Promise<string> {
-  let made: Promise<string> | null = null
-  return () => {
-    made ??= makeDocument(api, kinds, server)
-    return made
-  }
-}
-
-async function makeDocument(
-  api: AnyElysia,
-  kinds: readonly LineKind[],
-  server: Server,
+  server: string,
 ): Promise<string> {
   const documented = new Elysia()
-    .use(api)
+    .use(routesOf(bindings, () => {}, documentationOf))
     .use(swagger({ path: '/page', specPath: RAW_PATH, exclude: [RAW_PATH, '/page', /^\/swagger/] }))
   const response = await documented.handle(new Request(`http://localhost${RAW_PATH}`))
   const words = kinds.map(({ name }) => name)
@@ -73,7 +60,7 @@ async function makeDocument(
   return JSON.stringify(validDocument(objectIn(raw['paths']), server))
 }
 
-function validDocument(raw: JsonObject, server: Server): object {
+function validDocument(raw: JsonObject, server: string): object {
   const components = new Components()
   const operations = Object.values(raw).flatMap((path) => Object.values(objectIn(path)))
   const paths = mapObject(raw, (path) => {
@@ -87,7 +74,7 @@ function validDocument(raw: JsonObject, server: Server): object {
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: server() }],
+    servers: [{ url: server }],
     tags: TAGS.filter(({ name }) =>
       operations.some((operation) => listIn(objectIn(operation)['tags']).includes(name)),
     ),

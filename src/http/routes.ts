@@ -1,8 +1,9 @@
 // All routes, and the methods that a path has.
 
-import { Elysia, type AnyElysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 
 import type { Core } from '../storage/core.ts'
+import { once } from '../system/memoize.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Binding, type Guard, frame, guardOf, routesOf } from './bind.ts'
 import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
@@ -20,7 +21,6 @@ import { eventBindings } from './events.ts'
 import { guideRoutes } from './html-pages.ts'
 import { mcpRoutes } from './mcp.ts'
 import { conversationBindings, messageBindings, recipientBindings } from './messages.ts'
-import { openApiDocument } from './openapi.ts'
 import {
   backupBindings,
   boxBindings,
@@ -43,15 +43,17 @@ import { inboxRoutes, webhookBindings } from './webhooks.ts'
 export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal): AnyElysia {
   const { kinds, serverUrl } = relay
   const guard = guardOf(core)
-  const api = routesOf(apiBindings(core, relay, streamsEnd), guard)
-  const whole = new Elysia().use(api).use(routesOf(shortcutBindings(kinds.calls), guard))
+  const api = apiBindings(core, relay, streamsEnd)
+  const whole = [...api, ...shortcutBindings(kinds.calls)]
+  const documentOf = async (bindings: readonly Binding[], server: string) =>
+    (await import('./openapi.ts')).openApiDocument(bindings, kinds.kinds, server)
   const documents = {
-    api: openApiDocument(api, kinds.kinds, serverUrl),
+    api: once(() => documentOf(api, serverUrl())),
     // The page calls the relay that it was loaded from.
-    whole: openApiDocument(whole, kinds.kinds, () => '/'),
+    whole: once(() => documentOf(whole, '/')),
   }
   const routes: AnyElysia = frame(core, relay)
-    .use(whole)
+    .use(routesOf(whole, guard))
     .use(mcpRoutes(core, (request) => routes.fetch(request), streamsEnd))
     .use(linkRoutes(relay.attachments))
     .use(inboxRoutes(relay.webhooks))

@@ -7,6 +7,7 @@ import type { AnyElysia } from 'elysia'
 import type { Operation } from '../api/operation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Core } from '../storage/core.ts'
+import { once } from '../system/memoize.ts'
 import { createAuthentication } from './authentication.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
@@ -61,9 +62,9 @@ class Entrance implements Http {
   readonly #streamsEnd = new AbortController()
   readonly #nextId: () => string
   readonly #network: App
-  readonly #control: App
-  /** For signed-in browsers. Created for the first one, because that takes 10 ms of the start. */
-  #dashboard: App | null = null
+  /** For the control socket and for signed-in browsers. Made at their first request: each takes 10 ms. */
+  readonly #control: () => App
+  readonly #dashboard: () => App
 
   constructor(core: Core, relay: Relay) {
     this.#core = core
@@ -71,7 +72,8 @@ class Entrance implements Http {
     this.#authentication = createAuthentication(core, relay)
     this.#nextId = requestIds(core.random)
     this.#network = appOf(publicRoutes(core, relay, this.#streamsEnd.signal))
-    this.#control = appOf(ownersRoutes(core, relay, this.#streamsEnd.signal))
+    this.#control = once(() => appOf(ownersRoutes(core, relay, this.#streamsEnd.signal)))
+    this.#dashboard = once(() => appOf(dashboardRoutes(core, relay, this.#streamsEnd.signal)))
   }
 
   async fetch(request: Request, peer: Peer): Promise<Response> {
@@ -135,7 +137,7 @@ class Entrance implements Http {
     const { access, hosts } = this.#relay
     const { request, path } = target
     const { peer } = context
-    const app = peer.isControl ? this.#control : this.#network
+    const app = peer.isControl ? this.#control() : this.#network
     if (isWithin(path, API)) {
       context.caller = this.#authentication.caller(request, peer)
       return { ...target, app }
@@ -153,8 +155,7 @@ class Entrance implements Http {
     }
     if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
     const asked = authenticateBrowser({ access, hosts }, target, context)
-    this.#dashboard ??= appOf(dashboardRoutes(this.#core, this.#relay, this.#streamsEnd.signal))
-    return { ...asked, app: this.#dashboard }
+    return { ...asked, app: this.#dashboard() }
   }
 }
 

@@ -1,45 +1,10 @@
 import type { ScriptCall } from '../../../api/owner.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
-import { option, type OptionValues } from '../../../domain/option.ts'
-import {
-  choiceKind,
-  optionalKind,
-  PATH_KIND,
-  PHONE_NUMBER_KIND,
-} from '../../../domain/value-kind.ts'
 import { FULL_CAPABILITIES, loadedDriver } from '../../driver.ts'
 import type { ChecklistStep, CreatedKind, KindHost, LineKind } from '../../line-kind.ts'
+import { MAC_OPTIONS, type MacOptions } from './options.ts'
 
 const SCRIPT_CALLS_MAX = 500
-
-const program = (name: string, sentence: string) =>
-  option(`mac-${name}`, PATH_KIND, { default: `/usr/bin/${name}`, sentence })
-
-const OPTIONS = {
-  mac: option('mac', choiceKind('auto', 'on', 'off'), {
-    isHarmless: true,
-    default: 'auto',
-    sentence: 'Use Messages on this computer as a line; auto: on a Mac.',
-  }),
-  macPhoneNumber: option('mac-phone-number', optionalKind(PHONE_NUMBER_KIND, 'auto'), {
-    isHarmless: true,
-    default: null,
-    sentence: "The Mac line's number; auto reads it from the history of Messages.",
-  }),
-  macChatDb: option('mac-chat-db', optionalKind(PATH_KIND, 'auto'), {
-    default: null,
-    sentence: 'The Messages database; auto: the one in the home folder.',
-  }),
-  macStaging: option('mac-staging', choiceKind('messages', 'pictures'), {
-    isHarmless: true,
-    default: 'messages',
-    sentence: 'The folder from which Messages sends files: its own, or one in Pictures.',
-  }),
-  macOsascript: program('osascript', 'The program that runs the script for Messages.'),
-  macOpen: program('open', 'The program that starts Messages.'),
-  macPgrep: program('pgrep', 'The program that checks whether Messages is running.'),
-  macCaffeinate: program('caffeinate', 'The program that keeps the Mac awake.'),
-} as const
 
 /** In the order in which the Mac line checks: after the first failure it knows nothing more. */
 const CHECKLIST: readonly ChecklistStep[] = [
@@ -96,13 +61,13 @@ const FAILURES: LineKind['failures'] = {
   ghost_row: 'The device accepted the message but never sent it.',
 }
 
-export const MAC_KIND: LineKind<typeof OPTIONS> = {
+export const MAC_KIND: LineKind<typeof MAC_OPTIONS> = {
   name: 'mac',
   title: 'Messages on this Mac',
   isReal: true,
   sharesNumber: true,
   abilities: FULL_CAPABILITIES,
-  options: OPTIONS,
+  options: MAC_OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
   failures: FAILURES,
   deletable: null,
@@ -124,5 +89,3 @@ function createMac(host: KindHost, options: MacOptions): CreatedKind {
     reports: { 'script-calls': () => calls },
   }
 }
-
-export type MacOptions = OptionValues<typeof OPTIONS>
