@@ -6,6 +6,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 
 import { bundlePage } from '../src/http/page-bundle.ts'
+import type { StaticFile } from '../src/http/static-file.ts'
 import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
 import { namedInGuides, repositoryUrl } from './release/repository.ts'
@@ -24,12 +25,15 @@ const DIST = options.to
 const guides =
   options.repository === undefined ? [] : [namedInGuides(repositoryUrl(options.repository))]
 
+/** Bytes of the packed files, by the names of their modules. */
+const packed = new Map<string, Uint8Array>()
+
 /**
  * The page is bundled on its own and replaces its HTML file. Bundled with the server it would keep its
  * white space, as the server must: half as much again to load.
  */
 const pageIndex = `${ROOT}/src/dashboard/index.html`
-const pageFiles = await bundlePage(pageIndex)
+const pageFiles = await embedded(await bundlePage(pageIndex))
 const embeddedPage: Bun.BunPlugin = {
   name: 'embedded page',
   setup(build) {
@@ -37,24 +41,52 @@ const embeddedPage: Bun.BunPlugin = {
       return { path: 'page', namespace: 'embedded' }
     })
     build.onLoad({ filter: /./, namespace: 'embedded' }, () => {
-      const page = { index: 'embedded', embedded: pageFiles }
-      return { contents: `export default ${JSON.stringify(page)}`, loader: 'js' }
+      const { imports, sources } = pageFiles
+      const page = `{ index: 'embedded', embedded: [${sources.join()}] }`
+      return { contents: `${imports}export default ${page}`, loader: 'js' }
     })
   },
 }
 
 /** Puts the packed files of swagger-ui in the place of the module that would read and pack them. */
-const swaggerFiles = {
-  script: await swaggerFile('script', 'best'),
-  style: await swaggerFile('style', 'best'),
-}
+const swaggerFiles = await embedded([
+  await swaggerFile('script', 'best'),
+  await swaggerFile('style', 'best'),
+])
 const embeddedSwagger: Bun.BunPlugin = {
   name: 'embedded swagger-ui',
   setup(build) {
     build.onLoad({ filter: /\/http\/swagger-files\.ts$/ }, () => {
-      const files = `const files = ${JSON.stringify(swaggerFiles)}`
-      const contents = `${files}\nexport const swaggerFile = async (name) => files[name]`
+      const { imports, sources } = swaggerFiles
+      const [script, style] = sources
+      const contents = `${imports}const files = { script: ${script}, style: ${style} }
+        export const swaggerFile = async (name) => files[name]`
       return { contents, loader: 'js' }
+    })
+  },
+}
+
+/** Packed files in JavaScript: their bytes are files in the executable, which are read once they are served. */
+async function embedded(files: readonly StaticFile[]) {
+  const imports: string[] = []
+  const sources: string[] = []
+  for (const { brotli, ...facts } of files) {
+    const name = `packed${packed.size}`
+    packed.set(name, await brotli.bytes())
+    imports.push(`import ${name} from 'packed:${name}'\n`)
+    sources.push(`{ ...${JSON.stringify(facts)}, brotli: Bun.file(${name}) }`)
+  }
+  return { imports: imports.join(''), sources }
+}
+
+const embeddedBytes: Bun.BunPlugin = {
+  name: 'embedded bytes',
+  setup(build) {
+    build.onResolve({ filter: /^packed:/ }, ({ path }) => {
+      return { path: path.replace('packed:', ''), namespace: 'packed' }
+    })
+    build.onLoad({ filter: /./, namespace: 'packed' }, ({ path }) => {
+      return { contents: packed.get(path) ?? '', loader: 'file' }
     })
   },
 }
@@ -134,7 +166,7 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     splitting: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
-    plugins: [embeddedPage, embeddedSwagger, embeddedMcp, ...guides],
+    plugins: [embeddedPage, embeddedSwagger, embeddedBytes, embeddedMcp, ...guides],
     sourcemap: 'linked',
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {

@@ -105,7 +105,7 @@ function filesOf(files: readonly StaticFile[]): Files {
   return new Map(files.map((file) => [file.path, served(file)]))
 }
 
-function answer(request: Request, path: string, files: Files): Response {
+async function answer(request: Request, path: string, files: Files): Promise<Response> {
   const file = files.get(path)
   if (file === undefined) throw new RelayError('not_found', 'There is no such file of the page.')
   return answerFile(request, file, {

@@ -2,19 +2,18 @@
 // clients at once need no more memory than their sockets.
 
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib'
 
 import { respondTo } from './respond.ts'
 
-/** A packed file. `brotli` and `gzip` are in base64, for the source of the executable. */
+/** A packed file. Its other forms are made of `brotli` when a client asks for them. */
 export type StaticFile = {
   /** The path of its URL, such as `/assets/main-1a2b3c4d.js`. */
   readonly path: string
   readonly type: string
   readonly hash: string
   readonly sizeBytes: number
-  readonly brotli: string
-  readonly gzip: string
+  readonly brotli: Blob
 }
 
 type Encoding = 'br' | 'gzip' | null
@@ -25,7 +24,7 @@ export type Served = {
   readonly hash: string
   /** True if clients may get it uncompressed. */
   readonly hasPlainForm: boolean
-  readonly body: (encoding: Encoding) => Blob
+  readonly body: (encoding: Encoding) => Promise<Blob>
 }
 
 /**
@@ -36,6 +35,7 @@ const PLAIN_BYTES_MAX = 512 * 1_024
 
 const inGzip = promisify(gzip)
 const inBrotli = promisify(brotliCompress)
+const outOfBrotli = promisify(brotliDecompress)
 
 /** `best` takes a second per 600 KB; `quick` is for runs from source. */
 export type Effort = 'best' | 'quick'
@@ -54,18 +54,19 @@ export async function packFile(
     type,
     hash: new Bun.CryptoHasher('sha256').update(bytes).digest('base64url').slice(0, 16),
     sizeBytes: bytes.length,
-    brotli: (await inBrotli(bytes, { params })).toString('base64'),
-    gzip: (await inGzip(bytes, { level: constants.Z_BEST_COMPRESSION })).toString('base64'),
+    brotli: new Blob([await inBrotli(bytes, { params })]),
   }
 }
 
-/** Decodes each encoding at its first use, because most runs of the executable never serve the file. */
-export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Served {
-  const bodies = new Map<Encoding, Blob>()
-  const made = (encoding: Encoding): Blob => {
-    if (encoding === 'br') return new Blob([Buffer.from(brotli, 'base64')])
-    const bytes = Buffer.from(gzip, 'base64')
-    return new Blob([encoding === 'gzip' ? bytes : Bun.gunzipSync(bytes)])
+/** Makes each form at its first use, because most runs of the executable never serve the file. */
+export function served({ type, hash, sizeBytes, brotli }: StaticFile): Served {
+  const bodies = new Map<Encoding, Promise<Blob>>()
+  const made = async (encoding: Encoding): Promise<Blob> => {
+    const packed = await brotli.bytes()
+    if (encoding === 'br') return new Blob([packed])
+    const plain = await outOfBrotli(packed)
+    if (encoding === null) return new Blob([plain])
+    return new Blob([await inGzip(plain, { level: constants.Z_BEST_COMPRESSION })])
   }
   return {
     type,
@@ -80,11 +81,11 @@ export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Ser
 }
 
 /** The file in the best encoding that the client accepts; 304 if the client has it. */
-export function answerFile(
+export async function answerFile(
   request: Request,
   file: Served,
   more: Readonly<Record<string, string>>,
-): Response {
+): Promise<Response> {
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
   // The encodings differ in bytes, so each one needs its own strong tag.
@@ -94,7 +95,7 @@ export function answerFile(
     return respondTo(request, null, { status: 304, headers })
   }
   const encoded = encoding === null ? headers : { ...headers, 'content-encoding': encoding }
-  return respondTo(request, file.body(encoding), { headers: encoded })
+  return respondTo(request, await file.body(encoding), { headers: encoded })
 }
 
 /** The encodings that a client accepts: `q=0` excludes one. */

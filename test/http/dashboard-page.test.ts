@@ -16,6 +16,13 @@ const NUMBERS_BYTES_MAX = 124 * 1_024
 const ALL_BYTES_MAX = 275 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
+const TEXTS = new Map(
+  await Promise.all(
+    FILES.map(async ({ path, brotli }) => {
+      return [path, brotliDecompressSync(await brotli.bytes()).toString()] as const
+    }),
+  ),
+)
 const SCRIPTS = FILES.map(({ path }) => path).filter((path) => path.endsWith('.js'))
 
 const rig = await startHttp()
@@ -31,9 +38,9 @@ const SCRIPT = LOADED.find((path) => path.endsWith('.js')) ?? 'The page has no s
 
 /** What a file of the page says, as a browser has it. */
 function textOf(path: string): string {
-  const file = FILES.find((one) => one.path === path)
-  if (file === undefined) throw new Error(`The page has no ${path}.`)
-  return gunzipSync(Buffer.from(file.gzip, 'base64')).toString()
+  const text = TEXTS.get(path)
+  if (text === undefined) throw new Error(`The page has no ${path}.`)
+  return text
 }
 
 /** The scripts that a browser loads along with a file, before that one runs. */
