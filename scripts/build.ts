@@ -2,7 +2,8 @@
 // their checksums; `--target NAME` builds some of them, `--to FOLDER` elsewhere. With `--repository`, guides
 // name its releases. Bun fetches the runtime of another target from the package registry, once.
 
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { bundlePage } from '../src/http/page-bundle.ts'
@@ -11,6 +12,7 @@ import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
 import { namedInGuides, repositoryUrl } from './release/repository.ts'
 import { TARGETS, targetsOf, type TargetName } from './release/targets.ts'
+import { unusedThemes } from './release/unused-themes.ts'
 
 const ROOT = `${import.meta.dir}/..`
 const { values: options } = parseArgs({
@@ -124,6 +126,8 @@ function virtual(filter: RegExp, contents: string, folder = ''): Bun.BunPlugin {
   }
 }
 
+const PLUGINS = [embeddedPage, embeddedSwagger, embeddedBytes, embeddedMcp, unusedThemes]
+
 if (options.all) await buildTargets(targetsOf([]))
 else if (options.target.length > 0) await buildTargets(targetsOf(options.target))
 else await build(`${DIST}/hookline`)
@@ -150,11 +154,33 @@ function printSignature(file: string, bytes: Uint8Array): void {
   console.log(`Sign it on a Mac first: codesign --force --sign - ${file}`)
 }
 
+/** Builds the executable, and beside it the map for `scripts/resolve-trace.ts`, which would be 5 MB inside. */
 async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
   const startedAt = performance.now()
   await mkdir(DIST, { recursive: true })
   // A running executable cannot be written over, but its name can be given to another file.
   await rm(outfile, { force: true })
+  const folder = await mkdtemp(`${outfile}-map-`)
+  await Promise.all([
+    bundle(outfile, { target, sourcemap: 'none' }),
+    // Bun writes the maps of a compiled bundle beside an executable that has them inside too.
+    bundle(`${folder}/${basename(outfile)}`, { target, sourcemap: 'external' }),
+  ])
+  await writeMap(`${outfile}.map`, folder)
+  await rm(folder, { recursive: true })
+  const { size } = Bun.file(outfile)
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+  console.log(`${basename(outfile)}: ${Math.round(size / 1e6)} MB in ${seconds} s`)
+}
+
+async function bundle(
+  outfile: string,
+  order: {
+    readonly target: Bun.Build.CompileTarget | undefined
+    readonly sourcemap: 'none' | 'external'
+  },
+): Promise<void> {
+  const { target, sourcemap } = order
   await Bun.build({
     entrypoints: [`${ROOT}/src/main.ts`, `${ROOT}/src/storage/backup-worker.ts`],
     // Flat names: `new URL('./backup-worker.ts', import.meta.url)` is right here as in the sources.
@@ -166,8 +192,8 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     splitting: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
-    plugins: [embeddedPage, embeddedSwagger, embeddedBytes, embeddedMcp, ...guides],
-    sourcemap: 'linked',
+    plugins: [...PLUGINS, ...guides],
+    sourcemap,
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {
       outfile,
@@ -177,7 +203,15 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
       autoloadBunfig: false,
     },
   })
-  const { size } = Bun.file(outfile)
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
-  console.log(`${outfile.split('/').at(-1)}: ${Math.round(size / 1e6)} MB in ${seconds} s`)
+}
+
+/** Gathers the maps in `folder` in one file, by the names of their scripts; the sources are in the repository. */
+async function writeMap(path: string, folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.map')).sort()
+  const maps: Record<string, object> = {}
+  for (const name of names) {
+    const map: { readonly sourcesContent: unknown } = await Bun.file(`${folder}/${name}`).json()
+    maps[name.replace(/(\.js)?\.map$/, '')] = { ...map, sourcesContent: undefined }
+  }
+  await Bun.write(path, JSON.stringify(maps))
 }

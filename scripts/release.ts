@@ -117,6 +117,8 @@ function addExecutable(release: Release, name: TargetName): void {
     }
   } else if (existsSync(join(built, `hookline-${name}`))) {
     cpSync(join(built, `hookline-${name}`), file, { dereference: true })
+    const map = join(built, `hookline-${name}.map`)
+    if (existsSync(map)) cpSync(map, `${file}.map`, { dereference: true })
   } else return void problems.push(`hookline-${name}, which is not in ${built}`)
   executables.set(name, readFileSync(file))
 }
@@ -153,15 +155,12 @@ async function writeFiles(release: Release): Promise<void> {
   )
 }
 
-/** Files that a build leaves beside its executable. */
-function isByproduct(name: string): boolean {
-  return name.endsWith('.map') || name === 'SHA256SUMS'
-}
-
 async function writeSums(): Promise<void> {
   const { out } = options
-  for (const name of readdirSync(out)) if (isByproduct(name)) rmSync(join(out, name))
-  const names = readdirSync(out).sort()
+  // A build leaves the sums of its own files.
+  const names = readdirSync(out)
+    .filter((name) => name !== 'SHA256SUMS')
+    .sort()
   const lines = names.map((name) => `${sha256(readFileSync(join(out, name)))}  ${name}\n`)
   await Bun.write(join(out, 'SHA256SUMS'), lines.join(''))
 }

@@ -4,6 +4,8 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync } from 'node:fs'
 
+import { unusedThemes } from './unused-themes.ts'
+
 type LockInfo = {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
@@ -53,7 +55,14 @@ const PARTS_OF_BUN = {
 export async function packagesInside(): Promise<ReadonlySet<string>> {
   const entrypoints = [`${ROOT}/src/main.ts`, `${ROOT}/src/storage/backup-worker.ts`]
   const define = { 'process.env.NODE_ENV': '"production"' }
-  const { metafile } = await Bun.build({ entrypoints, target: 'bun', metafile: true, define })
+  const plugins = [unusedThemes]
+  const { metafile } = await Bun.build({
+    entrypoints,
+    target: 'bun',
+    metafile: true,
+    define,
+    plugins,
+  })
   const outputs = Object.values(metafile?.outputs ?? {})
   const inputs = outputs.flatMap(({ inputs }) => Object.entries(inputs))
   const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0)
