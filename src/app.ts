@@ -39,6 +39,7 @@ import { openRuntime, type Outside, type Runtime } from './runtime.ts'
 import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
+import { hasKeys } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { runServices } from './system/service.ts'
@@ -52,6 +53,8 @@ export type App = {
   /** Resolves if the process must end: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
   createFirstKey(): Promise<CreatedKey | null>
+  /** True if the relay ever had a key. */
+  hasKeys(): boolean
   readonly dashboard: {
     hasPassword(): boolean
     /** Creates a link to set the password; earlier links stop working. */
@@ -108,6 +111,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   return {
     http,
     fatal: runtime.fatal,
+    hasKeys: () => hasKeys(core.db),
     createFirstKey: () => createFirstKey(core),
     dashboard: access,
     async start(mayServe) {

@@ -51,9 +51,8 @@ async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
 }
 
 /** Makes no key and no link without a terminal: secrets never reach a log. */
-export async function logMissingSetup(app: App, log: Log): Promise<void> {
-  const { data: keys } = await ask(app, 'listKeys')
-  if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
+export function logMissingSetup(app: App, log: Log): void {
+  if (!app.hasKeys()) log.warn('no API key yet: create one with "hookline keys create"')
   if (!app.dashboard.hasPassword())
     log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }

@@ -150,7 +150,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
   start.undo = null
   if (!signal.aborted) {
     if (call.surroundings.isTerminal) await showBanner(call, app, { config, url })
-    else await logMissingSetup(app, log)
+    else logMissingSetup(app, log)
     call.out.data({ url }, [`hookline listening on ${url}`])
   }
   const end = await Promise.race([

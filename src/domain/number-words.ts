@@ -1,6 +1,6 @@
-/** "7,180": a number in the relay's texts, which are all in English. */
+/** "7,180": a whole number in the relay's texts, which are all in English. */
 export function grouped(value: number): string {
-  return value.toLocaleString('en')
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** "1 event", "30,020 events", "2 deliveries"; `write` formats the number. */

@@ -22,6 +22,7 @@ export type Job = {
 
 /** The wall clock may be set during a sleep, so sleeps are short. */
 const SLEEP_MS_MAX = 60_000
+const PLAN_AFTER_MS = 1_000
 
 /** Runs jobs by the clock, one at a time. A failed job is a finding, and runs again by its pattern. */
 export class Timetable implements Service {
@@ -39,7 +40,9 @@ export class Timetable implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     let lookedAt = this.#clock.now()
-    const due = new Map(this.#jobs.map((job) => [job, this.#firstRun(job)]))
+    // The first look at the local time zone takes ten milliseconds, for which no start waits.
+    await this.#clock.sleep(PLAN_AFTER_MS, signal)
+    const due = new Map(this.#jobs.map((job) => [job, firstRun(job, lookedAt)]))
     while (!signal.aborted) {
       const now = this.#clock.now()
       for (const [job, at] of due) {
@@ -69,12 +72,6 @@ export class Timetable implements Service {
     }))
   }
 
-  #firstRun(job: Job): number {
-    const now = this.#clock.now()
-    const byPattern = nextRunAfter(job.pattern, now)
-    return job.firstAfterMs === null ? byPattern : Math.min(byPattern, now + job.firstAfterMs)
-  }
-
   async #runOne(job: Job, signal: AbortSignal): Promise<void> {
     const startedAt = this.#clock.monotonic()
     try {
@@ -88,4 +85,9 @@ export class Timetable implements Service {
       this.#log.error('job failed', { job: job.name, error })
     }
   }
+}
+
+function firstRun(job: Job, startedAt: number): number {
+  const byPattern = nextRunAfter(job.pattern, startedAt)
+  return job.firstAfterMs === null ? byPattern : Math.min(byPattern, startedAt + job.firstAfterMs)
 }

@@ -119,7 +119,7 @@ test('a machine that slept through the time of a job runs it when it wakes', asy
     await clock.advance(60_000)
   })
 
-  expect(ran).toEqual([302])
+  expect(ran.map(Math.floor)).toEqual([301])
 })
 
 test('nothing runs once it has stopped, and a job hears of the stop', async () => {

@@ -50,6 +50,7 @@ async function prepare(): Promise<void> {
   mkdirSync(BUILT)
   for (const name of TARGETS) {
     await Bun.write(`${BUILT}/hookline-${name}`, STAND_IN)
+    await Bun.write(`${BUILT}/hookline-${name}.map`, '{}')
     chmodSync(`${BUILT}/hookline-${name}`, 0o755)
   }
   run('sign-release.ts', '--make-key', folder.file('other'))
@@ -115,8 +116,11 @@ test('two releases of one commit are the same, signed, and what the installer in
       'SHA256SUMS.sig',
       `hookline-${VERSION}.cdx.json`,
       'hookline-darwin-arm64',
+      'hookline-darwin-arm64.map',
       'hookline-linux-arm64',
+      'hookline-linux-arm64.map',
       'hookline-linux-x64',
+      'hookline-linux-x64.map',
       'hookline.rb',
       `hookline_${VERSION}_amd64.deb`,
       `hookline_${VERSION}_arm64.deb`,
@@ -137,7 +141,7 @@ test('two releases of one commit are the same, signed, and what the installer in
   expect(published.sort()).toEqual(
     sums
       .split('\n')
-      .filter((line) => /hookline-(darwin|linux)/.test(line))
+      .filter((line) => /hookline-(darwin|linux)-\w+$/.test(line))
       .sort(),
   )
 }, 180_000)

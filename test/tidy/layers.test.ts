@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { dirname, join, normalize } from 'node:path'
 
 import { sourceFiles, type SourceFile } from '../support/source-files.ts'
-import { layerProblems, importsOf } from './layers.ts'
+import { importsOf, layerProblems, loadedBy } from './layers.ts'
 
 test('every import of the program goes down, and to a module that the importer may know', () => {
   const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(layerProblems)
@@ -109,6 +109,37 @@ test('no file imports itself by way of others, types included', () => {
 
   expect(circles).toEqual([])
 })
+
+test('the command line starts without the relay, its routes, its database and its drivers', () => {
+  const sources = sourceFiles('src/**/*.ts')
+  const loaded = new Map(sources.map((file) => [file.path, loadedFiles(file)]))
+  const heavy = [
+    'src/app.ts',
+    'src/box.ts',
+    'src/mcp/server.ts',
+    'src/storage/database.ts',
+    'src/lines/kinds/mac/driver.ts',
+    'src/lines/kinds/iphone/driver.ts',
+  ]
+
+  expect(heavy.filter((path) => reaches(loaded, 'src/main.ts', path))).toEqual([])
+  expect(reaches(loaded, 'src/main.ts', 'src/cli/messages.ts')).toBe(true)
+  expect(reaches(loaded, 'src/cli/serve.ts', 'src/storage/database.ts')).toBe(true)
+})
+
+test('a relay starts without what its first requests do not need', () => {
+  const sources = sourceFiles('src/**/*.ts')
+  const loaded = new Map(sources.map((file) => [file.path, loadedFiles(file)]))
+  const late = ['src/mcp/server.ts', 'src/http/openapi.ts', 'src/lines/kinds/mac/driver.ts']
+
+  expect(late.filter((path) => reaches(loaded, 'src/app.ts', path))).toEqual([])
+})
+
+function loadedFiles({ path, text }: SourceFile): readonly string[] {
+  return loadedBy(text)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => normalize(join(dirname(path), target)))
+}
 
 /** True if the imports of `from` lead to `to`, directly or by way of others. */
 function reaches(imports: ReadonlyMap<string, readonly string[]>, from: string, to: string) {

@@ -138,6 +138,18 @@ const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 const STATIC_LINK =
   /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s[^'";]*?\sfrom\s+'[^']*\/nats-link\.ts'/
 
+const VALUE_IMPORT =
+  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'(?! with \{)/g
+/** One of types only, each by its name. */
+const TYPES_BY_NAME = /^\s*(?:import|export)\s*\{(?:\s*type\s[^,}]+,?)+\s*\}/
+
+/** The modules that run when a file with this text is imported, in the words of its imports. */
+export function loadedBy(text: string): readonly string[] {
+  return [...text.matchAll(VALUE_IMPORT)]
+    .filter(([found]) => !TYPES_BY_NAME.test(found))
+    .map(([, target = '']) => target)
+}
+
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
 export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
