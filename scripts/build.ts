@@ -160,14 +160,15 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
   await mkdir(DIST, { recursive: true })
   // A running executable cannot be written over, but its name can be given to another file.
   await rm(outfile, { force: true })
+  await bundle(outfile, { target, sourcemap: 'none' })
   const folder = await mkdtemp(`${outfile}-map-`)
-  await Promise.all([
-    bundle(outfile, { target, sourcemap: 'none' }),
-    // Bun writes the maps of a compiled bundle beside an executable that has them inside too.
-    bundle(`${folder}/${basename(outfile)}`, { target, sourcemap: 'external' }),
-  ])
-  await writeMap(`${outfile}.map`, folder)
-  await rm(folder, { recursive: true })
+  try {
+    // Bun writes maps only beside an executable that has them inside too.
+    await bundle(`${folder}/${basename(outfile)}`, { target, sourcemap: 'external' })
+    await writeMap(`${outfile}.map`, folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
   const { size } = Bun.file(outfile)
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
   console.log(`${basename(outfile)}: ${Math.round(size / 1e6)} MB in ${seconds} s`)

@@ -1,4 +1,5 @@
-// (f): from the start of the process to the first 200 of `/readyz`, with a million messages.
+// (f): from the start of the process to the first 200 of `/readyz`, with a million messages, and to the end of a
+// command that needs no relay.
 
 import { builtExecutable, cleanEnvironment } from '../../test/support/executable.ts'
 import { temporaryDataDir } from '../../test/support/relay-process.ts'
@@ -20,6 +21,9 @@ export async function start(): Promise<readonly Figure[]> {
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) times.push(await timeOfStart(dir.path, port))
   const ms = median(times)
+  const commands: number[] = []
+  for (let round = 0; round < ROUNDS; round += 1) commands.push(await timeOfCommand())
+  const commandMs = median(commands)
   return [
     atMost({
       id: 'f',
@@ -28,6 +32,14 @@ export async function start(): Promise<readonly Figure[]> {
       yardstick: '',
       value: ms,
       floor: 500,
+    }),
+    atMost({
+      id: 'f',
+      what: '`hookline version`, from start to end',
+      measured: `${commandMs.toFixed(0)} ms`,
+      yardstick: '',
+      value: commandMs,
+      floor: 40,
     }),
   ]
 }
@@ -43,6 +55,13 @@ async function timeOfStart(dataDir: string, port: number): Promise<number> {
   child.kill()
   await child.exited
   return tookMs
+}
+
+async function timeOfCommand(): Promise<number> {
+  const startedAt = performance.now()
+  const child = Bun.spawn([...UNDER, builtExecutable(), 'version'], { stdout: 'ignore' })
+  await child.exited
+  return performance.now() - startedAt
 }
 
 async function isReady(port: number): Promise<boolean> {
