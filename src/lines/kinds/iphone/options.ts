@@ -1,6 +1,6 @@
 // The options of iPhones on a cable, and the forms of their values.
 
-import { option } from '../../../domain/option.ts'
+import { onlyOn, option } from '../../../domain/option.ts'
 import {
   PATH_KIND,
   PHONE_NUMBER_KIND,
@@ -109,12 +109,14 @@ export const IPHONE_OPTIONS = {
     default: '/usr/local/bin/ios',
     sentence: 'The program go-ios.',
   }),
-  iphoneXcodebuild: option('iphone-xcodebuild', PATH_KIND, {
-    default: '/usr/bin/xcodebuild',
-    sentence: 'The program xcodebuild.',
-  }),
-  iphoneXctestrun: option('iphone-xctestrun', optionalKind(PATH_KIND, 'none'), {
-    default: null,
-    sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
+  ...onlyOn('darwin', {
+    iphoneXcodebuild: option('iphone-xcodebuild', PATH_KIND, {
+      default: '/usr/bin/xcodebuild',
+      sentence: 'The program xcodebuild.',
+    }),
+    iphoneXctestrun: option('iphone-xctestrun', optionalKind(PATH_KIND, 'none'), {
+      default: null,
+      sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
+    }),
   }),
 } as const

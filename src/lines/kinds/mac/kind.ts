@@ -4,7 +4,7 @@ import type { ScriptCall } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
 import { grouped } from '../../../domain/number-words.ts'
-import { option, type OptionValues } from '../../../domain/option.ts'
+import { onlyOn, option, type OptionValues } from '../../../domain/option.ts'
 import {
   choiceKind,
   optionalKind,
@@ -33,7 +33,7 @@ const SCRIPT_CALLS_MAX = 500
 const program = (name: string, sentence: string) =>
   option(`mac-${name}`, PATH_KIND, { default: `/usr/bin/${name}`, sentence })
 
-const OPTIONS = {
+const OPTIONS = onlyOn('darwin', {
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
     default: 'auto',
@@ -57,7 +57,7 @@ const OPTIONS = {
   macOpen: program('open', 'The program that starts Messages.'),
   macPgrep: program('pgrep', 'The program that checks whether Messages is running.'),
   macCaffeinate: program('caffeinate', 'The program that keeps the Mac awake.'),
-} as const
+})
 
 /** In the order in which the Mac line checks: after the first failure it knows nothing more. */
 const CHECKLIST: readonly ChecklistStep[] = [
