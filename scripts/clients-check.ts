@@ -30,7 +30,7 @@ using dir = temporaryDataDir()
 const key = await createKey(dir.path)
 const simulated = { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' }
 await using relay = await RelayProcess.start({ dataDir: dir.path, environment: simulated })
-using later = startLaterRelay(relay.url)
+using later = await startLaterRelay(relay.url)
 const document = await (await fetch(`${relay.url}/swagger/json`)).text()
 const environment = {
   API_URL: later.url.origin,

@@ -333,6 +333,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     reading: messages.reading,
     recent,
     restoring: maintenance.restoring,
+    routing: messages.routing,
     sender: messages.sender,
     serverUrl: serverUrl(config, life),
     setSnooze: createSnoozes(core, { health, healthSignal }),

@@ -155,7 +155,7 @@ async function connect(file: BoxFile, outside: BoxOutside): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, outside)
 }
 
-/** Signs the connection. If joining gave no key of the head, the first head that signs for good becomes the only one. */
+/** Signs the connection. If joining gave no key of the head, the first head that signs well becomes the only one. */
 async function signed(connection: NatsLink, file: BoxFile, path: string, outside: BoxOutside) {
   const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
   let { head_key: head = null } = file

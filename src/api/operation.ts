@@ -11,19 +11,21 @@ import { NoBody, type Shape } from './schema.ts'
 /** Limits of a key that an operation checks. With `lines`, things of other lines don't exist for the key. */
 export type KeyLimit = 'lines' | 'recipients'
 
-/** A group of operations in the OpenAPI document. */
-export type Tag =
-  | 'Messages'
-  | 'Attachments'
-  | 'Conversations'
-  | 'Contacts'
-  | 'Phone lines'
-  | 'Events'
-  | 'Webhooks'
-  | 'Keys'
-  | 'Bridges'
-  | 'Shortcuts'
-  | 'Service'
+/** Groups of operations in the OpenAPI document. */
+export const TAGS = {
+  Messages: 'Sending, and reading what was sent and received.',
+  Attachments: 'Files that travel with messages.',
+  Conversations: 'All messages of a line with a handle.',
+  Contacts: 'Your names for people, and search.',
+  'Phone lines': 'The numbers that send and receive.',
+  Events: 'What happened, to read in your own time.',
+  Webhooks: 'Events on their way to you, signed after Standard Webhooks.',
+  Keys: 'Credentials of API clients.',
+  Bridges: 'Access for iPhones that are lines by Shortcuts.',
+  Shortcuts: 'Called by the shortcuts of such an iPhone, with its token.',
+  Service: 'State of the relay.',
+} as const
+type Tag = keyof typeof TAGS
 
 /** A request that the relay makes later, to an address from the operation's body. */
 export type Callback = {

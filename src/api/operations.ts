@@ -43,7 +43,7 @@ export type IdFor<C extends Callers> = {
 
 export type Answer<Id extends OperationId> = AnswerOf<Operations[Id]>
 
-/** The fields that a client passes to a call. `Value` is the type of query values: text, unless the client converts others. */
+/** The fields of a call. `Value` is the type of query values: text, unless the client converts others. */
 export type CallOf<O extends Operation, Value = string | undefined> = ParamsPart<O> &
   BodyPart<O> & {
     readonly query?: { readonly [Name in keyof QueryOf<O>]?: Value | undefined } | undefined

@@ -53,24 +53,25 @@ const FETCHED_BYTES_MAX = 25 * MB
 const QUOTA_SHARE_WARNED = 0.9
 const LINK_MS_MAX = 7 * DAY_MS
 
-type Deps = {
-  readonly store: AttachmentStore
-  readonly secretKey: Uint8Array
-  readonly disk: { requireRoom(): void }
-  readonly download: Download
-  readonly serverUrl: () => string
-  /** Replaces the tools of this machine. */
-  readonly findTool?: FindTool | undefined
-}
-
 export class Attachments {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Attachments>[1]
   readonly #variants: Variants
   /** Signs links: nothing about them is stored, and a new secret key ends them all. */
   readonly #linkKey: Uint8Array
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly store: AttachmentStore
+      readonly secretKey: Uint8Array
+      readonly disk: { requireRoom(): void }
+      readonly download: Download
+      readonly serverUrl: () => string
+      /** Replaces the tools of this machine. */
+      readonly findTool?: FindTool | undefined
+    },
+  ) {
     this.#core = core
     this.#deps = deps
     this.#variants = new Variants(core.clock, deps.store, deps.findTool)

@@ -82,7 +82,7 @@ export class BoxLine implements LineListener {
   #device: Device | null = null
   #seq = 0
   #isStopping = false
-  isRunOver = false
+  #isRunOver = false
   /** Resolves when the driver has returned and no send is left. */
   readonly done: Promise<void>
 
@@ -99,6 +99,10 @@ export class BoxLine implements LineListener {
 
   get isOver(): boolean {
     return this.#over.signal.aborted
+  }
+
+  get isRunOver(): boolean {
+    return this.#isRunOver
   }
 
   get hasSends(): boolean {
@@ -170,7 +174,7 @@ export class BoxLine implements LineListener {
         log.warn('line failed', { session: this.session, error: cause })
     }
     this.#endRun()
-    this.isRunOver = true
+    this.#isRunOver = true
     if (!this.#isStopping) {
       const ended = { type: 'ended', error: error?.slice(0, SENTENCE_LENGTH_MAX) ?? null } as const
       await this.#add(ended, NO_FILES).catch(() => {})

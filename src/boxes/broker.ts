@@ -55,7 +55,7 @@ export class Broker implements Service {
   #version = 0
   /** Number of times that the server ended since it was last healthy. */
   #failures = 0
-  isListening = false
+  #isListening = false
   #finding: Finding | null = null
 
   constructor(options: BrokerOptions, machine: BrokerMachine) {
@@ -67,6 +67,10 @@ export class Broker implements Service {
 
   findings(): readonly Finding[] {
     return this.#finding === null ? [] : [this.#finding]
+  }
+
+  get isListening(): boolean {
+    return this.#isListening
   }
 
   /** The head's access to the broker. Makes the certificates and the head's key if they are missing. */
@@ -83,7 +87,10 @@ export class Broker implements Service {
     return { ...way, ca, seed, publicKey }
   }
 
-  /** Resolves with true once the broker has the current users and has cut off all others; with false if that fails, or after 15 seconds. */
+  /**
+   * Resolves with true once the broker has the current users and has cut off all others; with false if that fails, or
+   * after 15 seconds.
+   */
   apply(): Promise<boolean> {
     this.#version += 1
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -140,12 +147,12 @@ export class Broker implements Service {
     try {
       if (await this.#until(server, () => server.isReady, START_MS, signal)) {
         log.info('broker started', { pid: server.pid, version })
-        this.isListening = true
+        this.#isListening = true
         this.#settle(applied, true)
         await this.#keepApplied(server, applied, signal)
       }
     } finally {
-      this.isListening = false
+      this.#isListening = false
       await server.end()
     }
     if (!signal.aborted && this.#isNeeded()) await this.#recover(server.lines, signal)

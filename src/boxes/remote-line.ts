@@ -61,7 +61,7 @@ export class RemoteLine implements FleetRun {
   readonly #boot: string
   readonly #sends: RemoteSends
   readonly #entries = new Map<number, Entry>()
-  waitingLength = 0
+  #waitingLength = 0
   #next = 1
   #isTaking = false
   #device: { readonly number: number; readonly session: LineSession } | null = null
@@ -81,6 +81,10 @@ export class RemoteLine implements FleetRun {
       (request) => this.#askBox('send', request),
       () => this.finish(new Error('The box has ended the run.')),
     )
+  }
+
+  get waitingLength(): number {
+    return this.#waitingLength
   }
 
   /** Runs until the signal aborts, the box is away, or the box or an event fails. */
@@ -111,7 +115,7 @@ export class RemoteLine implements FleetRun {
     this.#fleet.close(this)
     for (const { resolve } of this.#entries.values()) resolve(OVER)
     this.#entries.clear()
-    this.waitingLength = 0
+    this.#waitingLength = 0
     this.#sends.end()
   }
 
@@ -133,7 +137,7 @@ export class RemoteLine implements FleetRun {
     // The next item is always let in, since the others wait for it.
     const waiting = this.#fleet.waitingLength(this.box)
     if (seq > this.#next && waiting + json.length > WAITING_MAX) return null
-    this.waitingLength += json.length
+    this.#waitingLength += json.length
     const entry = { json, ...Promise.withResolvers<Answer<'item'>>() }
     this.#entries.set(seq, entry)
     void this.#take()
@@ -171,7 +175,7 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  /** Takes what has come, in order. Items that can share a commit are taken in one turn, the next once they are durable. */
+  /** Takes what has come, in order: items that can share a commit in one turn, the next once they are durable. */
   async #take(): Promise<void> {
     if (this.#isTaking) return
     this.#isTaking = true
@@ -191,7 +195,7 @@ export class RemoteLine implements FleetRun {
       if (entry === undefined) continue
       entry.resolve(TAKEN)
       this.#entries.delete(seq)
-      this.waitingLength -= entry.json.length
+      this.#waitingLength -= entry.json.length
     }
   }
 

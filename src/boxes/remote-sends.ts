@@ -35,7 +35,7 @@ export class RemoteSends {
   readonly #sends = new Map<number, Send>()
   #count = 0
   /** Highest mark of the box's journal that came with a `pass`. */
-  mark: number | undefined
+  #mark: number | undefined
   #isOver = false
 
   /** `onOver` is called if the box says that the session is over. */
@@ -74,6 +74,10 @@ export class RemoteSends {
     }
   }
 
+  get mark(): number | undefined {
+    return this.#mark
+  }
+
   message(send: number): OutgoingMessage | null {
     return this.#sends.get(send)?.message ?? null
   }
@@ -81,7 +85,7 @@ export class RemoteSends {
   /** Asks the relay once for each send; repeats of the request get the same answer. */
   async pass({ send: number, note, mark }: Request<'pass'>): Promise<Answer<'pass'>> {
     const send = this.#sends.get(number)
-    if (mark !== undefined) this.mark = Math.max(this.mark ?? 0, mark)
+    if (mark !== undefined) this.#mark = Math.max(this.#mark ?? 0, mark)
     if (this.#isOver || send === undefined) return { isGranted: false }
     send.grant ??= this.#ask(number, send, { note, mark })
     return { isGranted: await send.grant }

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import type { Surroundings } from '../system/own-process.ts'
+import type { IdKind } from './completion-ids.ts'
 import type { Output } from './output.ts'
 
 export const EXIT = {
@@ -16,20 +17,6 @@ export const EXIT = {
   personNeeded: 78,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
-
-/** The kinds of ids that shell completion offers. */
-export type IdKind =
-  | 'approvals'
-  | 'boxes'
-  | 'bridges'
-  | 'conversations'
-  | 'deliveries'
-  | 'keys'
-  | 'lines'
-  | 'members'
-  | 'messages'
-  | 'uncertain'
-  | 'webhooks'
 
 export type Argument = {
   readonly name: string

@@ -1,9 +1,8 @@
-// Shell completion: a script for each shell, and the ids that these scripts ask the running relay for.
+// Shell completion: a script for each shell, and the command by which these scripts ask the running relay for ids.
 
-import { groupedNumber } from '../domain/handle.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
-import { GLOBAL_OPTIONS, argument, type Command, type IdKind } from './command.ts'
-import type { ControlClient } from './control-client.ts'
+import { GLOBAL_OPTIONS, argument, type Command } from './command.ts'
+import { COMPLETION_IDS, type IdKind } from './completion-ids.ts'
 import { runningRelay } from './own-file.ts'
 
 export const COMPLETIONS_COMMAND: Command = {
@@ -21,55 +20,15 @@ export const COMPLETIONS_COMMAND: Command = {
 /** After Tab, an empty list is better than a longer wait. */
 const PATIENCE_MS = 1_000
 
-type Named = { readonly id: string; readonly name: string }
-
-const LISTED = { query: { limit: '50' } }
-
-const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly Named[]>>> = {
-  keys: async (client) => {
-    const { data } = await client.ask('listKeys', LISTED)
-    return unrevoked(data).map((key) => named(key.id, key.name, key.key_hint))
-  },
-  bridges: async (client) => {
-    const { data } = await client.ask('listBridges', LISTED)
-    return unrevoked(data).map(({ id, label, phone_number }) =>
-      named(id, label, groupedNumber(phone_number)),
-    )
-  },
-  lines: async (client) => {
-    const { data } = await client.ask('listPhoneLines')
-    return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
-  },
-  boxes: async (client) => {
-    const { data } = await client.ask('listBoxes')
-    return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
-  },
-  webhooks: async (client) => {
-    const { data } = await client.ask('listWebhooks', LISTED)
-    return data.map(({ id, description, url }) => named(id, description, url))
-  },
-  members: async (client) => (await client.ask('listMembers')).data,
-  deliveries: failedDeliveries,
-  messages: (client) => newestMessages(client),
-  approvals: (client) => newestMessages(client, { queued_reason: 'approval' }),
-  uncertain: (client) => newestMessages(client, { status: 'uncertain' }),
-  conversations: async (client) => {
-    const { data } = await client.ask('listConversations', {
-      query: { ...LISTED.query, type: 'all' },
-    })
-    return data.map(({ id, name, contact_name, handle }) =>
-      named(id, name ?? null, contact_name ?? null, groupedNumber(handle)),
-    )
-  },
-}
-
 export const COMPLETION_IDS_COMMAND: Command = {
   name: 'completion-ids',
-  args: [{ name: 'KIND', choices: Object.keys(LISTS) }],
+  args: [{ name: 'KIND', choices: Object.keys(COMPLETION_IDS) }],
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
     const kind = argument(call, 0) as IdKind // The parser lets no other word through.
-    const ids = runningRelay(call).then((client) => LISTS[kind](client))
+    const ids = runningRelay(call).then((client) =>
+      COMPLETION_IDS[kind]((id, ...call) => client.ask(id, ...call)),
+    )
     const found = await withTimeout(systemClock, PATIENCE_MS, ids, []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
     call.out.data({ data: found }, lines)
@@ -224,37 +183,4 @@ function groupsOf(commands: readonly Command[]): ReadonlyMap<string, readonly st
 
 function firstWords(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
-}
-
-/** Candidates for `webhooks redeliver`. */
-async function failedDeliveries(client: ControlClient): Promise<readonly Named[]> {
-  const { data: webhooks } = await client.ask('listWebhooks', { query: { limit: '10' } })
-  const query = { ...LISTED.query, status: 'exhausted' }
-  const lists = await Promise.all(
-    webhooks.map(async ({ id, description, url }) => {
-      const { data } = await client.ask('listWebhookDeliveries', { params: { id }, query })
-      const { name } = named(id, description, url)
-      return data.map((delivery) => ({ id: delivery.id, name: `${delivery.event} to ${name}` }))
-    }),
-  )
-  return lists.flat()
-}
-
-async function newestMessages(
-  client: ControlClient,
-  filter: { readonly queued_reason?: string; readonly status?: string } = {},
-): Promise<readonly Named[]> {
-  const query = { ...LISTED.query, type: 'all', ...filter }
-  const { data } = await client.ask('listMessages', { query })
-  return data.map(({ id, handle, status }) => named(id, `${status} ${groupedNumber(handle)}`))
-}
-
-function unrevoked<T extends { readonly revoked_at: string | null }>(rows: readonly T[]) {
-  return rows.filter(({ revoked_at }) => revoked_at === null)
-}
-
-/** Takes the first name that isn't empty, without control characters. */
-function named(id: string, ...names: readonly (string | null)[]): Named {
-  const name = names.find((one) => one !== null && one !== '') ?? ''
-  return { id, name: name.replaceAll(/\p{Cc}+/gu, ' ') }
 }

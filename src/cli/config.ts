@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
+import { platform } from 'node:os'
 
-import type { ConfigRow } from '../config.ts'
+import { optionsOf, type ConfigRow } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import {
   SETTINGS,
@@ -17,7 +18,9 @@ import { table } from './table.ts'
 export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: 'config',
-    sentence: 'Print every option and setting, and where its value comes from.',
+    sentence:
+      'Print options and settings, and where each value comes from. Leaves out defaults that matter only on another ' +
+      'system; --json has all.',
     run: show,
   },
   {
@@ -41,11 +44,21 @@ async function show(call: Call): Promise<undefined> {
     ...row,
     value: shownSetting(row.name, row.value),
   }))
-  const cells = all.map(({ name, value, from }) => [name, value, from])
+  const shown = all.filter(matters)
+  const cells = shown.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
+  const hidden = all.length - shown.length
+  if (hidden > 0) call.out.note(`Not shown: ${hidden} defaults for other systems. See --json.`)
   if (running !== null) return
   const why = isThere ? 'The relay serves nothing: see hookline status.' : 'No relay is running.'
   call.out.note(`${why} These are the values it would start with.`)
+}
+
+/** False for the default of an option that matters on another platform only. */
+function matters({ name, from }: ConfigRow): boolean {
+  const row = Object.values(optionsOf()).find((one) => one.name === name)
+  const only = row?.platform ?? null
+  return from !== 'default' || only === null || only === platform()
 }
 
 async function change(call: Call): Promise<undefined> {

@@ -74,7 +74,8 @@ export class ControlClient {
     const limit = deadline(systemClock, PROBE_TIMEOUT_MS)
     try {
       const response = await this.#fetch(path, { signal: limit.signal })
-      return { ...(parsed(await response.text()) as object), http: response.status } // Anything but an object has no fields.
+      // Anything but an object has no fields.
+      return { ...(parsed(await response.text()) as object), http: response.status }
     } finally {
       limit.clear()
     }

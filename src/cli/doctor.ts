@@ -24,14 +24,14 @@ import { repair, repairLines, type Repaired } from './repairs.ts'
 import { openServiceCall, thisPlace, type FindPlace } from './service.ts'
 import { fields, stateCell, type Line } from './table.ts'
 
-type DoctorTools = {
+/** This machine; `run` opens System Settings. */
+type DoctorHost = {
   readonly platform: string
   readonly run: RunProcess
   readonly findPlace: FindPlace
 }
 
-/** `run` opens System Settings. */
-export function doctorCommand(tools: DoctorTools): Command {
+export function doctorCommand(host: DoctorHost): Command {
   return {
     name: 'doctor',
     options: [
@@ -53,7 +53,7 @@ export function doctorCommand(tools: DoctorTools): Command {
       },
     ],
     sentence: 'Find problems, and show how to fix them.',
-    run: (call) => examine(call, tools),
+    run: (call) => examine(call, host),
   }
 }
 
@@ -80,15 +80,15 @@ type Listed = {
   readonly cause: number | null
 }
 
-async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
-  const service = openServiceCall(call, tools.findPlace)
+async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
+  const service = openServiceCall(call, host.findPlace)
   if (isOfBox(service.directory)) {
     if (call.options.has('fix')) call.out.data({}, repairLines(await repair(service)))
     return boxDoctor(service)
   }
-  const isMac = tools.platform === 'darwin'
+  const isMac = host.platform === 'darwin'
   if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
-  const fixed = await repairFirst(call, tools)
+  const fixed = await repairFirst(call, host)
   const client = await runningRelay(call)
   const { data: lines } = await client.ask('listPhoneLines', { query: { limit: '200' } })
   const { data: findings } = await client.ask('listHealthFindings')
@@ -107,7 +107,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
     ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
     findingWords(findings) ?? `No issues. ${countWords(online.length, 'line')} online.`,
   ])
-  if (call.options.has('open')) await openFirstPane(call, listed, tools.run)
+  if (call.options.has('open')) await openFirstPane(call, listed, host.run)
   const folder = call.options.get('screens')
   if (folder !== undefined) writeScreens(call, phones, folder)
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
@@ -116,7 +116,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
 /** Repairs if `--fix` is given, and prints the repairs if no relay runs that could be examined. */
 async function repairFirst(
   call: Call,
-  { findPlace }: DoctorTools,
+  { findPlace }: DoctorHost,
 ): Promise<{ readonly repairs?: readonly Repaired[] }> {
   if (!call.options.has('fix')) return {}
   const repairs = await repair(openServiceCall(call, findPlace))

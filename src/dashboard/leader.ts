@@ -1,5 +1,5 @@
 // Uses the browser's Web Locks to choose one page that leads. Pages opened over plain HTTP from another machine have
-// no locks: they never lead.
+// no locks: they never lead, and rest while they are hidden.
 
 const LEADER = 'hookline-leader'
 const VISIBLE = 'hookline-visible'

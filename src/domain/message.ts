@@ -39,7 +39,7 @@ export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 export const DEFERRAL_REASONS = ['approval', 'scheduled', 'quiet_hours'] as const
 export type DeferralReason = (typeof DEFERRAL_REASONS)[number]
 
-/** The reason why a queued message hasn't been sent. The last three follow from its line, the others are stored with it. */
+/** The reason why a queued message hasn't been sent: stored with it, or, the last three, found from its line. */
 export const QUEUED_REASONS = [
   ...DEFERRAL_REASONS,
   'earlier_message',
@@ -71,7 +71,7 @@ export const HELD_MS_MAX = 24 * 3_600_000
 /** The time for which a message stays `uncertain` before `message.failed` is published. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
-/** Makes lone surrogates and NUL visible as U+FFFD: SQLite would do so with the former, and end the text at the latter. */
+/** Makes lone surrogates and NUL visible as U+FFFD: SQLite does that to the former, and ends the text at the latter. */
 export function mendedText(text: string): string {
   const wellFormed = text.toWellFormed().replaceAll('\0', '\uFFFD')
   if (wellFormed.length <= TEXT_LENGTH_MAX) return wellFormed

@@ -17,6 +17,8 @@ export type Option<T> = {
    * machine: a restore takes it over only on request.
    */
   readonly needsTrust: boolean
+  /** The only platform on which it matters, as `darwin`; null if it matters on each. */
+  readonly platform: string | null
   /** The environment variable, if other programs have named it already. */
   readonly variable: string | null
 }
@@ -53,5 +55,11 @@ export function option<T>(
   },
 ): Option<T> {
   const { isHarmless = false, isSecret = false, variable = null, ...rest } = more
-  return { name, kind, ...rest, isSecret, variable, needsTrust: !isHarmless }
+  return { name, kind, ...rest, isSecret, variable, needsTrust: !isHarmless, platform: null }
+}
+
+/** Marks options that matter on one platform only. */
+export function onlyOn<Table extends OptionTable>(platform: string, table: Table): Table {
+  const rows = Object.entries(table).map(([key, row]) => [key, { ...row, platform }])
+  return Object.fromEntries(rows) as Table // Each row keeps its type.
 }

@@ -13,15 +13,18 @@ import { readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { respondTo } from './respond.ts'
 
-export function messageViewBindings({ lines, reading }: Pick<Relay, 'lines' | 'reading'>) {
-  const { attention, conversations, messages, previewSend } = reading
+export function messageViewBindings({
+  lines,
+  reading: { attention, conversations, messages },
+  routing,
+}: Pick<Relay, 'lines' | 'reading' | 'routing'>) {
   return [
     bind(DASHBOARD.getAttention, () => attention()),
     bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() })),
     bind(DASHBOARD.getMessageTimes, ({ params }) => messages.times(params.id)),
     bind(DASHBOARD.getContactCost, ({ query }) => {
       const to = readHandle(query.to) ?? ''
-      const preview = previewSend(to, query.phone_line_id ?? null)
+      const preview = routing.preview(to, query.phone_line_id ?? null)
       const line = lines.list().find(({ id }) => id === preview.lineId)
       return contactCost(line ?? null, preview.knowsContact)
     }),

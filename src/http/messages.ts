@@ -83,13 +83,9 @@ export function conversationBindings({
 }: Pick<Relay, 'conversationChanges' | 'reading'>) {
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
-      const filter = {
-        lineIds: linesOf(request, query.phone_line_id),
-        handle: readHandle(query.handle),
-        type: query.type ?? 'direct',
-        isUnread: query.unread,
-        isUnanswered: query.unanswered,
-      }
+      const lineIds = linesOf(request, query.phone_line_id)
+      const { type = 'direct' } = query
+      const filter = { ...query, lineIds, handle: readHandle(query.handle), type }
       return conversations.list(filter, pageOfQuery(query))
     }),
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),

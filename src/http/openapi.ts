@@ -4,6 +4,7 @@
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 
+import { TAGS } from '../api/operation.ts'
 import { LINE_DRIVER } from '../api/phone-lines.ts'
 import { AS_FORM, IN_DOCUMENT } from '../api/schema.ts'
 import type { LineKind } from '../lines/line-kind.ts'
@@ -21,20 +22,6 @@ add fields, and values to every schema whose name begins with \`Any\`. Ignore wh
 
 /** The version of the API. The document is public, so it doesn't show the version of the relay. */
 const API_VERSION = '1.0.0'
-
-const TAGS = [
-  { name: 'Messages', description: 'Sending, and reading what was sent and received.' },
-  { name: 'Attachments', description: 'Files that travel with messages.' },
-  { name: 'Conversations', description: 'All messages of a line with a handle.' },
-  { name: 'Contacts', description: 'Your names for people, and search.' },
-  { name: 'Phone lines', description: 'The numbers that send and receive.' },
-  { name: 'Events', description: 'What happened, to read in your own time.' },
-  { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
-  { name: 'Keys', description: 'Credentials of API clients.' },
-  { name: 'Bridges', description: 'Access for iPhones that are lines by Shortcuts.' },
-  { name: 'Shortcuts', description: 'Called by the shortcuts of such an iPhone, with its token.' },
-  { name: 'Service', description: 'State of the relay.' },
-]
 
 const SECURITY_SCHEMES = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -75,9 +62,11 @@ function validDocument(raw: JsonObject, server: string): object {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: server }],
-    tags: TAGS.filter(({ name }) =>
-      operations.some((operation) => listIn(objectIn(operation)['tags']).includes(name)),
-    ),
+    tags: Object.entries(TAGS)
+      .filter(([name]) =>
+        operations.some((operation) => listIn(objectIn(operation)['tags']).includes(name)),
+      )
+      .map(([name, description]) => ({ name, description })),
     security: [BOTH_HEADERS],
     paths,
     components: { securitySchemes: schemesOf(operations), ...components.all() },

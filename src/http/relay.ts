@@ -19,6 +19,7 @@ import type { ConversationChanges } from '../messages/conversations.ts'
 import type { Decisions } from '../messages/decisions.ts'
 import type { OptOuts } from '../messages/opt-outs.ts'
 import type { Reading } from '../messages/reading.ts'
+import type { Routing } from '../messages/routing.ts'
 import type { Sender } from '../messages/send.ts'
 import type { Contacts } from '../people/contacts.ts'
 import type { Charts } from '../stats/charts.ts'
@@ -62,6 +63,7 @@ export type Relay = {
   readonly reading: Reading
   readonly recent: RecentLines
   readonly restoring: ReturnType<typeof createRestoring>
+  readonly routing: Pick<Routing, 'preview'>
   readonly sender: Sender
   /** The URL of the API for generated clients. */
   readonly serverUrl: () => string

@@ -25,18 +25,19 @@ type Pending = Outbound & {
   readonly extras: NonNullable<Outbound['extras']> & { readonly approval: Approval }
 }
 
-type Deps = {
-  readonly outcomes: Outcomes
-  readonly queue: MessageQueue
-  readonly waitReason: WaitReason
-  readonly dispatchSignal: Signal
-}
-
 export class Decisions {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Decisions>[1]
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly waitReason: WaitReason
+      readonly dispatchSignal: Signal
+    },
+  ) {
     this.#core = core
     this.#deps = deps
   }

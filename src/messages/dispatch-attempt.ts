@@ -3,7 +3,7 @@ import { timestamp, type LineId, type MessageId, type Timestamp } from '../domai
 import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import { needsOf } from '../domain/routing.ts'
-import type { SendOutcome } from '../lines/driver.ts'
+import type { NotSent, SendOutcome } from '../lines/driver.ts'
 import { attachmentsOf, updateAttachment, type Attachment } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import { consumeSlot, markKnown } from '../storage/daily-contacts.ts'
@@ -31,22 +31,21 @@ type Result = {
 /** `onUnwritten` is called if an outcome can't be written; `signal` ends the tries. */
 type Rewriting = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
-type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
-
-type Deps = {
-  readonly directory: LineDirectory
-  readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
-  /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
-  readonly mayLeave: () => boolean
-  readonly outcomes: Outcomes
-  readonly queue: MessageQueue
-}
-
 export class Attempts {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Attempts>[1]
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly directory: LineDirectory
+      readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
+      /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
+      readonly mayLeave: () => boolean
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+    },
+  ) {
     this.#core = core
     this.#deps = deps
   }
@@ -187,29 +186,13 @@ export class Attempts {
   }
 
   #applyOutcome(tx: Tx, message: Outbound, result: Result): void {
-    const { outcome, isSessionOver } = result
-    switch (outcome.outcome) {
-      case 'accepted':
-        this.#deps.outcomes.accept(tx, message, outcome)
-        return
-      case 'held':
-        this.#deps.outcomes.assignGuid(tx, message, outcome)
-        return
-      case 'unknown':
-        this.#deps.outcomes.makeUncertain(tx, message, outcome)
-        return
-      case 'partly_sent':
-        this.#deps.outcomes.failPartly(tx, message, outcome)
-        return
-      case 'postponed':
-        if (message.lineId === result.lineId)
-          this.#deps.queue.postpone(tx, message, outcome.delayMs)
-        return
-      case 'not_sent':
-        // If it has moved to another line, this line's answer no longer counts.
-        if (message.lineId === result.lineId) {
-          this.#applyNotSent(tx, message, { outcome, isSessionOver })
-        }
+    const open = this.#deps.outcomes.applyProven(tx, message, result.outcome)
+    if (open?.outcome === 'unknown') this.#deps.outcomes.makeUncertain(tx, message, open)
+    // If it has moved to another line, this line's answer no longer counts.
+    if (message.lineId !== result.lineId) return
+    if (open?.outcome === 'postponed') this.#deps.queue.postpone(tx, message, open.delayMs)
+    if (open?.outcome === 'not_sent') {
+      this.#applyNotSent(tx, message, { outcome: open, isSessionOver: result.isSessionOver })
     }
   }
 

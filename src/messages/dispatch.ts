@@ -37,22 +37,10 @@ const FAILED_MS = 1_000
 /** Longest pause between two ticks; every relevant event wakes the loop. */
 const TICK_MS_MAX = 10_000
 
-type Deps = {
-  readonly dispatchSignal: Signal
-  readonly directory: LineDirectory
-  /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
-  readonly mayLeave: () => boolean
-  readonly attempts: Attempts
-  readonly outcomes: Outcomes
-  readonly queue: MessageQueue
-  readonly routing: Routing
-  readonly deviceChanges: DeviceChanges
-}
-
 export class Dispatch implements Service {
   readonly name = 'dispatch'
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Dispatch>[1]
   /** Messages that a driver is working on, with their lines. */
   readonly #inHand = new Map<MessageId, LineId>()
   readonly #running = new Set<Promise<unknown>>()
@@ -61,7 +49,20 @@ export class Dispatch implements Service {
   /** The last message of each line that was checked for another line; absent at the start of a round. */
   readonly #lookedAt = new Map<LineId, typeof BEGINNING>()
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly dispatchSignal: Signal
+      readonly directory: LineDirectory
+      /** False while the disk is nearly full or the relay is stopping: nothing may be sent then. */
+      readonly mayLeave: () => boolean
+      readonly attempts: Attempts
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly routing: Routing
+      readonly deviceChanges: DeviceChanges
+    },
+  ) {
     this.#core = core
     this.#deps = deps
     const { settings, clock, writer } = core

@@ -62,24 +62,25 @@ type Source = { readonly line: Line; readonly states: FileStates }
 
 const UNPLACED = { kind: 'unplaced' } as const
 
-type Deps = {
-  readonly publish: Publish
-  readonly store: Pick<AttachmentStore, 'keep'>
-  readonly dispatchSignal: Signal
-  readonly outcomes: Outcomes
-  readonly queue: MessageQueue
-  readonly optOuts: OptOuts
-  readonly deviceChanges: DeviceChanges
-}
-
 export class Intake {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Intake>[1]
   readonly #personOn: PersonOn
   /** The last event per line that copies a file or waits behind such an event. */
   readonly #copying = new Map<LineId, Promise<void>>()
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly publish: Publish
+      readonly store: Pick<AttachmentStore, 'keep'>
+      readonly dispatchSignal: Signal
+      readonly outcomes: Outcomes
+      readonly queue: MessageQueue
+      readonly optOuts: OptOuts
+      readonly deviceChanges: DeviceChanges
+    },
+  ) {
     this.#core = core
     this.#deps = deps
     this.#personOn = createPersonOn(core.db)
@@ -249,21 +250,10 @@ export class Intake {
     if (message?.status !== 'sending' && message?.status !== 'uncertain') return
     if (message.lineId !== line.id) return
     this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
-    switch (outcome.outcome) {
-      case 'accepted':
-        this.#deps.outcomes.accept(tx, message, outcome)
-        return
-      case 'held':
-        this.#deps.outcomes.assignGuid(tx, message, outcome)
-        return
-      case 'not_sent':
-        this.#takeNotSent(tx, { line, message }, outcome)
-        return
-      case 'partly_sent':
-        this.#deps.outcomes.failPartly(tx, message, outcome)
-        return
-      case 'unknown':
-        if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
+    const open = this.#deps.outcomes.applyProven(tx, message, outcome)
+    if (open?.outcome === 'not_sent') this.#takeNotSent(tx, { line, message }, open)
+    if (open?.outcome === 'unknown' && open.sent !== undefined) {
+      markSent(tx, message, open.sent, null)
     }
   }
 

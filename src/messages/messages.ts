@@ -52,6 +52,7 @@ export function createMessages(core: Core, around: Surroundings) {
     callers,
     outcomes,
     optOuts,
+    routing,
     intake: new Intake(core, {
       publish,
       store,
@@ -85,7 +86,7 @@ export function createMessages(core: Core, around: Surroundings) {
       onLoop: around.onLoop,
       waitMs: around.waitMs,
     }),
-    reading: createReading(core, { waitReason, routing }),
+    reading: createReading(core, { waitReason }),
     decisions: new Decisions(core, { outcomes, queue, waitReason, dispatchSignal }),
     conversationChanges: createConversationChanges(core, { waitReason, dispatchSignal }),
   }

@@ -28,17 +28,18 @@ import type { Signal } from '../system/signal.ts'
 import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
 import type { Outcomes } from './settle.ts'
 
-type Deps = {
-  readonly publish: PublishUnplaced
-  readonly dispatchSignal: Signal
-  readonly outcomes: Outcomes
-}
-
 export class OptOuts {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof OptOuts>[1]
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly publish: PublishUnplaced
+      readonly dispatchSignal: Signal
+      readonly outcomes: Outcomes
+    },
+  ) {
     this.#core = core
     this.#deps = deps
   }

@@ -37,19 +37,20 @@ type Deferral = { readonly reason: QueuedReason; readonly until: Timestamp }
 
 type Deferrable = Pick<Outbound, 'lineId' | 'conversationId' | 'extras' | 'waitsFrom' | 'seq'>
 
-type Deps = {
-  readonly directory: Pick<LineDirectory, 'find'>
-  readonly callers: WaitingCallers
-  readonly routing: Routing
-  readonly outcomes: Outcomes
-}
-
 export class MessageQueue {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof MessageQueue>[1]
   readonly #days: Days
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly directory: Pick<LineDirectory, 'find'>
+      readonly callers: WaitingCallers
+      readonly routing: Routing
+      readonly outcomes: Outcomes
+    },
+  ) {
     this.#core = core
     this.#deps = deps
     this.#days = daysOf(core.settings)

@@ -42,7 +42,6 @@ import {
   messageResource,
   type WaitReason,
 } from './resource.ts'
-import type { Routing } from './routing.ts'
 import { checkedRecipient, requireConversation } from './send-target.ts'
 
 export type ListFilter = MessageFilter & {
@@ -55,10 +54,7 @@ export type ListFilter = MessageFilter & {
 /** A failed message needs attention for this long. */
 const ATTENTION_MS = 7 * DAY_MS
 
-export function createReading(
-  core: Core,
-  { waitReason, routing }: { readonly waitReason: WaitReason; readonly routing: Routing },
-) {
+export function createReading(core: Core, { waitReason }: { readonly waitReason: WaitReason }) {
   const { db, clock } = core
   return {
     messages: {
@@ -90,7 +86,6 @@ export function createReading(
     },
     attention: () => countAttention(db, timestamp(clock.now() - ATTENTION_MS)),
     recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
-    previewSend: (to: string, lineId: string | null) => routing.preview(to, lineId),
     search: (q: string, limit: number, lines: LineLimit) =>
       search(core, waitReason, q, { limit, lines }),
   }

@@ -84,31 +84,32 @@ type Acceptance = {
   readonly attachmentIds: readonly AttachmentId[]
 }
 
-type Deps = {
-  readonly routing: Routing
-  /** Line kinds that don't really send. */
-  readonly practiceKinds: readonly string[]
-  readonly queue: MessageQueue
-  readonly callers: WaitingCallers
-  readonly publish: Publish
-  readonly dispatchSignal: Signal
-  readonly store: Pick<AttachmentStore, 'has'>
-  readonly attachments: Pick<Attachments, 'fetch'>
-  /** Throws `storage_full` if nothing is accepted now. */
-  readonly disk: { requireRoom(): void }
-  readonly mayLeave: () => boolean
-  /** Called with a line on which two programs seem to answer each other. */
-  readonly onLoop: (line: Line) => void
-  /** The default wait for an answer, in milliseconds. */
-  readonly waitMs: number
-}
-
 export class Sender {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Sender>[1]
   readonly #days: Days
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly routing: Routing
+      /** Line kinds that don't really send. */
+      readonly practiceKinds: readonly string[]
+      readonly queue: MessageQueue
+      readonly callers: WaitingCallers
+      readonly publish: Publish
+      readonly dispatchSignal: Signal
+      readonly store: Pick<AttachmentStore, 'has'>
+      readonly attachments: Pick<Attachments, 'fetch'>
+      /** Throws `storage_full` if nothing is accepted now. */
+      readonly disk: { requireRoom(): void }
+      readonly mayLeave: () => boolean
+      /** Called with a line on which two programs seem to answer each other. */
+      readonly onLoop: (line: Line) => void
+      /** The default wait for an answer, in milliseconds. */
+      readonly waitMs: number
+    },
+  ) {
     this.#core = core
     this.#deps = deps
     this.#days = daysOf(core.settings)

@@ -15,7 +15,7 @@ import {
   type Receipt,
   type SentenceOf,
 } from '../domain/message.ts'
-import type { Parts, SentParts } from '../lines/driver.ts'
+import type { Parts, SendOutcome, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { confirmContact, releaseSlot } from '../storage/daily-contacts.ts'
@@ -45,22 +45,48 @@ import type { WaitingCallers } from './waiting-callers.ts'
 
 const FAILED = { kind: 'failed' } as const
 
-type Decision = Pick<Approval, 'state'> & Partial<Approval>
+type Unproven = Extract<SendOutcome, { readonly outcome: 'not_sent' | 'postponed' | 'unknown' }>
 
-type Deps = {
-  readonly publish: Publish
-  readonly callers: WaitingCallers
-  readonly sentenceOf: SentenceOf
-  readonly deviceChanges: DeviceChanges
-}
+type Decision = Pick<Approval, 'state'> & Partial<Approval>
 
 export class Outcomes {
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof Outcomes>[1]
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly publish: Publish
+      readonly callers: WaitingCallers
+      readonly sentenceOf: SentenceOf
+      readonly deviceChanges: DeviceChanges
+    },
+  ) {
     this.#core = core
     this.#deps = deps
+  }
+
+  /**
+   * Applies an outcome that proves where the message is. Returns any other outcome: what it means depends on whether
+   * the driver answers a send, or finds out later.
+   */
+  applyProven(tx: Tx, message: Outbound, outcome: SendOutcome): Unproven | null {
+    switch (outcome.outcome) {
+      case 'accepted':
+        this.accept(tx, message, outcome)
+        return null
+      case 'held':
+        this.assignGuid(tx, message, outcome)
+        return null
+      case 'partly_sent':
+        markSent(tx, message, outcome.sent, null)
+        this.fail(tx, message, outcome.reason)
+        return null
+      case 'not_sent':
+      case 'postponed':
+      case 'unknown':
+        return outcome
+    }
   }
 
   /** Applies a receipt of the device: `sent`, `delivered`, `read` or `failed`. */
@@ -91,16 +117,6 @@ export class Outcomes {
   fail(tx: Tx, message: Outbound, reason: string): Outbound {
     const progress = this.#failureOf(tx, message, reason)
     return progress === null ? message : this.#settle(tx, message, progress)
-  }
-
-  /** `sent` lists the parts that were sent; the rest was refused. */
-  failPartly(
-    tx: Tx,
-    message: Outbound,
-    { reason, sent }: { readonly reason: string; readonly sent: SentParts },
-  ): Outbound {
-    markSent(tx, message, sent, null)
-    return this.fail(tx, message, reason)
   }
 
   /** A receipt for a part other than the last: only a failure says something about the whole message. */

@@ -46,7 +46,7 @@ function cellOf(from: number, to: number, ms: ReadonlyMap<string | null, number>
   }
 }
 
-/** Known states in order, without overlap. While the relay wasn't running, the line counts as offline for that reason. */
+/** Known states in order, without overlap. While the relay isn't running, the line counts as offline because of it. */
 function segmentsOf({ changes, runs }: Parameters<typeof uptimeCells>[1], now: number) {
   const steps = [
     ...changes.map(({ at, reason }): Step => ({ at, line: reason })),

@@ -1,4 +1,7 @@
+import type { QueryOf } from '../api/operation.ts'
+import type { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { allFound, type Found } from '../api/paging.ts'
+import type { PAGE_QUERY } from '../api/query.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
@@ -193,15 +196,12 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
   touch(tx, id)
 }
 
+type Query = QueryOf<typeof CONVERSATIONS.listConversations>
+
+/** The parameters of the API's list, but with the lines that its caller may see. */
 export type ConversationFilter = {
-  readonly lineIds: LineLimit
-  readonly handle?: string | undefined
-  readonly type: ConversationType
-  /** True if only conversations with unread messages are listed. */
-  readonly isUnread?: boolean | undefined
-  /** True if only conversations whose last message was received are listed. */
-  readonly isUnanswered?: boolean | undefined
-}
+  readonly [Name in Exclude<keyof Query, keyof typeof PAGE_QUERY>]?: Query[Name] | undefined
+} & { readonly lineIds: LineLimit; readonly type: ConversationType }
 
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
@@ -217,8 +217,8 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: ListPage,
 ): Found<ListedConversation> {
-  const { lineIds, handle, type, isUnread = false, isUnanswered = false } = filter
-  const both = `${isUnread ? UNREAD : 'TRUE'} AND ${isUnanswered ? UNANSWERED : 'TRUE'}`
+  const { lineIds, handle, type, unread = false, unanswered = false } = filter
+  const both = `${unread ? UNREAD : 'TRUE'} AND ${unanswered ? UNANSWERED : 'TRUE'}`
   if (handle !== undefined) {
     const query = conversationsWhere(
       `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
@@ -230,7 +230,7 @@ export function listConversations(
   }
   // The lists of all lines are merged: an index over all lines would have to be rewritten by each message.
   const ranges = (lineIds ?? everyLineId(db)).map((lineId) => ({
-    from: `conversations c ${rangeOf(isUnread, isUnanswered)} AND line_id = +$lineId AND last_seq > 0`,
+    from: `conversations c ${rangeOf(filter)} AND line_id = +$lineId AND last_seq > 0`,
     fits: `${OF_TYPE[type]} AND ${both}`,
     values: { lineId },
     place: 'last_seq',
@@ -240,9 +240,9 @@ export function listConversations(
 }
 
 /** The index that has the fewest other rows. */
-function rangeOf(isUnread: boolean, isUnanswered: boolean): string {
-  if (isUnread) return `INDEXED BY conversations_unread WHERE ${UNREAD}`
-  if (isUnanswered) return `INDEXED BY conversations_unanswered WHERE ${UNANSWERED}`
+function rangeOf({ unread, unanswered }: ConversationFilter): string {
+  if (unread) return `INDEXED BY conversations_unread WHERE ${UNREAD}`
+  if (unanswered) return `INDEXED BY conversations_unanswered WHERE ${UNANSWERED}`
   return 'INDEXED BY conversations_by_line_and_last WHERE TRUE'
 }
 

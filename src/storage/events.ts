@@ -49,7 +49,8 @@ export type EventPerson = {
 
 /** The person or group of an event; null if its body isn't stored. */
 export function personOfEvent(db: Db, id: EventId): EventPerson | null {
-  const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle, body ->> '$.conversation.name' AS groupName,
+  const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle,
+     body ->> '$.conversation.name' AS groupName,
      body -> '$.conversation' IS NOT NULL AS isGroup
    FROM events WHERE id = $id AND body IS NOT NULL`
   return db.row<EventPerson>(sql, { id })

@@ -10,7 +10,10 @@ export class TakenOverError extends Error {
   override readonly name = 'TakenOverError'
 }
 
-/** Time between two checks of the files. What is accepted after a loss and before the check is lost; a check costs as much as several statements. */
+/**
+ * Time between two checks of the files. What is accepted after a loss and before the check is lost; a check costs as
+ * much as several statements.
+ */
 const LOOK_MS_MIN = 1_000
 
 /**

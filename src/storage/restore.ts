@@ -51,7 +51,7 @@ export type Restored = {
   /** The folder with the replaced files; null if there were none. */
   readonly aside: string | null
   readonly uncertainCount: number
-  /** Everything that may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
+  /** What may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
   readonly cameBack: readonly CameBack[]
   /** The number of attachments whose file neither the store nor the backup has. */
   readonly missingCount: number

@@ -236,7 +236,7 @@ const TEXTS_BY_WORDS = `SELECT ${TEXT}
   WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to
   ORDER BY s.rowid DESC`
 
-/** Messages per slice (10 ms at most; each slice reads the index from its end), and texts between two looks at the time. */
+/** Messages per slice (at most 10 ms; each reads the index from its end), and texts between two looks at the time. */
 const SLICE_ROWS = 1_048_576
 const TEXTS_PER_LOOK = 64
 

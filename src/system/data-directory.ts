@@ -50,8 +50,6 @@ export function dataDirectoryAt(path: string) {
     simulatedDatabase: join(path, 'simulated.db'),
     controlSocket: join(path, 'control.sock'),
     secretKey: join(path, 'secret.key'),
-    /** Files of go-ios: an identity of this computer, and Apple's images. */
-    goIos: join(path, 'go-ios'),
     backups: join(path, 'backups'),
     attachments: join(path, 'attachments'),
     environmentFile: join(path, 'hookline.env'),

@@ -28,14 +28,6 @@ const HELD_UP_MS = 10_000
 const LAST_ATTEMPTS_MS = 10_000
 const NOT_RUNNING = AbortSignal.abort()
 
-type Deps = {
-  readonly queues: WebhookQueues
-  readonly attempt: AttemptDelivery
-  readonly signals: DeliverySignals
-  /** `isLow`: outcomes can't be recorded, so nothing is sent. */
-  readonly disk: { readonly isLow: boolean }
-}
-
 /**
  * Sends due deliveries, from one queue per webhook. All state that matters is on disk: after a crash, an attempt that
  * wasn't recorded is made again with the same `webhook-id`.
@@ -43,7 +35,7 @@ type Deps = {
 export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #core: Core
-  readonly #deps: Deps
+  readonly #deps: ConstructorParameters<typeof DeliveryLoop>[1]
   readonly #running = new Set<Promise<void>>()
   /** Results that are being written. */
   readonly #recording = new Set<Promise<void>>()
@@ -54,7 +46,16 @@ export class DeliveryLoop implements Service {
   /** Attempts in flight to unproven receivers. */
   #unproven = 0
 
-  constructor(core: Core, deps: Deps) {
+  constructor(
+    core: Core,
+    deps: {
+      readonly queues: WebhookQueues
+      readonly attempt: AttemptDelivery
+      readonly signals: DeliverySignals
+      /** `isLow`: outcomes can't be recorded, so nothing is sent. */
+      readonly disk: { readonly isLow: boolean }
+    },
+  ) {
     this.#core = core
     this.#deps = deps
   }

@@ -76,7 +76,8 @@ export async function livePartitions(
   const places = { head, boxes: NAMES.map((name) => folder.file(name)) }
   const compared = compareBoxes(places, { ...sent, stepsBack: [] }, [sink.posts.map(receivedOf)])
   const { failedUnrefused = [], ...faults } = compared.faults
-  const isWithdrawn = (message: unknown) => (message as StoredMessage).errorCode === 'withdrawn' // As the ledger has it.
+  // As the ledger has it.
+  const isWithdrawn = (message: unknown) => (message as StoredMessage).errorCode === 'withdrawn'
   return {
     ...compared,
     faults: { ...faults, failedUnrefused: failedUnrefused.filter((one) => !isWithdrawn(one)) },

@@ -90,7 +90,7 @@ story('an answer is counted in every browser until somebody reads it in one', as
   expect(data).toEqual([])
 })
 
-/** The notifications that the page shows, as if it was allowed to, and a page that counts as hidden while `isHidden`. */
+/** The notifications of a page, as if it was allowed to show them; it counts as hidden while `isHidden`. */
 const WATCH_NOTIFICATIONS = `
   window.notices = []
   window.isHidden = false

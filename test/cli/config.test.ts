@@ -30,6 +30,23 @@ test('config shows each value and where it comes from, and makes no database for
   expect(existsSync(folder.file('hookline.db'))).toBe(false)
 })
 
+test('config shows no default that matters only on another system; --json has all', async () => {
+  using folder = new ScratchFolder()
+  const environment = { HOOKLINE_DATA_DIR: folder.path, HOOKLINE_MAC_OPEN: '/opt/open' }
+
+  const shown = await hookline('config', environment)
+  const all = await hookline('config --json', environment)
+
+  const isMac = process.platform === 'darwin'
+  const printed = (name: string) => new RegExp(`^${name} `, 'm').test(shown.stdout)
+  expect(['mac', 'mac-osascript', 'iphone-xcodebuild'].map(printed)).toEqual([isMac, isMac, isMac])
+  expect(['mac-open', 'iphone', 'port', 'open_metrics'].map(printed)).not.toContain(false)
+  expect(shown.stdout.includes('defaults for other systems')).toBe(!isMac)
+  expect(rowsOf(all.stdout, 'mac-osascript')).toEqual([
+    { name: 'mac-osascript', value: '/usr/bin/osascript', from: 'default' },
+  ])
+})
+
 test('the address of the heartbeat is set whole in the file, and printed without what may be a key', async () => {
   using folder = new ScratchFolder()
 

@@ -1,4 +1,4 @@
-// Who else a program that calls a relay could hand its key to: a proxy of the environment, and the target of a redirect.
+// To whom else a caller of a relay could hand its key: a proxy of the environment, and the target of a redirect.
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 

@@ -27,7 +27,7 @@ test('a client made of the document compiles strictly, and works against a later
     port: 0,
     fetch: (request) => relay.app.http.fetch(request, PEER),
   })
-  using later = startLaterRelay(server.url.origin)
+  using later = await startLaterRelay(server.url.origin)
   const document = await fetch(`${server.url.origin}/swagger/json`)
   await Bun.write(folder.file('api.ts'), await typesOf(await document.json()))
   cpSync(`${ROOT}/scripts/clients/programs/openapi-fetch.ts`, folder.file('main.ts'))

@@ -1,6 +1,6 @@
 // Everything that can be seen of the relay from outside, as one picture: the OpenAPI document, who may call which
 // operation, the command line's help and completion, and the names of metrics. A change of structure changes none of
-// it; a change that is meant is seen in the diff of the snapshot (`bun test test/spec/whole-surface --update-snapshots`).
+// it; a meant change is in the diff of the snapshot (`bun test test/spec/whole-surface --update-snapshots`).
 
 import { expect, test } from 'bun:test'
 

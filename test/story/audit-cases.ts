@@ -3,6 +3,7 @@
 import { expect } from 'bun:test'
 
 import type { AuditEntry } from '../../src/api/audit.ts'
+import type { OperationId } from '../../src/api/operations.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
 import { BACKUP, HELD_BY, type Stage } from './audit-stage.ts'
 
@@ -10,7 +11,7 @@ const HOOK = 'https://hooks.example/services/T0/path-s3cret?key=query-s3cret'
 const MONITOR = 'https://monitor.example/ping/monitor-s3cret'
 const NEW_PASSWORD = 'battery staple and more'
 const EVENTS = ['message.sent']
-const ANNA = '+12025550701'
+export const ANNA = '+12025550701'
 const OPT_OUT = { kind: 'opt_out', id: null } as const
 
 /** What is told of a change must not hold these. */
@@ -22,27 +23,23 @@ export const KNOWN_SECRETS = [
   NEW_PASSWORD,
 ]
 
-type Call = { readonly path?: string; readonly body?: unknown }
-type Case = {
-  readonly action: AuditEntry['action']
-  /** What must be there first; gives the rest of the call. */
-  readonly set?: (stage: Stage) => Promise<Call>
-  readonly changes?: Pick<Partial<AuditEntry>, 'before' | 'after' | 'about'>
+/** What a call has beside its route. */
+export type Given = {
+  /** In the place of the id in the path. */
+  readonly path?: string | undefined
+  /** The second id in the path. */
+  readonly entry?: string
+  readonly query?: string
+  /** Bytes are sent as they are. */
+  readonly body?: unknown
 }
-
-/** Actions after which nothing else can be tried on the same relay. */
-export const LAST_ACTIONS: readonly AuditEntry['action'][] = [
-  'line.adopted',
-  'line.deleted',
-  'line.moved',
-  'finding.snoozed',
-  'rollout.started',
-  'rollout.resumed',
-  'rollout.canceled',
-  'password.set',
-  'password.changed',
-  'session.ended',
-]
+type Case = {
+  /** What must be there first; gives the rest of the call. */
+  readonly set?: (stage: Stage) => Promise<Given>
+  readonly changes?: Pick<Partial<AuditEntry>, 'before' | 'after' | 'about'>
+  /** Nothing else can be tried on the same relay. */
+  readonly isLast?: true
+}
 
 export const webhook = async ({ owner }: Stage): Promise<string> => {
   const { body } = await owner('POST', '/api/v1/webhooks', { url: HOOK, events: EVENTS })
@@ -57,7 +54,7 @@ const bridge = async ({ owner }: Stage): Promise<string> =>
 const member = async ({ owner, next }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/members', { name: `Anna ${next()}` })).body.id
 
-const upload = async ({ owner }: Stage): Promise<string> =>
+export const upload = async ({ owner }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/attachments?filename=menu.txt', 'soup')).body.id
 
 /** Asks with this body. */
@@ -72,32 +69,27 @@ const on = (make: (stage: Stage) => Promise<string>, body?: unknown) => async (s
 const onMessage = (status: Parameters<Stage['message']>[0], body?: unknown) =>
   on((stage) => stage.message(status), body)
 
-/** Every operation that leaves an entry. */
-export const RECORDED: Readonly<Record<string, Case>> = {
-  'POST /api/v1/keys': {
-    action: 'key.created',
+/** The operations that leave an entry and need something for their call. */
+export const AUDITED: { readonly [Id in OperationId]?: Case } = {
+  createKey: {
     set: asks({ name: 'shop' }),
     changes: { before: null, after: { name: 'shop' } },
   },
-  'DELETE /api/v1/keys/:id': {
-    action: 'key.revoked',
+  revokeKey: {
     set: on(async ({ owner }) => (await owner('POST', '/api/v1/keys', {})).body.id),
   },
-  'DELETE /api/v1/attachments/:id': { action: 'attachment.deleted', set: on(upload) },
-  'POST /api/v1/attachments/:id/link': {
-    action: 'attachment.linked',
+  deleteAttachment: { set: on(upload) },
+  createAttachmentLink: {
     set: on(upload, {}),
     changes: { after: { expires_at: expect.any(String) } },
   },
-  'POST /api/v1/bridges': {
-    action: 'bridge.created',
+  createBridge: {
     set: async () => ({ body: newBridge() }),
   },
-  'POST /api/v1/bridges/:id/token': { action: 'bridge.token_renewed', set: on(bridge) },
-  'DELETE /api/v1/bridges/:id': { action: 'bridge.removed', set: on(bridge) },
-  'POST /api/v1/webhooks': { action: 'webhook.created', set: asks({ url: HOOK, events: EVENTS }) },
-  'PUT /api/v1/webhooks/:id': {
-    action: 'webhook.changed',
+  renewBridgeToken: { set: on(bridge) },
+  deleteBridge: { set: on(bridge) },
+  createWebhook: { set: asks({ url: HOOK, events: EVENTS }) },
+  updateWebhook: {
     set: on(webhook, { url: 'https://thief.example/', is_active: true }),
     changes: {
       before: {
@@ -106,14 +98,12 @@ export const RECORDED: Readonly<Record<string, Case>> = {
       after: { url: 'https://thief.example' },
     },
   },
-  'DELETE /api/v1/webhooks/:id': { action: 'webhook.deleted', set: on(webhook) },
-  'POST /api/v1/webhooks/:id/rotate-secret': {
-    action: 'webhook.secret_rotated',
+  deleteWebhook: { set: on(webhook) },
+  rotateWebhookSecret: {
     set: on(webhook),
     changes: { before: null, after: null },
   },
-  'POST /api/v1/webhooks/:id/replay': {
-    action: 'webhook.replayed',
+  replayWebhook: {
     set: async (stage) => {
       const path = await webhook(stage)
       await stage.message('sent')
@@ -121,46 +111,38 @@ export const RECORDED: Readonly<Record<string, Case>> = {
     },
     changes: { before: null, after: { since: '2026-11-21T10:00:00.000Z', include_earlier: false } },
   },
-  'POST /api/v1/webhooks/:id/retry-failed': {
-    action: 'webhook.retried',
+  retryFailedDeliveries: {
     set: on(webhook, { events: EVENTS }),
     changes: { before: null, after: { events: EVENTS, phone_line_id: null } },
   },
-  'DELETE /api/v1/webhooks/:id/replay': { action: 'webhook.replay_stopped', set: on(webhook) },
-  'PATCH /api/v1/phone-lines/:id': {
-    action: 'line.changed',
+  stopReplay: { set: on(webhook) },
+  updatePhoneLine: {
     set: async (stage) => ({
       path: await stage.line(),
       body: { label: `Desk ${stage.next()}`, is_enabled: true },
     }),
   },
-  'DELETE /api/v1/phone-lines/:id': {
-    action: 'line.deleted',
-    set: on((stage) => stage.vanishedLine()),
-  },
-  'POST /api/v1/boxes': {
-    action: 'box.invited',
+  deletePhoneLine: { isLast: true, set: on((stage) => stage.vanishedLine()) },
+  inviteBox: {
     set: async ({ next }) => ({ body: { name: `studio-${next()}` } }),
     changes: { before: null, after: { name: expect.any(String) } },
   },
-  'PATCH /api/v1/boxes/:id': {
-    action: 'box.renamed',
+  renameBox: {
     set: async (stage) => ({ path: await stage.box(), body: { name: `attic-${stage.next()}` } }),
   },
-  'DELETE /api/v1/boxes/:id': {
-    action: 'box.removed',
+  deleteBox: {
     set: on((stage) => stage.box()),
     changes: { before: { name: expect.any(String) }, after: null },
   },
-  'POST /api/v1/rollout': {
-    action: 'rollout.started',
+  startRollout: {
+    isLast: true,
     set: async (stage) => ({ body: await stage.rollout() }),
     changes: { after: { version: '0.1.0' } },
   },
-  'POST /api/v1/rollout/resume': { action: 'rollout.resumed', set: startRollout },
-  'DELETE /api/v1/rollout': { action: 'rollout.canceled', set: startRollout },
-  'POST /api/v1/phone-lines/:id/move': {
-    action: 'line.moved',
+  resumeRollout: { isLast: true, set: startRollout },
+  cancelRollout: { isLast: true, set: startRollout },
+  movePhoneLine: {
+    isLast: true,
     set: async (stage) => {
       const to = await stage.box()
       stage.joined(to)
@@ -168,19 +150,17 @@ export const RECORDED: Readonly<Record<string, Case>> = {
     },
     changes: { after: { moves_to: expect.stringMatching(/^box_/) } },
   },
-  'POST /api/v1/phone-lines/:id/adopt': {
-    action: 'line.adopted',
+  adoptPhoneLine: {
+    isLast: true,
     set: async (stage) => {
       const path = await stage.vanishedLine()
       return { path, body: { from: await stage.line() } }
     },
   },
-  'POST /api/v1/conversations/:id/separate': {
-    action: 'conversation.separated',
+  separateConversation: {
     set: async (stage) => ({ path: await stage.mergedConversation() }),
   },
-  'PUT /api/v1/settings/:name': {
-    action: 'setting.changed',
+  putSetting: {
     set: async ({ owner }) => {
       await owner('PUT', '/api/v1/settings/heartbeat_url', { value: 'none' })
       return { path: 'heartbeat_url', body: { value: MONITOR } }
@@ -190,8 +170,8 @@ export const RECORDED: Readonly<Record<string, Case>> = {
       after: { value: expect.stringMatching(/^https:\/\/monitor\.example\/… \(SHA-256 /) },
     },
   },
-  'PUT /api/v1/snoozes': {
-    action: 'finding.snoozed',
+  putSnooze: {
+    isLast: true,
     set: async (stage) => ({
       body: {
         code: 'line_offline',
@@ -201,39 +181,34 @@ export const RECORDED: Readonly<Record<string, Case>> = {
     }),
     changes: { before: { until: null }, after: { until: expect.any(String) } },
   },
-  'POST /api/v1/messages/:id/resolve': {
-    action: 'message.resolved',
+  resolveMessage: {
     set: onMessage('uncertain', { status: 'failed' }),
     changes: { before: { status: 'uncertain' }, after: { status: 'failed' } },
   },
-  'DELETE /api/v1/messages/:id': { action: 'message.canceled', set: onMessage('queued') },
-  'POST /api/v1/messages/:id/approve': {
-    action: 'message.approved',
+  cancelMessage: { set: onMessage('queued') },
+  approveMessage: {
     set: onMessage('held', { text: 'bye' }),
     changes: { after: { requested_by: HELD_BY, is_text_changed: true } },
   },
-  'POST /api/v1/messages/:id/deny': {
-    action: 'message.denied',
+  denyMessage: {
     set: onMessage('held', { reason: 'too late' }),
     changes: { after: { requested_by: HELD_BY, reason: 'too late' } },
   },
-  'POST /api/v1/backup': { action: 'backup.created', set: asks({}) },
-  'GET /api/v1/backups/:name': { action: 'backup.downloaded', set: async () => ({ path: BACKUP }) },
-  'GET /dashboard/downloads/:ticket': {
-    action: 'backup.downloaded',
+  createBackup: { set: asks({}) },
+  exportConversation: { set: on((stage) => stage.conversation()) },
+  downloadBackup: { set: async () => ({ path: BACKUP }) },
+  download: {
     set: async ({ browser }) => {
       const { body } = await browser.post('/dashboard/downloads', { backup: BACKUP })
       return { path: String(body.url).split('/').at(-1) ?? '' }
     },
   },
-  'PUT /api/v1/opt-outs/:handle': {
-    action: 'opt_out.added',
+  putOptOut: {
     set: on(async () => ANNA, {}),
     // The log names a thing by its id, and so would have the number.
     changes: { about: OPT_OUT, before: null, after: { handle: ANNA, phone_line_id: null } },
   },
-  'DELETE /api/v1/opt-outs/:handle': {
-    action: 'opt_out.removed',
+  deleteOptOut: {
     set: async ({ owner }) => {
       await owner('PUT', `/api/v1/opt-outs/${ANNA}`, {})
       return { path: ANNA }
@@ -244,34 +219,28 @@ export const RECORDED: Readonly<Record<string, Case>> = {
       after: null,
     },
   },
-  'POST /api/v1/setup-link': { action: 'setup_link.created', set: asks({}) },
-  'POST /api/v1/members': {
-    action: 'member.created',
+  createSetupLink: { set: asks({}) },
+  createMember: {
     set: asks({ name: 'Ben' }),
     changes: { before: null, after: { name: 'Ben' } },
   },
-  'POST /api/v1/members/:id/link': { action: 'member.link_created', set: on(member, {}) },
-  'DELETE /api/v1/members/:id': {
-    action: 'member.removed',
+  renewMemberLink: { set: on(member, {}) },
+  deleteMember: {
     set: on(member),
     changes: { before: { name: expect.stringContaining('Anna') }, after: null },
   },
-  'POST /dashboard/setup': {
-    action: 'password.set',
+  setUp: {
+    isLast: true,
     set: async ({ relay }) => ({ body: { token: await relay.token(), password: PASSWORD } }),
     changes: { before: null, after: { by: 'setup_link' } },
   },
-  'POST /dashboard/session': { action: 'session.created', set: asks({ password: PASSWORD }) },
-  'POST /dashboard/session/elevate': {
-    action: 'session.elevated',
+  signIn: { set: asks({ password: PASSWORD }) },
+  elevate: {
     set: asks({ password: PASSWORD }),
   },
-  'POST /dashboard/password': {
-    action: 'password.changed',
-    set: asks({ current: PASSWORD, password: NEW_PASSWORD }),
-  },
-  'DELETE /dashboard/session': { action: 'session.ended' },
-  'DELETE /dashboard/sessions': { action: 'session.ended' },
+  changePassword: { isLast: true, set: asks({ current: PASSWORD, password: NEW_PASSWORD }) },
+  signOut: { isLast: true },
+  signOutEverywhere: { isLast: true },
 }
 
 async function startRollout(stage: Stage) {

@@ -1,56 +1,42 @@
-// Every operation that changes something, asked for in each way that has it: one entry of the trail each,
-// one line of the log, and no secret in either. The operations are those of the real routes, so that a new
-// one is to be added here. Commands without a relay, restores and upgrades are in `test/storage/audit.test.ts`.
+// Every operation of the table, called so that it succeeds. One with an audit action leaves one entry of the trail
+// in each way that has it, one line of the log, and no secret in either; any other leaves none. Commands without a
+// relay, restores and upgrades are in `test/storage/audit.test.ts`.
 
 import { afterAll, expect, test } from 'bun:test'
 
+import { routeOf, type Callers, type Operation } from '../../src/api/operation.ts'
+import { OPERATIONS, type OperationId } from '../../src/api/operations.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
 import { NO_RELAY } from '../http/http-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
-import { KNOWN_SECRETS, LAST_ACTIONS, RECORDED, webhook } from './audit-cases.ts'
+import { AUDITED, KNOWN_SECRETS, webhook, type Given } from './audit-cases.ts'
 import { ADDRESS, openStage, type Stage } from './audit-stage.ts'
+import { ELSEWHERE, givenTo } from './unaudited-cases.ts'
 
-/** Operations that change nothing that lasts, or whose result is listed elsewhere with its maker. */
-const UNRECORDED = [
-  'POST /api/v1/messages/send',
-  'POST /api/v1/conversations/:id/messages',
-  'POST /api/v1/attachments',
-  'PUT /api/v1/contacts/:handle',
-  'DELETE /api/v1/contacts/:handle',
-  'POST /api/v1/contacts/import',
-  'PATCH /api/v1/conversations/:id',
-  'POST /api/v1/conversations/:id/read',
-  'POST /api/v1/webhooks/:id/test',
-  'POST /test-inbox/:token',
-  'POST /api/v1/webhook-deliveries/:id/redeliver',
-  'POST /api/v1/judgement',
-  'PUT /dashboard/setup-step',
-  'POST /api/v1/update-check',
-  // The restore itself is recorded, in the data that came back.
-  'POST /dashboard/restore',
-  'POST /dashboard/restore/start',
-  'DELETE /dashboard/restore',
-  // The download itself is recorded.
-  'POST /dashboard/downloads',
-  'POST /bridge/v1/receive',
-  'POST /bridge/v1/next',
-  'POST /bridge/v1/done',
-  // Its calls are those of the API.
-  'POST /mcp',
-]
+/** Changes that aren't operations of the table: both lead to calls that are. */
+const OTHER_CHANGES = ['POST /mcp', 'POST /test-inbox/:token']
 
-const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
-const ROUTES = {
-  key: changingRoutes(publicRoutes(...NO_RELAY)),
-  dashboard: changingRoutes(dashboardRoutes(...NO_RELAY)),
-  control: changingRoutes(ownersRoutes(...NO_RELAY)),
+/** The ways in which an operation is called, by its callers. */
+const WAYS: Readonly<Record<Callers, readonly string[]>> = {
+  keys: ['key', 'dashboard', 'control'],
+  owner: ['dashboard', 'control'],
+  browsers: ['dashboard'],
+  control: ['control'],
+  bridges: ['bridge'],
+  everyone: ['anybody'],
 }
 
-test('every operation of every way in either leaves an entry or is known not to', () => {
-  const all = new Set(Object.values(ROUTES).flat())
+const ALL = Object.values(OPERATIONS).map((operation: Operation) => operation)
 
-  expect([...all].toSorted()).toEqual([...Object.keys(RECORDED), ...UNRECORDED].toSorted())
+test('every route that changes something is an operation of the table', () => {
+  const apps = [publicRoutes, dashboardRoutes, ownersRoutes].map((routes) => routes(...NO_RELAY))
+  const all = apps.flatMap(({ routes }) => routes.filter(({ method }) => method !== 'GET'))
+  const known = new Set(ALL.map(routeOf).map(({ method, path }) => `${method} ${path}`))
+
+  const others = new Set(all.map(({ method, path }) => `${method} ${path}`)).difference(known)
+
+  expect([...others].toSorted()).toEqual(OTHER_CHANGES)
 })
 
 const folder = new ScratchFolder()
@@ -75,23 +61,23 @@ function sharedStage(way: string): Promise<Stage> {
   return stage
 }
 
-for (const [way, routes] of Object.entries(ROUTES)) {
-  for (const route of routes.filter((name) => !UNRECORDED.includes(name))) {
-    test(`${way}: ${route} leaves one entry and one line in the log`, async () => {
-      const isLast = LAST_ACTIONS.some((action) => action === RECORDED[route]?.action)
-      const stage = await (isLast ? newStage() : sharedStage(way))
-      const { action, changes, method, path, body } = await prepare(stage, route)
+for (const operation of ALL.filter(({ audit }) => audit !== null)) {
+  const { set, changes = {}, isLast } = AUDITED[operation.id as OperationId] ?? {}
+  for (const way of WAYS[operation.callers]) {
+    test(`${way}: ${operation.id} leaves one entry and one line in the log`, async () => {
+      const stage = await (isLast === true ? newStage() : sharedStage(way))
+      const given = (await set?.(stage)) ?? {}
       const ask = await stage.way(way)
       const before = stage.entries().length
       stage.lines.length = 0
 
-      const answer = await ask(method, path, body)
+      const answer = await ask(...callOf(operation, given))
 
       const entries = stage.entries()
       const [entry] = entries
       expect([answer.status < 300, entries.length - before]).toEqual([true, 1])
       expect(entry).toMatchObject({
-        action,
+        action: operation.audit,
         actor: stage.actor(way),
         address: way === 'control' ? null : ADDRESS,
         request_id: answer.requestId,
@@ -100,13 +86,30 @@ for (const [way, routes] of Object.entries(ROUTES)) {
       })
       const logged = stage.lines.filter(([, message]) => message === 'audit')
       const actor = entry?.actor.id ?? entry?.actor.kind
-      const said = { action, actor, address: entry?.address, request_id: answer.requestId }
+      const { address } = entry ?? {}
+      const said = { action: operation.audit, actor, address, request_id: answer.requestId }
       expect(logged).toMatchObject([['info', 'audit', said]])
       const told = JSON.stringify([entries, stage.lines])
-      const secrets = [...KNOWN_SECRETS, ...stage.secrets, ...secretsIn(answer.body, body)]
+      const secrets = [...KNOWN_SECRETS, ...stage.secrets, ...secretsIn(answer.body, given.body)]
       expect(secrets.filter((secret) => told.includes(secret))).toEqual([])
     })
   }
+}
+
+for (const operation of ALL.filter(({ audit }) => audit === null)) {
+  const id = operation.id as OperationId
+  if (ELSEWHERE.includes(id)) continue
+  test(`${id} succeeds, and leaves no entry`, async () => {
+    const [way = ''] = WAYS[operation.callers]
+    const stage = await sharedStage(`${way}, without entries`)
+    const given = await givenTo(id, operation.route.split(' ')[1] ?? '', stage)
+    const ask = await stage.way(way)
+    const before = stage.entries().length
+
+    const { status } = await ask(...callOf(operation, given))
+
+    expect([status < 300, stage.entries().length - before]).toEqual([true, 0])
+  })
 }
 
 test('a wrong password is in the trail with its address, and is told as wrong on a full disk too', async () => {
@@ -158,11 +161,14 @@ test('the trail is a list like the others, for every key', async () => {
   expect([wrong.error.code, unknown.error.code]).toEqual(['invalid_request', 'invalid_request'])
 })
 
-async function prepare(stage: Stage, route: string) {
-  const { action, set, changes = {} } = RECORDED[route] ?? {}
-  const { path = '', body } = (await set?.(stage)) ?? {}
-  const [method = '', pattern = ''] = route.split(' ')
-  return { action, changes, method, path: pattern.replace(/:[a-z]+/, path), body }
+/** What the ways take. */
+function callOf(
+  operation: Operation,
+  { path = '', entry = '', query = '', body }: Given,
+): [method: string, path: string, body: unknown] {
+  const route = routeOf(operation)
+  const filled = route.path.replace(/:[a-z]+/, path).replace(':entry', entry)
+  return [route.method, filled + query, body]
 }
 
 /** What an answer tells this once, and what a setup link carries. */
@@ -172,13 +178,4 @@ function secretsIn(answer: Json, asked: Json): readonly string[] {
   return [answer?.secret, answer?.key, answer?.token, asked?.token, link].filter(
     (text): text is string => typeof text === 'string' && text !== '',
   )
-}
-
-type Routes = { readonly routes: readonly { readonly method: string; readonly path: string }[] }
-
-/** Those that change something, and those that read a whole back-up. */
-function changingRoutes({ routes }: Routes): readonly string[] {
-  return routes
-    .filter(({ method, path }) => method !== 'GET' || TAKES_ALL_AWAY.includes(path))
-    .map(({ method, path }) => `${method} ${path.replace(/\/$/, '')}`)
 }

@@ -70,6 +70,18 @@ test('a table of contacts comes in with its bad rows named, and again without a 
   expect(bob).toMatchObject({ name: 'Bob "the" Builder', note: 'two\nlines' })
 })
 
+test('a row without a name is named as bad, and changes nothing of a known contact', async () => {
+  await using relay = await oneLine()
+  await put(relay, ANNA, { name: 'Ann', note: 'Likes tea', tags: ['vip'] })
+
+  const report = await upload(relay, `Name,Phone,Notes,Labels\n,${ANNA},Likes coffee,friends\n`)
+
+  expect(report).toMatchObject({ imported: 0, updated: 0, skipped: 0, failed: 1 })
+  expect(report.errors).toEqual([{ row: 2, why: 'has no name' }])
+  const anna = await relay.get(`/api/v1/contacts/${encodeURIComponent(ANNA)}`)
+  expect(anna).toMatchObject({ name: 'Ann', note: 'Likes tea', tags: ['vip'] })
+})
+
 test("national numbers go by the lines' country or the one that is named, never by a guess", async () => {
   await using relay = await oneLine()
   expect((await upload(relay, 'Anna;0170 1234567\n', '?country=de')).imported).toBe(1)

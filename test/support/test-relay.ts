@@ -170,7 +170,7 @@ function testConfig(environment: Readonly<Record<string, string>>, kinds?: reado
 }
 
 /** A database in memory has no file that a thread could copy. */
-const noBackups: Outside['backupWorker'] = {
+export const noBackups: Outside['backupWorker'] = {
   take: async ({ to }) => ({ path: to, sizeBytes: 0 }),
   assertIntact: async () => {},
   inspect: () => Promise.reject(new Error('There is no file.')),

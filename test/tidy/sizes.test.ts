@@ -8,6 +8,7 @@ const FILE_LINES_MAX = 400
 const MEDIAN_LINES_MAX = 150
 const COMMENT_SHARE_MIN = 0.05
 const COMMENT_SHARE_MAX = 0.15
+const COMMENT_WIDTH_MAX = 120
 
 test(`no file has more than ${FILE_LINES_MAX} lines`, () => {
   const tooLong = allSources().filter((file) => linesOf(file) > FILE_LINES_MAX)
@@ -33,6 +34,18 @@ test('between a twentieth and a seventh of the program is comment', () => {
 
   expect(share).toBeGreaterThan(COMMENT_SHARE_MIN)
   expect(share).toBeLessThan(COMMENT_SHARE_MAX)
+})
+
+test(`no comment is wider than ${COMMENT_WIDTH_MAX} columns`, () => {
+  const tooWide = allSources().flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        isComment(line.trim()) && line.length > COMMENT_WIDTH_MAX ? [`${path}:${index + 1}`] : [],
+      ),
+  )
+
+  expect(tooWide).toEqual([])
 })
 
 function linesOf(file: SourceFile): number {

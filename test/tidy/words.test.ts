@@ -26,6 +26,12 @@ const BANNED_IN_THE_PROGRAM: readonly Ban[] = [
   { what: 'a default export', pattern: /^export default\b/m },
   { what: 'a temporary folder', pattern: /['"`]\/tmp\b/ },
   { what: 'an expected type error', pattern: /@ts-expect-error/ },
+  { what: 'a type that is a bag', pattern: /\b(type|interface|class) \w*(Tools|Beside|Deps)\b/ },
+  // A message has parts.
+  {
+    what: 'a type that is a bag',
+    pattern: /\b(type|interface|class) (?!SentParts|MessageParts)\w+Parts\b/,
+  },
 ]
 
 /** This file names the words in order to ban them. */

@@ -159,11 +159,10 @@ export function wrapped(text: string, length: number): readonly string[] {
 /** Replaces each mark, alone on its line in the template, by lines with the same indent. */
 export function filledIn(
   template: string,
-  parts: Readonly<Record<'types' | 'methods', readonly string[]>>,
+  parts: Readonly<Record<string, readonly string[]>>,
 ): readonly string[] {
   return template.split('\n').flatMap((line) => {
-    const [, indent = '', name] = /^( *)(?:\/\/|#) \{\{(\w+)\}\}$/.exec(line) ?? []
-    if (name !== 'types' && name !== 'methods') return [line]
-    return parts[name].map((part) => (part === '' ? '' : indent + part))
+    const [, indent = '', name = ''] = /^( *)(?:\/\/|#) \{\{(\w+)\}\}$/.exec(line) ?? []
+    return parts[name]?.map((part) => (part === '' ? '' : indent + part)) ?? [line]
   })
 }

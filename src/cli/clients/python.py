@@ -148,8 +148,7 @@ class Hookline:
         self,
         after: str = "latest",
         *,
-        types: Optional[str] = None,
-        phone_line_id: Optional[str] = None,
+        # {{event_parameters}}
         patience: float = math.inf,
     ) -> Iterator[RecordedEvent]:
         """Yield events as they are recorded, without an end, over errors of the network and restarts of the relay.
@@ -165,8 +164,7 @@ class Hookline:
         while True:
             page = self.list_events(
                 after=place,
-                types=types,
-                phone_line_id=phone_line_id,
+                # {{event_arguments}}
                 prefer="wait=30",
                 timeout=15.0,
                 patience=patience,

@@ -21,6 +21,9 @@ const LINE_LENGTH = 100
 /** API names that are Python keywords. */
 const RESERVED = new Set(['from', 'class', 'import', 'global', 'pass', 'is', 'in'])
 
+/** Options of `listEvents` that `events` sets itself. */
+const OF_FOLLOWING = new Set(['after', 'limit', 'Prefer'])
+
 const WORDS: TypeWords = {
   basic: {
     string: 'str',
@@ -43,11 +46,16 @@ function constant(value: Constant): string {
 }
 
 export function pythonClient(document: ApiDocument): readonly string[] {
+  const operations = operationsOf(document)
+  const events = operations.find(({ id }) => id === 'listEvents')?.options ?? []
+  const choice = events.filter(({ name }) => !OF_FOLLOWING.has(name))
   return filledIn(template, {
+    event_parameters: choice.map((option) => `${parameter(option)},`),
+    event_arguments: choice.map(optionName).map((name) => `${name}=${name},`),
     types: Object.entries(document.components.schemas).flatMap(([name, one]) =>
       namedType(name, one),
     ),
-    methods: operationsOf(document).flatMap(method).slice(0, -1),
+    methods: operations.flatMap(method).slice(0, -1),
   })
 }
 

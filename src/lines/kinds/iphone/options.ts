@@ -1,7 +1,7 @@
 // The options of iPhones on a cable, the forms of their values, and what such lines can do.
 
 import type { Capabilities } from '../../../domain/line.ts'
-import { option, type OptionValues } from '../../../domain/option.ts'
+import { onlyOn, option, type OptionValues } from '../../../domain/option.ts'
 import {
   PATH_KIND,
   PHONE_NUMBER_KIND,
@@ -110,13 +110,15 @@ export const IPHONE_OPTIONS = {
     default: '/usr/local/bin/ios',
     sentence: 'The program go-ios.',
   }),
-  iphoneXcodebuild: option('iphone-xcodebuild', PATH_KIND, {
-    default: '/usr/bin/xcodebuild',
-    sentence: 'The program xcodebuild.',
-  }),
-  iphoneXctestrun: option('iphone-xctestrun', optionalKind(PATH_KIND, 'none'), {
-    default: null,
-    sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
+  ...onlyOn('darwin', {
+    iphoneXcodebuild: option('iphone-xcodebuild', PATH_KIND, {
+      default: '/usr/bin/xcodebuild',
+      sentence: 'The program xcodebuild.',
+    }),
+    iphoneXctestrun: option('iphone-xctestrun', optionalKind(PATH_KIND, 'none'), {
+      default: null,
+      sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
+    }),
   }),
 } as const
 

@@ -1,5 +1,5 @@
-// The reasons why a phone cannot send and receive, in words that its owner can act on: one table for the line's state, the
-// findings and `hookline doctor`.
+// The reasons why a phone cannot send and receive, in words that its owner can act on: one table for the line's state,
+// the findings and `hookline doctor`.
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
 import type { LaunchTroubleCode } from './agent/launcher.ts'

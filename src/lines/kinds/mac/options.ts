@@ -1,4 +1,4 @@
-import { option, type OptionValues } from '../../../domain/option.ts'
+import { onlyOn, option, type OptionValues } from '../../../domain/option.ts'
 import {
   choiceKind,
   optionalKind,
@@ -9,7 +9,7 @@ import {
 const program = (name: string, sentence: string) =>
   option(`mac-${name}`, PATH_KIND, { default: `/usr/bin/${name}`, sentence })
 
-export const MAC_OPTIONS = {
+export const MAC_OPTIONS = onlyOn('darwin', {
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
     default: 'auto',
@@ -33,6 +33,6 @@ export const MAC_OPTIONS = {
   macOpen: program('open', 'The program that starts Messages.'),
   macPgrep: program('pgrep', 'The program that checks whether Messages is running.'),
   macCaffeinate: program('caffeinate', 'The program that keeps the Mac awake.'),
-} as const
+})
 
 export type MacOptions = OptionValues<typeof MAC_OPTIONS>

@@ -1,5 +1,5 @@
 // Finds out whose a chat is. Its title alone proves nothing: anybody can name a group after a number, and Messages may
-// show a suggested name. The senders of its bubbles together with its details page, which is opened once, are the proof.
+// show a suggested name. The proof is the senders of its bubbles together with its details page, which is opened once.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
@@ -131,7 +131,7 @@ export class PhoneChats extends PhoneScreen {
     return { people: [], isGroup: false }
   }
 
-  /** The details once they name a person and were the same twice, else as last seen; null if the chat stays in front. */
+  /** The details once they name a person and were the same twice, else the last; null if the chat stays in front. */
   async #settledDetails(signal: AbortSignal): Promise<ChatDetails | null> {
     let page: DetailsPage | null = null
     for (let looks = 0; looks < DETAILS_LOOKS; looks += 1) {

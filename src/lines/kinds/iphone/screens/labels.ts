@@ -1,6 +1,6 @@
-// Reads labels. A bubble's is `<sender>, <text>[, <tapback>], <time>`, joined by commas (ChatKit's accessibility bundle,
-// CKTextBalloonViewAccessibility). The text is a stranger's and may look like anything: it is never split, and it does
-// not decide who wrote it.
+// Reads labels. A bubble's is `<sender>, <text>[, <tapback>], <time>`, joined by commas (ChatKit's accessibility
+// bundle, CKTextBalloonViewAccessibility). The text is a stranger's and may look like anything: it is never split,
+// and it does not decide who wrote it.
 
 import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import type { Rect, UiNode } from '../agent/ui-tree.ts'
