@@ -184,7 +184,7 @@ export class DeliveryLoop implements Service {
     if (change !== null) {
       this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
-    if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
+    if (change?.isReleased === true) releaseDeliveries(tx, queue.webhook.seq, now)
     // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
@@ -263,7 +263,7 @@ export class WebhookQueues {
     await writer.write((tx) => {
       for (const [id, { webhook }] of this.#queues) {
         const version = webhook.updatedAt
-        moveDeliveriesBack(tx, id, clock.now(), backMs)
+        moveDeliveriesBack(tx, webhook.seq, clock.now(), backMs)
         saveBreaker(tx, { id, version }, movedBack(webhook.breaker, backMs), null)
       }
     })
@@ -321,7 +321,10 @@ export class WebhookQueues {
     const latest = clock.now() + WAIT_MS_MAX
     if (added.length > 0) {
       await writer.write((tx) => {
-        for (const id of added) clampDeliveries(tx, id, latest)
+        for (const id of added) {
+          const webhook = findWebhook(tx, id)
+          if (webhook !== null) clampDeliveries(tx, webhook.seq, latest)
+        }
       })
     }
     for (const id of ids) await this.#load(id)

@@ -58,7 +58,7 @@ export class WebhookQueue {
   #unreachableUntil: number | null = null
 
   constructor(db: Db, webhook: StoredWebhook) {
-    this.pending = new PendingDeliveries(db, webhook.id)
+    this.pending = new PendingDeliveries(db, webhook.seq)
     this.#webhook = webhook
     this.#breaker = webhook.breaker
   }
@@ -266,7 +266,7 @@ const KNOWN_MAX = 512
 /** The pending deliveries of one webhook: due ones, read ahead, and those in flight. */
 class PendingDeliveries {
   readonly #db: Db
-  readonly #id: WebhookId
+  readonly #webhookSeq: number
   /** Due and not started. May be stale in one way only: a delivery became busy since. */
   #due: DueDelivery[] = []
   #requested: DueDelivery[] = []
@@ -279,9 +279,9 @@ class PendingDeliveries {
   /** Position of `takeRetry`; null after it has visited every delivery. */
   #retriedSeq: number | null = null
 
-  constructor(db: Db, id: WebhookId) {
+  constructor(db: Db, webhookSeq: number) {
     this.#db = db
-    this.#id = id
+    this.#webhookSeq = webhookSeq
   }
 
   /** True if there may be something to send, apart from a probe. */
@@ -303,7 +303,7 @@ class PendingDeliveries {
   /** A delivery that a caller asked to send at once, if one may go now. */
   takeRequested(): DueDelivery | null {
     if (this.#mayHave.requested) {
-      const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
+      const rows = requestedDeliveries(this.#db, this.#webhookSeq, READ_AHEAD)
       this.#requested = rows.filter(({ seq }) => !this.busy.has(seq))
       this.#mayHave.requested = rows.length === READ_AHEAD
     }
@@ -323,8 +323,9 @@ class PendingDeliveries {
    * delivery whose content the receiver rejects.
    */
   takeProbe(): DueDelivery | null {
-    const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)
-    const delivery = untriedDelivery(this.#db, this.#id) ?? next(this.#lastProbedSeq) ?? next(0)
+    const next = (after: number) => nextPendingDelivery(this.#db, this.#webhookSeq, after)
+    const delivery =
+      untriedDelivery(this.#db, this.#webhookSeq) ?? next(this.#lastProbedSeq) ?? next(0)
     if (delivery === null || !this.#isFree(delivery)) return null
     this.#lastProbedSeq = delivery.seq
     return this.#begin(delivery)
@@ -337,7 +338,7 @@ class PendingDeliveries {
 
   takeRetry(): DueDelivery | null {
     while (this.#retriedSeq !== null) {
-      const delivery = nextPendingDelivery(this.#db, this.#id, this.#retriedSeq)
+      const delivery = nextPendingDelivery(this.#db, this.#webhookSeq, this.#retriedSeq)
       this.#retriedSeq = delivery?.seq ?? null
       if (delivery !== null && this.#isFree(delivery)) return this.#begin(delivery)
     }
@@ -378,11 +379,11 @@ class PendingDeliveries {
     const known = this.#due.length + this.busy.size
     if (!this.#mayHave.due || known >= KNOWN_MAX) return false
     const limit = READ_AHEAD + known
-    const rows = dueDeliveries(this.#db, this.#id, now, limit)
+    const rows = dueDeliveries(this.#db, this.#webhookSeq, now, limit)
     const read = new Set(this.#due.map(({ seq }) => seq))
     this.#due.push(...rows.filter(({ seq }) => !this.busy.has(seq) && !read.has(seq)))
     this.#mayHave.due = rows.length === limit
-    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#id, now)
+    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#webhookSeq, now)
     return true
   }
 

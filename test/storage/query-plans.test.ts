@@ -165,8 +165,8 @@ function growOld(sqlite: Database): void {
   )
   sqlite.run(
     `INSERT OR IGNORE INTO deliveries
-       (id, webhook_id, event_seq, event, conversation_id, status, created_at, completed_at)
-     SELECT e.id || w.id, w.id, e.seq, e.name, e.conversation_id, 'succeeded', e.created_at, e.created_at
+       (id, webhook_seq, event_seq, status, created_at, completed_at)
+     SELECT e.id || w.id, w.seq, e.seq, 'succeeded', e.created_at, e.created_at
      FROM events e, webhooks w`,
   )
   sqlite.run(
