@@ -1,7 +1,7 @@
 import { movedBack, type Breaker } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
-import { IN_FLIGHT_MAX } from '../domain/slots.ts'
+import { fullSince, IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
@@ -51,8 +51,10 @@ export class DeliveryLoop implements Service {
   #signal = NOT_RUNNING
   /** Queues that may have something to send, the longest waiting first. */
   readonly #waiting = new Set<WebhookQueue>()
-  /** Attempts in flight to unproven receivers. */
-  #unproven = 0
+  /** Attempts in flight in slots that are kept for receivers that just answered. */
+  #kept = 0
+  /** The time since which common slots are scarce (monotonic), or null. */
+  #full: number | null = null
 
   constructor(core: Core, deps: Deps) {
     this.#core = core
@@ -100,15 +102,33 @@ export class DeliveryLoop implements Service {
 
   /** Fills the slots round robin, so that a long queue has no advantage. */
   #begin(): void {
+    const { clock } = this.#core
+    const moment = { now: clock.now(), monotonic: clock.monotonic() }
+    let unproven: number | null = null
     for (const queue of this.#waiting) {
       if (!this.#hasRoom()) return
-      const taken = { all: this.#running.size, unproven: this.#unproven }
-      const answer = queue.mayBegin(taken, this.#core.clock.now())
+      const common = this.#running.size - this.#kept
+      const full = (this.#full = fullSince(this.#full, common, moment.monotonic))
+      const isProven = queue.standing(moment.monotonic) === 'proven'
+      if (!isProven) unproven ??= this.#unproven(moment.monotonic)
+      const taken = { common, kept: this.#kept, unproven: unproven ?? 0 }
+      const answer = queue.mayBegin(taken, { ...moment, full })
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
+      if (answer === 'no' || !this.#beginOne(queue, answer)) continue
+      if (!isProven) unproven = (unproven ?? 0) + 1
       // Added at the end, where this loop visits it again.
-      if (answer === 'yes' && this.#beginOne(queue)) this.#waiting.add(queue)
+      this.#waiting.add(queue)
     }
+  }
+
+  /** The number of attempts in flight to receivers that aren't proven. */
+  #unproven(monotonic: number): number {
+    let count = 0
+    for (const queue of this.#deps.queues.all()) {
+      if (queue.inFlight > 0 && queue.standing(monotonic) !== 'proven') count += queue.inFlight
+    }
+    return count
   }
 
   #hasRoom(): boolean {
@@ -118,15 +138,15 @@ export class DeliveryLoop implements Service {
     return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
-  #beginOne(queue: WebhookQueue): boolean {
+  #beginOne(queue: WebhookQueue, slot: 'common' | 'kept'): boolean {
     const { clock } = this.#core
-    const unproven = queue.standing === 'proven' ? 0 : 1
     const attempt = queue.next(clock.now(), clock.monotonic())
     if (attempt === null) return false
-    this.#unproven += unproven
+    const kept = slot === 'kept' ? 1 : 0
+    this.#kept += kept
     const running: Promise<void> = this.#deliver(queue, attempt).finally(() => {
       this.#running.delete(running)
-      this.#unproven -= unproven
+      this.#kept -= kept
       this.#waiting.add(queue)
       this.#begin()
     })

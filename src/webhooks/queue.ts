@@ -12,6 +12,8 @@ import { timestamp, type ConversationId, type Timestamp, type WebhookId } from '
 import {
   afterAttempt,
   FIRST_SLOTS,
+  isLate,
+  lastAnswerOf,
   mayBegin,
   type Slots,
   type Standing,
@@ -42,6 +44,13 @@ export type ReceiverChange = {
   readonly isReleased: boolean
 }
 
+/** One look of the loop: both clocks, and the monotonic time since which slots are scarce, or null. */
+export type Moment = {
+  readonly now: number
+  readonly monotonic: number
+  readonly full: number | null
+}
+
 const UNREACHABLE_MS = 60_000
 
 /** One webhook's pending deliveries, attempts in flight and receiver state; sends nothing itself. */
@@ -52,7 +61,10 @@ export class WebhookQueue {
   #secrets: readonly SigningSecret[] = []
   #breaker: Breaker
   #slots: Slots = FIRST_SLOTS
-  #inFlight = 0
+  /** The oldest first. */
+  readonly #inFlight = new Set<DueAttempt>()
+  /** Monotonic clock. */
+  #answeredAt = Number.NEGATIVE_INFINITY
   #isReleasing = false
   /** Monotonic clock; null while this machine can reach the receiver. */
   #unreachableUntil: number | null = null
@@ -76,9 +88,15 @@ export class WebhookQueue {
     return { url, hasLinks: attachmentLinks, isPublicOnly, secrets: this.#secrets }
   }
 
-  get standing(): Standing {
+  standing(monotonic: number): Standing {
     if (this.#breaker.failuresInRow > 0 || this.isUnreachable) return 'failing'
-    return this.#slots.usualMs === null ? 'untried' : 'proven'
+    if (this.#slots.usualMs === null) return 'untried'
+    const [oldest] = this.#inFlight
+    return oldest && isLate(this.#slots, oldest.begunAt, monotonic) ? 'late' : 'proven'
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
   }
 
   /** This machine has no route to the receiver. */
@@ -106,9 +124,12 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** Returns `wait` if other webhooks hold the slots that this one needs. */
-  mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
-    const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
+  /** Returns the slot to begin in, or `wait` if other webhooks hold the slots that this one needs. */
+  mayBegin(taken: Taken, { now, monotonic, full }: Moment): 'common' | 'kept' | 'wait' | 'no' {
+    const standing = this.standing(monotonic)
+    const lastAnswer = lastAnswerOf(this.#answeredAt, full, monotonic)
+    const candidate = { inFlight: this.inFlight, slots: this.#slots, standing, lastAnswer }
+    const answer = mayBegin(candidate, taken)
     if (answer !== 'wait') return answer
     return this.pending.mayHaveWork(now) || isProbeDue(this.#breaker, now) ? 'wait' : 'no'
   }
@@ -118,15 +139,17 @@ export class WebhookQueue {
     if (this.#isHeld(monotonic)) return null
     const chosen = this.#choose(now)
     if (chosen === null) return null
-    const wasAlone = this.#inFlight === 0
-    this.#inFlight += 1
-    return { ...chosen, version: this.#webhook.updatedAt, wasAlone, begunAt: monotonic }
+    const wasAlone = this.inFlight === 0
+    const { updatedAt: version } = this.#webhook
+    const attempt: DueAttempt = { ...chosen, version, wasAlone, begunAt: monotonic }
+    this.#inFlight.add(attempt)
+    return attempt
   }
 
   /** Called when the exchange is over; the delivery stays busy until it is settled. */
-  end({ delivery }: DueAttempt): void {
-    this.#inFlight -= 1
-    this.pending.end(delivery)
+  end(attempt: DueAttempt): void {
+    this.#inFlight.delete(attempt)
+    this.pending.end(attempt.delivery)
   }
 
   /** The changes that an attempt made, or null. Call it before `end`. */
@@ -134,12 +157,14 @@ export class WebhookQueue {
     const { attempt } = result
     this.#unreachableUntil = null
     if (attempt.version !== this.#webhook.updatedAt) return null
+    const endedAt = clock.monotonic()
+    if (isSuccess(result)) this.#answeredAt = endedAt
     this.#slots = afterAttempt(this.#slots, {
       startedAt: attempt.begunAt,
-      endedAt: clock.monotonic(),
+      endedAt,
       isSuccess: isSuccess(result),
-      wasAlone: attempt.wasAlone && this.#inFlight === 1,
-      wasFull: this.#inFlight >= this.#slots.count,
+      wasAlone: attempt.wasAlone && this.inFlight === 1,
+      wasFull: this.inFlight >= this.#slots.count,
     })
     const now = timestamp(clock.now())
     return isSuccess(result)
@@ -208,7 +233,7 @@ export class WebhookQueue {
     if ((breaker.restUntil ?? 0) > now) return null
     const due = isOpen(breaker) ? null : this.pending.takeDue(now)
     if (due !== null) return { delivery: due, trigger: 'scheduled', isProbe: false }
-    const probe = this.#inFlight === 0 ? this.#takeProbe(now) : null
+    const probe = this.inFlight === 0 ? this.#takeProbe(now) : null
     if (probe === null) return null
     const trigger = probe.nextAttemptAt <= now ? 'scheduled' : 'probe'
     return { delivery: probe, trigger, isProbe: true }
@@ -224,7 +249,7 @@ export class WebhookQueue {
     if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
     const isOneByOne = isOpen(this.#breaker) || this.isUnreachable
-    return isOneByOne && this.#inFlight > 0
+    return isOneByOne && this.inFlight > 0
   }
 }
 
@@ -359,7 +384,8 @@ class PendingDeliveries {
 
   #begin(delivery: DueDelivery): DueDelivery {
     const { seq, conversationId } = delivery
-    this.#due = this.#due.filter((due) => due.seq !== seq)
+    const at = this.#due.findIndex((due) => due.seq === seq)
+    if (at !== -1) this.#due.splice(at, 1)
     this.busy.add(seq)
     if (conversationId !== null) this.#conversations.add(conversationId)
     return delivery
