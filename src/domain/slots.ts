@@ -54,9 +54,9 @@ const COMMON_MAX = 192
  * Slots kept for receivers that just answered: a common proxy or a network that goes away makes hundreds of
  * receivers hang at once, which hold all common slots for ten seconds.
  */
-const KEPT_MAX = 24
+const KEPT_MAX = 40
 /** Of the kept slots, those for receivers that haven't answered since: each of them may be one that hangs. */
-const KEPT_FOR_JUST_NOW = 12
+const KEPT_FOR_JUST_NOW = 28
 /** Bun sends 256 requests at once; the rest is for all other outgoing requests. */
 export const IN_FLIGHT_MAX = COMMON_MAX + KEPT_MAX
 /** A receiver that hangs holds a slot for ten seconds, so some slots are for those that answer. */
@@ -124,7 +124,7 @@ export function fullSince(before: number | null, common: number, now: number): n
 }
 
 export function lastAnswerOf(answeredAt: number, full: number | null, now: number): LastAnswer {
-  if (full !== null && answeredAt > full) return 'since_full'
+  if (full !== null && answeredAt >= full) return 'since_full'
   return now - answeredAt <= JUST_NOW_MS ? 'just_now' : 'earlier'
 }
 

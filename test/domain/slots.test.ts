@@ -99,13 +99,13 @@ const BEGINNINGS: readonly (readonly [
   [63, 64, 'proven', 'just_now', 153, 0, 0, 'wait'],
   [0, 1, 'failing', 'earlier', 191, 0, 0, 'common'],
   [0, 1, 'failing', 'since_full', 192, 0, 0, 'wait'],
-  [0, 4, 'proven', 'just_now', 192, 11, 0, 'kept'],
-  [0, 4, 'proven', 'just_now', 192, 12, 0, 'wait'],
+  [0, 4, 'proven', 'just_now', 192, 27, 0, 'kept'],
+  [0, 4, 'proven', 'just_now', 192, 28, 0, 'wait'],
   [1, 4, 'proven', 'just_now', 192, 0, 0, 'wait'],
-  [0, 4, 'proven', 'since_full', 192, 23, 192, 'kept'],
-  [0, 4, 'proven', 'since_full', 192, 24, 192, 'wait'],
-  [3, 4, 'proven', 'since_full', 192, 20, 192, 'kept'],
-  [3, 4, 'proven', 'since_full', 192, 21, 192, 'wait'],
+  [0, 4, 'proven', 'since_full', 192, 39, 192, 'kept'],
+  [0, 4, 'proven', 'since_full', 192, 40, 192, 'wait'],
+  [3, 4, 'proven', 'since_full', 192, 36, 192, 'kept'],
+  [3, 4, 'proven', 'since_full', 192, 37, 192, 'wait'],
 ]
 
 test('an attempt begins within its own slots, and within what all may take together', () => {
@@ -145,9 +145,9 @@ test('slots are scarce from the moment when all common ones are taken until half
 
 test('an answer counts as one since slots are scarce, as one of the last second, or as an earlier one', () => {
   expect([
-    lastAnswerOf(21, 20, 9_000),
-    lastAnswerOf(20, 20, 1_020),
-    lastAnswerOf(20, 20, 1_021),
+    lastAnswerOf(20, 20, 9_000),
+    lastAnswerOf(19, 20, 1_019),
+    lastAnswerOf(19, 20, 1_020),
     lastAnswerOf(20, null, 1_020),
     lastAnswerOf(-Infinity, null, 0),
   ]).toEqual(['since_full', 'just_now', 'earlier', 'just_now', 'earlier'])
