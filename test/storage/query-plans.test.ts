@@ -299,7 +299,10 @@ async function readMuch(relay: TestRelay): Promise<void> {
   const ofDeliveries: readonly string[] = [
     '',
     'status=succeeded',
+    'status=exhausted',
     'event=message.read',
+    'status=succeeded&event=message.read',
+    `handle=${encodeURIComponent(newest.handle)}`,
     `handle=${encodeURIComponent(newest.handle)}&status=pending&event=message.read`,
     `message_id=${newest.id}&status=pending`,
     `created_after=${newest.created_at}&created_before=${newest.created_at}&event=message.read`,
