@@ -9,7 +9,7 @@ import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { columnsOf, inserted, limitValue, type Values } from './statement.ts'
+import { columnsOf, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 import type { StoredWebhook } from './webhooks.ts'
 
@@ -112,26 +112,31 @@ export function listDeliveries(
   choice: DeliveryChoice,
   page: ListPage,
 ): Found<StoredDelivery> {
-  const { status = null, event = null, handle = null, messageId, lineIds = null } = choice
   const { createdAfter: after, createdBefore: before } = choice
   const from = after === undefined ? 0 : firstSeqSince(db, 'deliveries', after + 1)
   const until = before === undefined ? Infinity : firstSeqSince(db, 'deliveries', before)
   const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
-  const values = { webhookSeq, from, status, event, handle, lineIds: limitValue(lineIds) }
-  const isAnyEvent = event === null && handle === null && lineIds === null
-  const fits = isAnyEvent ? HAS_STATUS : `${HAS_STATUS} AND ${HAS_CHOSEN_EVENT}`
-  const found = (by: string, more: Values = {}): Range => ({
+  const ranges = rangesOf(db, choice).map(({ by, fits, values }) => ({
     from: `deliveries d ${by} AND webhook_seq = +$webhookSeq AND seq >= +$from`,
     fits,
-    values: { ...values, ...more },
-  })
-  const ranges =
-    messageId === undefined
-      ? [found(BY_STATUS[status ?? 'succeeded'])]
-      : seqsOfMessage(db, messageId).map((eventSeq) => found(OF_EVENT, { eventSeq }))
+    values: { ...values, webhookSeq, from },
+  }))
   const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
-  const rows = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
-  return { rows: rows.all(), upTo }
+  const found = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
+  return { rows: found.all(), upTo }
+}
+
+type DeliveryRange = Pick<Range, 'fits' | 'values'> & { readonly by: string }
+
+function rangesOf(db: Db, choice: DeliveryChoice): readonly DeliveryRange[] {
+  const { status = null, event = null, handle = null, messageId, lineIds = null } = choice
+  const isAnyEvent = event === null && handle === null && lineIds === null
+  const fits = isAnyEvent ? HAS_STATUS : `${HAS_STATUS} AND ${HAS_CHOSEN_EVENT}`
+  const values = { status, event, handle, lineIds: limitValue(lineIds) }
+  if (messageId === undefined) return [{ by: BY_STATUS[status ?? 'succeeded'], fits, values }]
+  return seqsOfMessage(db, messageId).map((eventSeq) => {
+    return { by: OF_EVENT, fits, values: { ...values, eventSeq } }
+  })
 }
 
 export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {

@@ -116,7 +116,7 @@ export function isPending(tx: Tx, seq: number): boolean {
 
 /** Records an attempt and updates its delivery; does nothing if the delivery was deleted. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
-  const { attempt, ...after } = record
+  const { deliverySeq, attempt, status, isOfSchedule, nextAttemptAt, completedAt } = record
   const sql = `UPDATE deliveries
    SET status = $status, attempt_count = attempt_count + 1,
        scheduled_count = scheduled_count + $isOfSchedule, requested_at = NULL,
@@ -124,8 +124,8 @@ export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord
                          ELSE NULL END,
        completed_at = $completedAt
    WHERE seq = $deliverySeq`
+  const after = { deliverySeq, status, isOfSchedule, nextAttemptAt, completedAt }
   if (tx.execute(sql, after).changes === 0) return
-  const { deliverySeq } = after
   tx.execute(attempted, { deliverySeq, ...attempt })
   const { startedAt, durationMs: ms } = attempt
   tx.execute(counted, { startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })

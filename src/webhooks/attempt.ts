@@ -188,3 +188,35 @@ export function askedDelay(statusCode: number, retryAfterSeconds: number | null)
   if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
   return Math.min(retryAfterSeconds * SECOND_MS, ASKED_MS_MAX)
 }
+
+const REFUSED_MAX = 1_000
+
+/**
+ * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
+ * Another failure of one of them says nothing new about the receiver.
+ */
+export class Refusals {
+  readonly #failed = new Set<number>()
+  readonly #refused = new Set<number>()
+
+  has(seq: number): boolean {
+    return this.#refused.has(seq)
+  }
+
+  failed(seq: number): void {
+    this.#failed.add(seq)
+  }
+
+  succeeded(seq: number): void {
+    for (const failed of this.#failed) this.#refused.add(failed)
+    this.#failed.clear()
+    this.#refused.delete(seq)
+    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
+  }
+
+  /** Called when every delivery fails: no single one is the cause. */
+  clear(): void {
+    this.#failed.clear()
+    this.#refused.clear()
+  }
+}

@@ -103,19 +103,19 @@ export class DeliveryLoop implements Service {
   /** Fills the slots round robin, so that a long queue has no advantage. */
   #begin(): void {
     const { clock } = this.#core
-    const moment = { now: clock.now(), monotonic: clock.monotonic() }
+    const [now, monotonic] = [clock.now(), clock.monotonic()]
     let unproven: number | null = null
     for (const queue of this.#waiting) {
       if (!this.#hasRoom()) return
       const common = this.#running.size - this.#kept
-      const full = (this.#full = fullSince(this.#full, common, moment.monotonic))
-      const isProven = queue.standing(moment.monotonic) === 'proven'
-      if (!isProven) unproven ??= this.#unproven(moment.monotonic)
+      const full = (this.#full = fullSince(this.#full, common, monotonic))
+      const isProven = queue.standing(monotonic) === 'proven'
+      if (!isProven) unproven ??= this.#unproven(monotonic)
       const taken = { common, kept: this.#kept, unproven: unproven ?? 0 }
-      const answer = queue.mayBegin(taken, { ...moment, full })
+      const answer = queue.mayBegin(taken, { now, monotonic, full })
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
-      if (answer === 'no' || !this.#beginOne(queue, answer)) continue
+      if (answer === 'no' || !this.#beginOne(queue, answer, now)) continue
       if (!isProven) unproven = (unproven ?? 0) + 1
       // Added at the end, where this loop visits it again.
       this.#waiting.add(queue)
@@ -138,9 +138,8 @@ export class DeliveryLoop implements Service {
     return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
-  #beginOne(queue: WebhookQueue, slot: 'common' | 'kept'): boolean {
-    const { clock } = this.#core
-    const attempt = queue.next(clock.now(), clock.monotonic())
+  #beginOne(queue: WebhookQueue, slot: 'common' | 'kept', now: number): boolean {
+    const attempt = queue.next(now, this.#core.clock.monotonic())
     if (attempt === null) return false
     const kept = slot === 'kept' ? 1 : 0
     this.#kept += kept
@@ -200,11 +199,11 @@ export class DeliveryLoop implements Service {
     const now = this.#core.clock.now()
     const { seq, nextAttemptAt } = result.attempt.delivery
     const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
-    recordAttempt(tx, queue.webhook.seq, record)
+    recordAttempt(tx, queue.seq, record)
     if (change !== null) {
       this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
-    if (change?.isReleased === true) releaseDeliveries(tx, queue.webhook.seq, now)
+    if (change?.isReleased === true) releaseDeliveries(tx, queue.seq, now)
     // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }

@@ -81,8 +81,8 @@ type Exchange<T> = {
 
 export function createPost(network: Network): Post {
   const callOut = createCallOut(network)
-  return ({ url, isPublicOnly, ...request }, signal) =>
-    callOut({ url, isPublicOnly, init: { method: 'POST', ...request } }, signal)
+  return ({ url, isPublicOnly, headers, body }, signal) =>
+    callOut({ url, isPublicOnly, init: { method: 'POST', headers, body } }, signal)
 }
 
 export function createGet(network: Network): Get {
@@ -142,6 +142,7 @@ export async function exchange<T>(
 
 /** The last used address comes first if it answered, otherwise last. */
 function inTurn(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
+  if (addresses.length < 2) return addresses
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
   return last?.hasAnswered === true ? [...called, ...others] : [...others, ...called]
@@ -248,7 +249,7 @@ async function answered(
     excerpt: isShort(response.headers)
       ? await wholeOf(clock, response, abort)
       : await excerptOf(clock, response),
-    retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
+    retryAfterSeconds: retryAfterOf(response.headers, clock),
     isPrivateTarget: isPrivate,
   }
 }
@@ -340,11 +341,11 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** `Retry-After` in seconds; a date is relative to the receiver's `Date` header if there is one. */
-function retryAfterOf(headers: Headers, now: number): number | null {
+function retryAfterOf(headers: Headers, clock: Clock): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (text === '') return null
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)
   const at = parseHttpDate(text)
-  const from = parseHttpDate(headers.get('date') ?? '') ?? now
+  const from = parseHttpDate(headers.get('date') ?? '') ?? clock.now()
   return at === null ? null : Math.max(0, Math.ceil((at - from) / 1_000))
 }

@@ -32,7 +32,7 @@ import {
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Age } from '../system/confirmed-clock.ts'
-import { askedMsOf, isSuccess, type AttemptResult, type DueAttempt } from './attempt.ts'
+import { askedMsOf, isSuccess, Refusals, type AttemptResult, type DueAttempt } from './attempt.ts'
 import type { SigningSecret } from './signature.ts'
 
 /** Changes that an attempt made to a webhook and that must be saved. */
@@ -77,6 +77,10 @@ export class WebhookQueue {
 
   get id(): WebhookId {
     return this.#webhook.id
+  }
+
+  get seq(): number {
+    return this.#webhook.seq
   }
 
   get webhook(): StoredWebhook {
@@ -250,38 +254,6 @@ export class WebhookQueue {
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
     const isOneByOne = isOpen(this.#breaker) || this.isUnreachable
     return isOneByOne && this.inFlight > 0
-  }
-}
-
-const REFUSED_MAX = 1_000
-
-/**
- * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
- * Another failure of one of them says nothing new about the receiver.
- */
-class Refusals {
-  readonly #failed = new Set<number>()
-  readonly #refused = new Set<number>()
-
-  has(seq: number): boolean {
-    return this.#refused.has(seq)
-  }
-
-  failed(seq: number): void {
-    this.#failed.add(seq)
-  }
-
-  succeeded(seq: number): void {
-    for (const failed of this.#failed) this.#refused.add(failed)
-    this.#failed.clear()
-    this.#refused.delete(seq)
-    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
-  }
-
-  /** Called when every delivery fails: no single one is the cause. */
-  clear(): void {
-    this.#failed.clear()
-    this.#refused.clear()
   }
 }
 
