@@ -81,3 +81,22 @@ for (const [body, begun] of Object.entries(BODIES)) {
     })
   }
 }
+
+test.each(Object.entries(BODIES))(
+  'the connection of a receiver that does not end %s within a second is closed',
+  async (_body, begun) => {
+    using fetching = spyOn(globalThis, 'fetch')
+    const clock = new TestClock()
+    const to = receiver()
+    const posted = postTo(`http://127.0.0.1:${to.port}/`, { clock })
+    await to.asked
+    to.answer(`HTTP/1.1 202 Accepted\r\n${begun}`)
+    await fetching.mock.results[0]?.value
+    await settle()
+
+    await clock.advance(1_000)
+
+    expect(await posted).toMatchObject({ result: 'answered', statusCode: 202 })
+    await to.left
+  },
+)
