@@ -40,7 +40,7 @@ export async function createDelivered({ urls, events, count }: Backlog): Promise
   return (to.count - from.count) / ((to.at - from.at) / 1_000)
 }
 
-export function lay(sqlite: Database, events: number): void {
+function lay(sqlite: Database, events: number): void {
   const ids = new LogicalClock(systemClock, systemRandom, 0)
   const { conversation } = openPopulation(sqlite)
   const hooks = sqlite.query<{ seq: number }, []>('SELECT seq FROM webhooks').all()
