@@ -43,14 +43,14 @@ export async function createDelivered({ urls, events, count }: Backlog): Promise
 function lay(sqlite: Database, events: number): void {
   const ids = new LogicalClock(systemClock, systemRandom, 0)
   const { conversation } = openPopulation(sqlite)
-  const hooks = sqlite.query<{ id: string }, []>('SELECT id FROM webhooks').all()
+  const hooks = sqlite.query<{ seq: number }, []>('SELECT seq FROM webhooks').all()
   const addEvent = sqlite.prepare<{ seq: number }, [Record<string, string | number>]>(
     `INSERT INTO events (id, name, conversation_id, body, created_at)
      VALUES ($id, 'message.sent', $conversationId, $body, $now) RETURNING seq`,
   )
   const addDelivery = sqlite.prepare<null, [Record<string, string | number>]>(
-    `INSERT INTO deliveries (id, webhook_id, event_seq, event, conversation_id, status, next_attempt_at,
-       created_at) VALUES ($id, $hook, $event, 'message.sent', $conversationId, 'pending', $now, $now)`,
+    `INSERT INTO deliveries (id, webhook_seq, event_seq, status, next_attempt_at, created_at)
+     VALUES ($id, $hook, $event, 'pending', $now, $now)`,
   )
   sqlite.transaction(() => {
     for (let number = 0; number < events; number += 1) {
@@ -58,9 +58,7 @@ function lay(sqlite: Database, events: number): void {
       const now = Date.now()
       const body = JSON.stringify({ event: 'message.sent', message: { text: 'x'.repeat(250) } })
       const event = addEvent.get({ id: ids.id('evt'), conversationId, body, now })?.seq ?? 0
-      for (const hook of hooks) {
-        addDelivery.run({ id: ids.id('dlv'), hook: hook.id, event, conversationId, now })
-      }
+      for (const hook of hooks) addDelivery.run({ id: ids.id('dlv'), hook: hook.seq, event, now })
     }
   })()
 }

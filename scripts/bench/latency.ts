@@ -1,5 +1,6 @@
 // (e): from the request to the event at the receiver: at 100 messages a second; again with ten receivers
-// of which every second one hangs; beside 200 that hang; and at one that takes 100 ms to answer.
+// of which every second one hangs; beside 200 that hang, from the start or after they answered; and at one that
+// takes 100 ms to answer.
 
 import { temporaryDataDir } from '../../test/support/relay-process.ts'
 import { atMost, percentile, type Figure } from './figure.ts'
@@ -11,6 +12,8 @@ type Case = {
   readonly hanging: number
   /** How long the healthy ones take. */
   readonly answerMs: number
+  /** The hanging ones answer for this time first. */
+  readonly answersFirstSeconds?: number
   readonly perSecond: number
   readonly seconds: number
   readonly p99Ms: number
@@ -25,6 +28,15 @@ const CASES: readonly Case[] = [
     ...PLAIN,
     what: 'a healthy receiver beside 200 that hang, 10 messages/s',
     hanging: 200,
+    perSecond: 10,
+    seconds: 30,
+    p99Ms: 250,
+  },
+  {
+    ...PLAIN,
+    what: 'a healthy receiver beside 200 that answered and then hang, 10 messages/s',
+    hanging: 200,
+    answersFirstSeconds: 2,
     perSecond: 10,
     seconds: 30,
     p99Ms: 250,
@@ -51,7 +63,8 @@ export async function latency(): Promise<readonly Figure[]> {
 }
 
 /** The 99th percentile in milliseconds, over all healthy receivers. */
-async function measure({ perSecond, seconds, ...receivers }: Case): Promise<number> {
+async function measure(one: Case): Promise<number> {
+  const { perSecond, seconds, answersFirstSeconds = 0, ...receivers } = one
   using dir = temporaryDataDir()
   using sink = new TimedReceivers(receivers)
   const bench = await startBenchRelay(dir.path)
@@ -59,14 +72,16 @@ async function measure({ perSecond, seconds, ...receivers }: Case): Promise<numb
   for (const url of sink.urls) {
     await bench.api.ask('POST', '/api/v1/webhooks', { url, events: ['message.sent'] })
   }
-  const count = perSecond * seconds
-  await sendPaced(bench, count, perSecond, (text) => sink.sentAt.set(text, performance.now()))
-  const expected = count * receivers.healthy
-  const until = performance.now() + 60_000
-  while (sink.tookMs.length < expected && performance.now() < until) await Bun.sleep(20)
-  if (sink.tookMs.length < expected) {
-    throw new Error(`Only ${sink.tookMs.length} of ${expected} events arrived.`)
+  const send = (count: number) =>
+    sendPaced(bench, count, perSecond, (text) => sink.sentAt.set(text, performance.now()))
+  if (answersFirstSeconds > 0) {
+    const count = perSecond * answersFirstSeconds
+    await send(count)
+    await sink.received(count * (receivers.healthy + receivers.hanging))
   }
+  sink.beginToHang()
+  await send(perSecond * seconds)
+  await sink.received(perSecond * seconds * receivers.healthy)
   return percentile(sink.tookMs, 0.99)
 }
 
@@ -96,6 +111,7 @@ class TimedReceivers {
   readonly urls: readonly string[]
   readonly #servers: readonly Bun.Server<undefined>[]
   readonly #answerMs: number
+  #isHanging = false
 
   constructor({ healthy, hanging, answerMs }: Pick<Case, 'healthy' | 'hanging' | 'answerMs'>) {
     this.#answerMs = answerMs
@@ -105,10 +121,25 @@ class TimedReceivers {
         hostname: '127.0.0.1',
         idleTimeout: 60,
         fetch: (request) =>
-          index < hanging ? new Promise<Response>(() => {}) : this.#take(request),
+          index < hanging && this.#isHanging
+            ? new Promise<Response>(() => {})
+            : this.#take(request),
       }),
     )
     this.urls = this.#servers.map((server) => `${server.url.origin}/hook`)
+  }
+
+  /** From now on, events that arrive are counted anew. */
+  beginToHang(): void {
+    this.#isHanging = true
+    this.tookMs.length = 0
+  }
+
+  async received(count: number): Promise<void> {
+    const until = performance.now() + 60_000
+    while (this.tookMs.length < count && performance.now() < until) await Bun.sleep(20)
+    if (this.tookMs.length >= count) return
+    throw new Error(`Only ${this.tookMs.length} of ${count} events arrived.`)
   }
 
   async #take(request: Request): Promise<Response> {

@@ -20,11 +20,28 @@ export type Trial = {
   readonly wasFull: boolean
 }
 
-/** `untried`: it has neither answered nor failed since the start. */
-export type Standing = 'proven' | 'untried' | 'failing'
+/**
+ * `untried`: it has neither answered nor failed since the start. `late`: it answered before, and takes much longer
+ * than usual for an attempt in flight.
+ */
+export type Standing = 'proven' | 'untried' | 'failing' | 'late'
 
-/** The number of attempts in flight, and of those to receivers that aren't proven. */
-export type Taken = { readonly all: number; readonly unproven: number }
+/** The time of a webhook's last answer: since all common slots were taken, in the last second, or before. */
+export type LastAnswer = 'since_full' | 'just_now' | 'earlier'
+
+export type Candidate = {
+  readonly inFlight: number
+  readonly slots: Slots
+  readonly standing: Standing
+  readonly lastAnswer: LastAnswer
+}
+
+/** The attempts in flight: in slots for everyone, in kept slots, and in either to receivers that aren't proven. */
+export type Taken = {
+  readonly common: number
+  readonly kept: number
+  readonly unproven: number
+}
 
 export const FIRST_SLOTS: Slots = {
   count: 1,
@@ -32,15 +49,24 @@ export const FIRST_SLOTS: Slots = {
   lostAt: Number.NEGATIVE_INFINITY,
 }
 
+const COMMON_MAX = 192
+/**
+ * Slots kept for receivers that just answered: a common proxy or a network that goes away makes hundreds of
+ * receivers hang at once, which hold all common slots for ten seconds.
+ */
+const KEPT_MAX = 40
+/** Of the kept slots, those for receivers that haven't answered since: each of them may be one that hangs. */
+const KEPT_FOR_JUST_NOW = 28
 /** Bun sends 256 requests at once; the rest is for all other outgoing requests. */
-export const IN_FLIGHT_MAX = 192
-/** A receiver that hangs holds a slot for ten seconds, so some slots are kept for those that answer. */
+export const IN_FLIGHT_MAX = COMMON_MAX + KEPT_MAX
+/** A receiver that hangs holds a slot for ten seconds, so some slots are for those that answer. */
 const UNPROVEN_MAX: Readonly<Record<Standing, number>> = {
   proven: IN_FLIGHT_MAX,
   untried: 128,
+  late: 128,
   failing: 96,
 }
-/** Slots kept for webhooks that have nothing in flight. */
+/** Common slots left to webhooks that have nothing in flight. */
 const FOR_FIRST_MAX = 8
 const SLOTS_MAX = 64
 const SLOTS_AFTER_FIRST_ANSWER = 4
@@ -50,6 +76,9 @@ const SLOWER_FACTOR = 2
 /** A smaller slowdown isn't a sign of overload. */
 const SLOWER_MS_MIN = 50
 const USUAL_WEIGHT = 1 / 4
+/** An attempt is late after twice the usual time and this. */
+const LATE_MS = 250
+const JUST_NOW_MS = 1_000
 
 /** Adds a slot after a fast answer, and halves them after a failure or a slow answer. */
 export function afterAttempt(slots: Slots, trial: Trial): Slots {
@@ -66,20 +95,37 @@ export function afterAttempt(slots: Slots, trial: Trial): Slots {
 }
 
 /**
- * Decides if a webhook with `inFlight` attempts may begin another one; `wait` if others hold the slots that it
- * could take. No webhook gets more than twice the slots that are left, so some always are.
+ * Decides if a webhook may begin another attempt, and in which slot; `wait` if others hold the slots that it could
+ * take. No webhook gets more than twice the common slots that are left, so some always are.
  */
-export function mayBegin(
-  inFlight: number,
-  slots: Slots,
-  standing: Standing,
-  taken: Taken,
-): 'yes' | 'wait' | 'no' {
+export function mayBegin(candidate: Candidate, taken: Taken): 'common' | 'kept' | 'wait' | 'no' {
+  const { inFlight, slots, standing } = candidate
   if (inFlight >= slots.count) return 'no'
-  const free = IN_FLIGHT_MAX - taken.all
-  if (inFlight === 0 ? free <= 0 : inFlight >= 2 * (free - FOR_FIRST_MAX)) return 'wait'
-  const isHeldBack = standing !== 'proven' && taken.unproven >= UNPROVEN_MAX[standing]
-  return isHeldBack ? 'wait' : 'yes'
+  if (standing !== 'proven' && taken.unproven >= UNPROVEN_MAX[standing]) return 'wait'
+  const free = COMMON_MAX - taken.common
+  if (inFlight === 0 ? free > 0 : inFlight < 2 * (free - FOR_FIRST_MAX)) return 'common'
+  return standing === 'proven' && mayTakeKept(candidate, taken) ? 'kept' : 'wait'
+}
+
+function mayTakeKept({ inFlight, lastAnswer }: Candidate, { kept }: Taken): boolean {
+  if (lastAnswer === 'since_full') return inFlight < KEPT_MAX - kept
+  return lastAnswer === 'just_now' && inFlight === 0 && kept < KEPT_FOR_JUST_NOW
+}
+
+/** True if an attempt that began at `begunAt` takes so long that the receiver may hang. */
+export function isLate({ usualMs }: Slots, begunAt: number, now: number): boolean {
+  return usualMs !== null && now - begunAt > SLOWER_FACTOR * usualMs + LATE_MS
+}
+
+/** The time since which common slots were scarce; null if half of them are free. */
+export function fullSince(before: number | null, common: number, now: number): number | null {
+  if (common >= COMMON_MAX) return before ?? now
+  return common < COMMON_MAX / 2 ? null : before
+}
+
+export function lastAnswerOf(answeredAt: number, full: number | null, now: number): LastAnswer {
+  if (full !== null && answeredAt >= full) return 'since_full'
+  return now - answeredAt <= JUST_NOW_MS ? 'just_now' : 'earlier'
 }
 
 /** Halves the slots once for all attempts in flight together. */

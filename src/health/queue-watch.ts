@@ -105,14 +105,14 @@ export class QueueWatch implements Service {
     return listWebhooks(db, WEBHOOKS_MAX, null)
       .filter(({ id, isActive }) => isActive && !troubled.has(id))
       .flatMap((webhook): Queue[] => {
-        const oldest = longestDueDelivery(db, webhook.id)
+        const oldest = longestDueDelivery(db, webhook.seq)
         if (oldest === null) return []
         return [{ name: webhook.id, oldest, finding: () => this.#webhookFinding(webhook, oldest) }]
       })
   }
 
   #webhookFinding(webhook: StoredWebhook, oldest: Timestamp): ScopedFinding {
-    const { count } = pendingDeliveries(this.#core.db, webhook.id)
+    const { count } = pendingDeliveries(this.#core.db, webhook.seq)
     return {
       ...slowFinding({ about: { kind: 'webhook', id: webhook.id }, lineId: null }),
       title: `${webhookName(webhook)} webhook is slower than its events`,

@@ -3,20 +3,22 @@ import { and, asc, desc, eq, getTableColumns, inArray, isNull } from 'drizzle-or
 import type { Found } from '../api/paging.ts'
 import type { DeliveryId, EventId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { DELIVERY_STATUSES, type DeliveryStatus, type EventName } from '../domain/webhook.ts'
-import { IDS_WITH, conversationsOf } from './conversations.ts'
+import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
+import { IDS_WITH } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { columnsOf, inserted, limitValue } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
-import type { Webhook } from './webhooks.ts'
+import type { StoredWebhook } from './webhooks.ts'
 
 type Row = Readonly<typeof deliveries.$inferSelect>
 
-export type StoredDelivery = Omit<Row, 'eventSeq' | 'requestedAt' | 'replayedAt'> & {
+export type StoredDelivery = Omit<Row, 'eventSeq' | 'webhookSeq' | 'requestedAt' | 'replayedAt'> & {
+  readonly webhookId: WebhookId
   readonly eventId: EventId
+  readonly event: EventName
   readonly messageId: MessageId | null
   readonly lastStatusCode: number | null
   readonly lastError: string | null
@@ -33,7 +35,7 @@ const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 export type NewDelivery = Omit<Row, (typeof LATER)[number] | 'status'>
 
 const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
-   ON CONFLICT (event_seq, webhook_id) DO NOTHING`
+   ON CONFLICT (event_seq, webhook_seq) DO NOTHING`
 
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
   tx.execute(insertion, delivery)
@@ -42,18 +44,25 @@ export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
 
 const {
   eventSeq: _event,
+  webhookSeq: _webhook,
   requestedAt: _requested,
   replayedAt: _replayed,
   ...DELIVERY_FIELDS
 } = getTableColumns(deliveries)
 
 function select(db: Db) {
-  const event = { eventId: events.id, messageId: events.messageId }
+  const of = {
+    webhookId: webhooks.id,
+    eventId: events.id,
+    event: events.name,
+    messageId: events.messageId,
+  }
   const last = { lastStatusCode: attempts.statusCode, lastError: attempts.error }
   const isLast = eq(attempts.number, deliveries.attemptCount)
   return db.orm
-    .select({ ...DELIVERY_FIELDS, ...event, ...last })
+    .select({ ...DELIVERY_FIELDS, ...of, ...last })
     .from(deliveries)
+    .innerJoin(webhooks, eq(webhooks.seq, deliveries.webhookSeq))
     .innerJoin(events, eq(events.seq, deliveries.eventSeq))
     .leftJoin(attempts, and(eq(attempts.deliverySeq, deliveries.seq), isLast))
     .$dynamic()
@@ -62,7 +71,6 @@ function select(db: Db) {
 /** The delivery; null if it is unknown or its webhook was deleted. */
 export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   const found = select(db)
-    .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
     .where(and(eq(deliveries.id, id), isNull(webhooks.deletedAt)))
     .get()
   return found ?? null
@@ -81,24 +89,37 @@ export type DeliveryChoice = {
   readonly lineIds?: LineLimit | undefined
 }
 
+const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
+/** SQLite takes a partial index for a status only if the status is written out. */
+const BY_STATUS: Readonly<Record<DeliveryStatus, string>> = {
+  pending: "INDEXED BY deliveries_by_webhook_and_status WHERE status = 'pending'",
+  exhausted: "INDEXED BY deliveries_by_webhook_and_status WHERE status = 'exhausted'",
+  succeeded: 'INDEXED BY deliveries_by_webhook WHERE TRUE',
+}
+const HAS_STATUS = '(+$status IS NULL OR status = +$status)'
+const HAS_EVENT_FOR_LINES = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
+const HAS_CHOSEN_EVENT = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq
+   AND (+$event IS NULL OR e.name = +$event) AND ${IS_FOR_LINES}
+   AND (+$handle IS NULL OR e.conversation_id IN (${IDS_WITH})))`
+
 /**
- * The deliveries of a webhook, newest first. The indexes have this order for one status or one
- * conversation each, so several are merged.
+ * The deliveries of a webhook, newest first. Those that succeeded, which are nearly all, have no index by status,
+ * and none has one by event or person: a page looks at a limited number of deliveries for them.
  */
 export function listDeliveries(
   db: Db,
-  webhookId: WebhookId,
+  webhookSeq: number,
   choice: DeliveryChoice,
   page: ListPage,
 ): Found<StoredDelivery> {
-  const { createdAfter: after, createdBefore: before, lineIds = null } = choice
+  const { createdAfter: after, createdBefore: before } = choice
   const from = after === undefined ? 0 : firstSeqSince(db, 'deliveries', after + 1)
   const until = before === undefined ? Infinity : firstSeqSince(db, 'deliveries', before)
   const start = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
   const ranges = rangesOf(db, choice).map(({ by, fits, values }) => ({
-    from: `deliveries ${by} AND webhook_id = +$webhookId AND seq >= +$from`,
-    fits: lineIds === null ? fits : `${fits} AND ${HAS_EVENT_FOR_LINES}`,
-    values: { ...values, webhookId, from, ...(lineIds && { lineIds: limitValue(lineIds) }) },
+    from: `deliveries d ${by} AND webhook_seq = +$webhookSeq AND seq >= +$from`,
+    fits,
+    values: { ...values, webhookSeq, from },
   }))
   const { seqs, upTo } = scanRanges(db, ranges, { limit: page.limit, before: start })
   const found = select(db).where(inArray(deliveries.seq, seqs)).orderBy(desc(deliveries.seq))
@@ -107,32 +128,14 @@ export function listDeliveries(
 
 type DeliveryRange = Pick<Range, 'fits' | 'values'> & { readonly by: string }
 
-const WITH_STATUS = 'INDEXED BY deliveries_by_webhook_and_status WHERE status = +$status'
-const WITH_NAME = 'INDEXED BY deliveries_by_name WHERE event = +$event AND status = +$status'
-const OF_CONVERSATION =
-  'INDEXED BY deliveries_by_conversation WHERE conversation_id = +$conversationId'
-const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
-const IS_CHOSEN = `(+$status IS NULL OR status = +$status) AND (+$event IS NULL OR event = +$event)`
-const HAS_EVENT_FOR_LINES = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq AND ${IS_FOR_LINES})`
-const IS_OF_HANDLE = `(+$handle IS NULL OR conversation_id IN (${IDS_WITH}))`
-
 function rangesOf(db: Db, choice: DeliveryChoice): readonly DeliveryRange[] {
-  const { status = null, event = null, handle = null, messageId } = choice
-  if (messageId !== undefined) {
-    return seqsOfMessage(db, messageId).map((eventSeq) => {
-      const values = { eventSeq, status, event, handle }
-      return { by: OF_EVENT, fits: `${IS_CHOSEN} AND ${IS_OF_HANDLE}`, values }
-    })
-  }
-  if (handle !== null) {
-    return conversationsOf(db, handle).map((conversationId) => {
-      const values = { conversationId, status, event }
-      return { by: OF_CONVERSATION, fits: IS_CHOSEN, values }
-    })
-  }
-  return (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
-    if (event === null) return { by: WITH_STATUS, fits: 'TRUE', values: { status: each } }
-    return { by: WITH_NAME, fits: 'TRUE', values: { status: each, event } }
+  const { status = null, event = null, handle = null, messageId, lineIds = null } = choice
+  const isAnyEvent = event === null && handle === null && lineIds === null
+  const fits = isAnyEvent ? HAS_STATUS : `${HAS_STATUS} AND ${HAS_CHOSEN_EVENT}`
+  const values = { status, event, handle, lineIds: limitValue(lineIds) }
+  if (messageId === undefined) return [{ by: BY_STATUS[status ?? 'succeeded'], fits, values }]
+  return seqsOfMessage(db, messageId).map((eventSeq) => {
+    return { by: OF_EVENT, fits, values: { ...values, eventSeq } }
   })
 }
 
@@ -149,11 +152,11 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
 export function deliveryOf(
   db: Db,
   eventSeq: number,
-  webhookId: WebhookId,
+  webhookSeq: number,
 ): Pick<Row, 'id' | 'status'> | null {
   const sql =
-    'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_id = $webhookId'
-  return db.row(sql, { eventSeq, webhookId })
+    'SELECT id, status FROM deliveries WHERE event_seq = $eventSeq AND webhook_seq = $webhookSeq'
+  return db.row(sql, { eventSeq, webhookSeq })
 }
 
 /** Requests an attempt at once; a finished delivery starts its schedule over. */
@@ -174,20 +177,20 @@ function touch(tx: Tx, id: DeliveryId): void {
 /** At most `limit` exhausted deliveries of messages, from `fromSeq` on, oldest first. */
 export function listExhausted(
   db: Db,
-  webhookId: WebhookId,
+  webhookSeq: number,
   { names, lineIds }: EventFilter,
   page: { readonly fromSeq: number; readonly limit: number },
 ): readonly { readonly seq: number; readonly id: DeliveryId }[] {
   const sql = `SELECT d.seq, d.id
        FROM deliveries d INDEXED BY deliveries_by_webhook_and_status
        JOIN events e ON e.seq = d.event_seq
-       WHERE d.webhook_id = $webhookId AND d.status = 'exhausted' AND d.seq >= $fromSeq
+       WHERE d.webhook_seq = $webhookSeq AND d.status = 'exhausted' AND d.seq >= $fromSeq
          AND e.message_id IS NOT NULL
-         ${names === null ? '' : 'AND d.event IN (SELECT value FROM json_each($names))'}
+         ${names === null ? '' : 'AND e.name IN (SELECT value FROM json_each($names))'}
          ${lineIds === null ? '' : `AND ${IS_FOR_LINES}`}
        ORDER BY d.seq LIMIT $limit`
   return db.rows<{ seq: number; id: DeliveryId }>(sql, {
-    webhookId,
+    webhookSeq,
     ...page,
     ...(names === null ? {} : { names: JSON.stringify(names) }),
     ...(lineIds === null ? {} : { lineIds: limitValue(lineIds) }),
@@ -208,10 +211,10 @@ export function restartDelivery(
   touch(tx, id)
 }
 
-export function countReplayed(db: Db, webhookId: WebhookId): number {
+export function countReplayed(db: Db, webhookSeq: number): number {
   const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`
-  return db.row<{ count: number }>(sql, { webhookId })?.count ?? 0
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND replayed_at IS NOT NULL`
+  return db.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
 }
 
 /** For an UPDATE: gives a delivery up. */
@@ -219,12 +222,12 @@ export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_at
   requested_at = NULL`
 
 /** Gives up pending deliveries of lines that the webhook no longer gets, even if it gets them again later. */
-export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp): void {
+export function exhaustBeyond(tx: Tx, { seq, lineIds }: StoredWebhook, now: Timestamp): void {
   if (lineIds === null) return
   const sql = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
-   WHERE webhook_id = +$webhookId AND status = 'pending'
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending'
      AND NOT ${HAS_EVENT_FOR_LINES}`
-  tx.execute(sql, { webhookId: id, lineIds: limitValue(lineIds), now })
+  tx.execute(sql, { webhookSeq: seq, lineIds: limitValue(lineIds), now })
 }
 
 /**
@@ -234,7 +237,7 @@ export function exhaustBeyond(tx: Tx, { id, lineIds }: Webhook, now: Timestamp):
  */
 export function stopReplayed(
   tx: Tx,
-  webhookId: WebhookId,
+  webhook: Pick<StoredWebhook, 'id' | 'seq'>,
   {
     now,
     inFlight,
@@ -247,9 +250,9 @@ export function stopReplayed(
 ): number {
   const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
    FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND replayed_at IS NOT NULL
    ORDER BY seq DESC LIMIT +$limit`
-  const values = { webhookId, limit: limit + inFlight.size }
+  const values = { webhookSeq: webhook.seq, limit: limit + inFlight.size }
   const rows = tx
     .rows<{ seq: number; isUntouched: 0 | 1 }>(sql, values)
     .filter(({ seq }) => !inFlight.has(seq))
@@ -258,6 +261,6 @@ export function stopReplayed(
     if (isUntouched === 1) tx.execute('DELETE FROM deliveries WHERE seq = $seq', { seq })
     else tx.execute(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`, { seq, now })
   }
-  tx.changes?.push({ what: 'webhook', id: webhookId })
+  tx.changes?.push({ what: 'webhook', id: webhook.id })
   return rows.length
 }

@@ -1,25 +1,21 @@
 // The queries of the delivery loop. Each is for one webhook and uses an index, so a long queue of one webhook
 // doesn't slow down the others.
 
-import type { DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { ConversationId, DeliveryId, Timestamp } from '../domain/ids.ts'
 import { QUARTER_MS } from '../domain/time.ts'
 import type { AttemptOutcome } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { columnsOf, inserted, selected } from './statement.ts'
 import { attempts, deliveries } from './webhook-schema.ts'
 
-const DUE_COLUMNS = [
-  'seq',
-  'eventSeq',
-  'conversationId',
-  'scheduledCount',
-  'nextAttemptAt',
-] as const
-const DUE = selected(deliveries, DUE_COLUMNS)
+const DUE_COLUMNS = ['seq', 'eventSeq', 'scheduledCount', 'nextAttemptAt'] as const
+const DUE = `SELECT ${selected(deliveries, DUE_COLUMNS, 'd.')}, e.conversation_id AS conversationId FROM deliveries d`
+const OF_EVENT = 'LEFT JOIN events e ON e.seq = d.event_seq'
 
 /** A pending delivery in the loop's memory; its body is read for each attempt. */
 export type DueDelivery = Pick<typeof deliveries.$inferSelect, (typeof DUE_COLUMNS)[number]> & {
   readonly nextAttemptAt: Timestamp
+  readonly conversationId: ConversationId | null
 }
 
 /** An attempt, and the state of its delivery after it. */
@@ -31,54 +27,59 @@ export type DeliveryRecord = Pick<typeof deliveries.$inferSelect, 'status' | 'co
   readonly nextAttemptAt: Timestamp | null
 }
 
-const due = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_due
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at <= +$now
-   ORDER BY next_attempt_at, seq LIMIT +$limit`
+const due = `${DUE} INDEXED BY deliveries_due ${OF_EVENT}
+   WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at <= +$now
+   ORDER BY next_attempt_at, d.seq LIMIT +$limit`
 
 export function dueDeliveries(
   db: Db,
-  webhookId: WebhookId,
+  webhookSeq: number,
   now: number,
   limit: number,
 ): readonly DueDelivery[] {
-  return db.rows<DueDelivery>(due, { webhookId, now, limit })
+  return db.rows<DueDelivery>(due, { webhookSeq, now, limit })
 }
 
-const requested = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
-   WHERE webhook_id = +$webhookId AND requested_at IS NOT NULL AND status = 'pending'
-   ORDER BY seq LIMIT +$limit`
+const requested = `${DUE} INDEXED BY deliveries_requested ${OF_EVENT}
+   WHERE webhook_seq = +$webhookSeq AND requested_at IS NOT NULL AND status = 'pending'
+   ORDER BY d.seq LIMIT +$limit`
 
 /** Deliveries that a caller asked to try at once. */
-export function requestedDeliveries(db: Db, id: WebhookId, limit: number): readonly DueDelivery[] {
-  return db.rows<DueDelivery>(requested, { webhookId: id, limit })
+export function requestedDeliveries(
+  db: Db,
+  webhookSeq: number,
+  limit: number,
+): readonly DueDelivery[] {
+  return db.rows<DueDelivery>(requested, { webhookSeq, limit })
 }
 
-const untried = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND attempt_count = 0
-   ORDER BY seq LIMIT 1`
+const untried = `${DUE} INDEXED BY deliveries_by_webhook_and_status ${OF_EVENT}
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND attempt_count = 0
+   ORDER BY d.seq LIMIT 1`
 
-const following = `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`
+const following = `${DUE} INDEXED BY deliveries_by_webhook_and_status ${OF_EVENT}
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND d.seq > +$after
+   ORDER BY d.seq LIMIT 1`
 
 /** The oldest pending delivery of a webhook after the seq `after`. */
-export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number) {
-  return db.row<DueDelivery>(following, { webhookId, after })
+export function nextPendingDelivery(db: Db, webhookSeq: number, after: number) {
+  return db.row<DueDelivery>(following, { webhookSeq, after })
 }
 
-export function untriedDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
-  return db.row<DueDelivery>(untried, { webhookId })
+export function untriedDelivery(db: Db, webhookSeq: number): DueDelivery | null {
+  return db.row<DueDelivery>(untried, { webhookSeq })
 }
 
-export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
+export function nextDueDelivery(db: Db, webhookSeq: number, now: number): Timestamp | null {
   const sql = `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now
+   WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at > +$now
    ORDER BY next_attempt_at LIMIT 1`
-  return db.row<{ at: Timestamp }>(sql, { webhookId, now })?.at ?? null
+  return db.row<{ at: Timestamp }>(sql, { webhookSeq, now })?.at ?? null
 }
 
 /** The time when the pending delivery that is due longest was or will be due; null if none is pending. */
-export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
-  return nextDueDelivery(db, webhookId, -1)
+export function longestDueDelivery(db: Db, webhookSeq: number): Timestamp | null {
+  return nextDueDelivery(db, webhookSeq, -1)
 }
 
 const NUMBER = '(SELECT attempt_count FROM deliveries WHERE seq = $deliverySeq)'
@@ -115,7 +116,7 @@ export function isPending(tx: Tx, seq: number): boolean {
 
 /** Records an attempt and updates its delivery; does nothing if the delivery was deleted. */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
-  const { attempt, ...after } = record
+  const { deliverySeq, attempt, status, isOfSchedule, nextAttemptAt, completedAt } = record
   const sql = `UPDATE deliveries
    SET status = $status, attempt_count = attempt_count + 1,
        scheduled_count = scheduled_count + $isOfSchedule, requested_at = NULL,
@@ -123,8 +124,8 @@ export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord
                          ELSE NULL END,
        completed_at = $completedAt
    WHERE seq = $deliverySeq`
+  const after = { deliverySeq, status, isOfSchedule, nextAttemptAt, completedAt }
   if (tx.execute(sql, after).changes === 0) return
-  const { deliverySeq } = after
   tx.execute(attempted, { deliverySeq, ...attempt })
   const { startedAt, durationMs: ms } = attempt
   tx.execute(counted, { startedAt, webhookSeq, ms, outcome: outcomeOf(attempt) })
@@ -135,36 +136,36 @@ export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord
 }
 
 /** Makes all pending deliveries of a webhook due, in the order of creation. */
-export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): void {
+export function releaseDeliveries(tx: Tx, webhookSeq: number, now: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
-   WHERE status = 'pending' AND webhook_id = +$webhookId
+   WHERE status = 'pending' AND webhook_seq = +$webhookSeq
      AND next_attempt_at > min(created_at, $now)`
-  tx.execute(sql, { webhookId, now })
+  tx.execute(sql, { webhookSeq, now })
 }
 
 /** Moves due times back with a wall clock that was set back by `ms` to `now`. */
-export function moveDeliveriesBack(tx: Tx, webhookId: WebhookId, now: number, ms: number): void {
+export function moveDeliveriesBack(tx: Tx, webhookSeq: number, now: number, ms: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`
-  tx.execute(sql, { webhookId, now, ms: Math.round(ms) })
+   WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at > +$now`
+  tx.execute(sql, { webhookSeq, now, ms: Math.round(ms) })
 }
 
 /** Makes pending deliveries of a webhook due at `latest` at the latest. */
-export function clampDeliveries(tx: Tx, webhookId: WebhookId, latest: number): void {
+export function clampDeliveries(tx: Tx, webhookSeq: number, latest: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
-   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`
-  tx.execute(sql, { webhookId, latest })
+   WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at > +$latest`
+  tx.execute(sql, { webhookSeq, latest })
 }
 
 export function pendingDeliveries(
   db: Db,
-  webhookId: WebhookId,
+  webhookSeq: number,
 ): { readonly count: number; readonly oldest: Timestamp | null } {
   const sql = `SELECT count(*) AS count,
           (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-           WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
+           WHERE webhook_seq = +$webhookSeq AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
    FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending'`
-  const found = db.row<{ count: number; oldest: Timestamp | null }>(sql, { webhookId })
+   WHERE webhook_seq = +$webhookSeq AND status = 'pending'`
+  const found = db.row<{ count: number; oldest: Timestamp | null }>(sql, { webhookSeq })
   return found ?? { count: 0, oldest: null }
 }

@@ -6,7 +6,7 @@ import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
 import { columnsOf, inserted, isOfLines, limitValue, selected, type RawRow } from './statement.ts'
 import { events } from './webhook-schema.ts'
-import type { Webhook } from './webhooks.ts'
+import type { StoredWebhook } from './webhooks.ts'
 
 export type StoredEvent = RawRow<typeof events>
 export type NewEvent = Omit<StoredEvent, 'seq'>
@@ -114,18 +114,18 @@ export function listEvents(
 /** Counts, in one step from the seq `after`, the events that a replay would send to the webhook. */
 export function countMissed(
   db: Db,
-  { id: webhookId, events: names, lineIds, createdAt }: Webhook,
+  { seq: webhookSeq, events: names, lineIds, createdAt }: StoredWebhook,
   after: number,
 ): { readonly count: number; readonly upTo: number } {
   const sql = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
      AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
      AND NOT EXISTS (SELECT 1 FROM deliveries d
-       WHERE d.event_seq = e.seq AND d.webhook_id = +$webhookId AND d.status <> 'exhausted')`
+       WHERE d.event_seq = e.seq AND d.webhook_seq = +$webhookSeq AND d.status <> 'exhausted')`
   const last = after + EXAMINED_MAX
   const found = db.row<{ count: number }>(sql, {
     after,
     last,
-    webhookId,
+    webhookSeq,
     createdAt,
     names: JSON.stringify(names),
     lineIds: limitValue(lineIds),

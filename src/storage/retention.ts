@@ -4,7 +4,7 @@
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 import { assert } from '../domain/errors.ts'
-import type { ConversationId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { ConversationId, MessageId, Timestamp } from '../domain/ids.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
@@ -143,15 +143,15 @@ export function oldEventsPurge(): Purge {
 /** Deletes the deliveries of deleted webhooks, and after the last one the webhook itself. */
 export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
-  for (const webhookId of listDeletedWebhooks(tx)) {
+  for (const { id, seq } of listDeletedWebhooks(tx)) {
     if (deleted >= limit) break
     deleted += tx.execute(
       `DELETE FROM deliveries WHERE seq IN (
-         SELECT seq FROM deliveries WHERE webhook_id = $webhookId LIMIT $limit)`,
-      { webhookId, limit: limit - deleted },
+         SELECT seq FROM deliveries WHERE webhook_seq = $webhookSeq LIMIT $limit)`,
+      { webhookSeq: seq, limit: limit - deleted },
     ).changes
     if (deleted < limit) {
-      deleteWebhookRow(tx, webhookId)
+      deleteWebhookRow(tx, id)
       deleted += 1
     }
   }
@@ -166,7 +166,7 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
   const sql = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
    SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = $id AND status = 'pending' AND seq < $kept
+   WHERE webhook_seq = $webhookSeq AND status = 'pending' AND seq < $kept
    ORDER BY seq LIMIT $limit)`
   let before: number | null = null
   return (tx, age, limit) => {
@@ -180,9 +180,9 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
       before = seq + 1
       tx.changes?.push({ what: 'webhook', id })
       exhausted += tx.execute(sql, {
-        id,
+        webhookSeq: seq,
         now: age.now(),
-        kept: Math.max(young, lastTooMany(tx, id, heldMax) + 1),
+        kept: Math.max(young, lastTooMany(tx, seq, heldMax) + 1),
         limit: limit - exhausted,
       }).changes
     }
@@ -192,8 +192,8 @@ export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
 }
 
 /** The seq of the newest pending delivery beyond the limit; 0 if there is none. */
-function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
+function lastTooMany(db: Db, webhookSeq: number, heldMax: number): number {
   const sql = `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-       WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
-  return db.row<{ seq: number }>(sql, { id, heldMax })?.seq ?? 0
+       WHERE webhook_seq = $webhookSeq AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`
+  return db.row<{ seq: number }>(sql, { webhookSeq, heldMax })?.seq ?? 0
 }

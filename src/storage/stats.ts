@@ -120,7 +120,7 @@ export function recordSample(tx: Tx, sample: QueueSample): void {
 /** The numbers of messages and deliveries that wait now. */
 export function queueNow(db: Db): Omit<QueueSample, 'at'> {
   const sql = `SELECT count(*) AS count FROM webhooks
-     CROSS JOIN deliveries d INDEXED BY deliveries_by_webhook_and_status ON d.webhook_id = webhooks.id
+     CROSS JOIN deliveries d INDEXED BY deliveries_by_webhook_and_status ON d.webhook_seq = webhooks.seq
    WHERE webhooks.deleted_at IS NULL AND d.status = 'pending'`
   const deliveries = db.row<{ count: number }>(sql)?.count ?? 0
   return { messages: countByStatus(db, 'queued'), deliveries }

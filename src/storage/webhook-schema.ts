@@ -96,16 +96,13 @@ export const deliveries = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').$type<DeliveryId>().notNull().unique(),
-    webhookId: text('webhook_id')
-      .$type<WebhookId>()
+    /** Numbers rather than ids, because most of a delivery's cost is its entries in indexes. */
+    webhookSeq: integer('webhook_seq')
       .notNull()
-      .references(() => webhooks.id),
+      .references(() => webhooks.seq),
     eventSeq: integer('event_seq')
       .notNull()
       .references(() => events.seq),
-    /** The event's name, for the index. */
-    event: text('event').$type<EventName>().notNull(),
-    conversationId: text('conversation_id').$type<ConversationId>(),
     status: text('status').$type<DeliveryStatus>().notNull(),
     /** All attempts, and those of the schedule; only the latter use it up. */
     attemptCount: integer('attempt_count').notNull().default(0),
@@ -120,19 +117,20 @@ export const deliveries = sqliteTable(
   },
   (t) => [
     checkWord('status', DELIVERY_STATUSES),
-    checkName('event'),
-    uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookId),
-    index('deliveries_by_webhook_and_status').on(t.webhookId, t.status),
-    index('deliveries_by_name').on(t.webhookId, t.event, t.status),
-    index('deliveries_by_conversation').on(t.conversationId, t.webhookId),
+    uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookSeq),
+    index('deliveries_by_webhook').on(t.webhookSeq),
+    // Without those that succeeded, which are nearly all. SQLite builds a table for an IN, at each change.
+    index('deliveries_by_webhook_and_status')
+      .on(t.webhookSeq, t.status)
+      .where(sql`status = 'pending' OR status = 'exhausted'`),
     index('deliveries_due')
-      .on(t.webhookId, t.nextAttemptAt)
+      .on(t.webhookSeq, t.nextAttemptAt)
       .where(sql`status = 'pending'`),
     index('deliveries_requested')
-      .on(t.webhookId)
+      .on(t.webhookSeq)
       .where(sql`requested_at IS NOT NULL`),
     index('deliveries_replayed')
-      .on(t.webhookId)
+      .on(t.webhookSeq)
       .where(sql`status = 'pending' AND replayed_at IS NOT NULL`),
     index('deliveries_by_completion')
       .on(t.completedAt)

@@ -52,9 +52,8 @@ export function listWebhooks(db: Db, limit: number, before: number | null): Stor
   return rows.map(storedWebhook)
 }
 
-export function listDeletedWebhooks(db: Db): WebhookId[] {
-  const rows = db.orm.select().from(webhooks).where(isNotNull(webhooks.deletedAt)).all()
-  return rows.map((row) => row.id)
+export function listDeletedWebhooks(db: Db): readonly Pick<Row, 'id' | 'seq'>[] {
+  return db.orm.select().from(webhooks).where(isNotNull(webhooks.deletedAt)).all()
 }
 
 export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): void {

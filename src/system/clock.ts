@@ -42,12 +42,12 @@ export const systemClock: Clock = {
   },
 }
 
-/** An abort signal that fires after `ms` on `clock`, or with `signal`; `clear` cancels the timer. */
+/** An abort signal that fires after `ms` on `clock`, with `signal`, or by `abort`; `clear` cancels the timer. */
 export function deadline(
   clock: Clock,
   ms: number,
   signal?: AbortSignal,
-): { readonly signal: AbortSignal; readonly clear: () => void } {
+): { readonly signal: AbortSignal; readonly abort: () => void; readonly clear: () => void } {
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (signal?.aborted === true) controller.abort()
@@ -57,7 +57,7 @@ export function deadline(
     cancel()
     followers?.delete(controller)
   }
-  return { signal: controller.signal, clear }
+  return { signal: controller.signal, abort, clear }
 }
 
 const knownFollowers = new WeakMap<AbortSignal, Set<AbortController>>()

@@ -4,15 +4,15 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** Caches `read` for up to `max` texts; a full cache is emptied. */
-export function memoize<T>(max: number, read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>()
-  return (text) => {
-    const found = known.get(text)
+/** Caches `read` for up to `max` texts or numbers; a full cache is emptied. */
+export function memoize<T, K = string>(max: number, read: (key: K) => T): (key: K) => T {
+  const known = new Map<K, T>()
+  return (key) => {
+    const found = known.get(key)
     if (found !== undefined) return found
     if (known.size >= max) known.clear()
-    const value = read(text)
-    known.set(text, value)
+    const value = read(key)
+    known.set(key, value)
     return value
   }
 }

@@ -1,11 +1,13 @@
 // One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
+import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
 import { withLinks, type DownloadUrl } from './payload.ts'
@@ -42,6 +44,9 @@ type Receiver = {
   readonly secrets: readonly SigningSecret[]
 }
 
+/** Events in memory: as many as attempts may be in flight to the webhooks that send them. */
+const EVENTS_KEPT = IN_FLIGHT_MAX
+
 export type AttemptDelivery = ReturnType<typeof createAttempts>
 
 export function createAttempts(
@@ -54,16 +59,23 @@ export function createAttempts(
   },
 ) {
   const { post, metrics, scheduleMs, downloadUrl } = given
+  // A body never changes, and a number is never given again: what all webhooks send is read once.
+  const eventOf = memoize(EVENTS_KEPT, (seq: number) => {
+    const event = readEvent(db, seq)
+    // Foreign keys and the queue exclude this.
+    if (event === null) throw new Error('The event is gone.')
+    return event
+  })
   const postSigned = async (
     { url, hasLinks, isPublicOnly, secrets }: Receiver,
     { eventSeq }: DueDelivery,
     signal: AbortSignal,
   ): Promise<PostResult> => {
     try {
-      const event = readEvent(db, eventSeq)
+      const event = eventOf(eventSeq)
       const keys = signingSecrets(secrets, clock)
-      // Foreign keys and the queue exclude this; nothing may be sent unsigned.
-      if (event === null || keys.length === 0) throw new Error('The event or the secret is gone.')
+      // The queue excludes this; nothing may be sent unsigned.
+      if (keys.length === 0) throw new Error('The secret is gone.')
       const { id, createdAt } = event
       const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
       // Wall clock: receivers compare it with their own.
@@ -175,4 +187,36 @@ const ASKED_MS_MAX = 24 * HOUR_MS
 export function askedDelay(statusCode: number, retryAfterSeconds: number | null): number | null {
   if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
   return Math.min(retryAfterSeconds * SECOND_MS, ASKED_MS_MAX)
+}
+
+const REFUSED_MAX = 1_000
+
+/**
+ * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
+ * Another failure of one of them says nothing new about the receiver.
+ */
+export class Refusals {
+  readonly #failed = new Set<number>()
+  readonly #refused = new Set<number>()
+
+  has(seq: number): boolean {
+    return this.#refused.has(seq)
+  }
+
+  failed(seq: number): void {
+    this.#failed.add(seq)
+  }
+
+  succeeded(seq: number): void {
+    for (const failed of this.#failed) this.#refused.add(failed)
+    this.#failed.clear()
+    this.#refused.delete(seq)
+    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
+  }
+
+  /** Called when every delivery fails: no single one is the cause. */
+  clear(): void {
+    this.#failed.clear()
+    this.#refused.clear()
+  }
 }

@@ -55,7 +55,7 @@ export function createRedelivery(
       const handle = filter.handle === undefined ? {} : { handle: handleAsked(db, filter.handle) }
       const choice = { ...filter, ...handle, messageId: messageId ?? undefined }
       const found =
-        messageId === null ? allFound([]) : listDeliveries(db, webhook.id, choice, places)
+        messageId === null ? allFound([]) : listDeliveries(db, webhook.seq, choice, places)
       return pageOf(found, page.limit, deliveryResource, ({ seq }) => [seq])
     },
     /** Only a trusted reader sees the response of a private target. */
@@ -89,11 +89,11 @@ export function createRedelivery(
   }
 }
 
-function receiver(db: Db, { id, breaker, isActive }: StoredWebhook) {
+function receiver(db: Db, { seq, breaker, isActive }: StoredWebhook) {
   const { failingSince, probeAt, restUntil } = breaker
   const isProbed = isActive && isOpen(breaker)
   return {
-    waiting: pendingDeliveries(db, id).count,
+    waiting: pendingDeliveries(db, seq).count,
     failing_since: isoTimeOrNull(failingSince),
     next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
   }
@@ -118,10 +118,8 @@ async function sendTest({ writer, ids, clock }: Core, signals: DeliverySignals, 
     const now = timestamp(clock.now())
     insertDelivery(tx, {
       id,
-      webhookId: webhook.id,
+      webhookSeq: webhook.seq,
       eventSeq: eventSeq ?? 0,
-      event: name,
-      conversationId: null,
       nextAttemptAt: now,
       requestedAt: now,
       replayedAt: null,

@@ -1,7 +1,7 @@
 import { movedBack, type Breaker } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
-import { IN_FLIGHT_MAX } from '../domain/slots.ts'
+import { fullSince, IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
@@ -43,8 +43,10 @@ export class DeliveryLoop implements Service {
   #signal = NOT_RUNNING
   /** Queues that may have something to send, the longest waiting first. */
   readonly #waiting = new Set<WebhookQueue>()
-  /** Attempts in flight to unproven receivers. */
-  #unproven = 0
+  /** Attempts in flight in slots that are kept for receivers that just answered. */
+  #kept = 0
+  /** The time since which common slots are scarce (monotonic), or null. */
+  #full: number | null = null
 
   constructor(
     core: Core,
@@ -101,15 +103,33 @@ export class DeliveryLoop implements Service {
 
   /** Fills the slots round robin, so that a long queue has no advantage. */
   #begin(): void {
+    const { clock } = this.#core
+    const [now, monotonic] = [clock.now(), clock.monotonic()]
+    let unproven: number | null = null
     for (const queue of this.#waiting) {
       if (!this.#hasRoom()) return
-      const taken = { all: this.#running.size, unproven: this.#unproven }
-      const answer = queue.mayBegin(taken, this.#core.clock.now())
+      const common = this.#running.size - this.#kept
+      const full = (this.#full = fullSince(this.#full, common, monotonic))
+      const isProven = queue.standing(monotonic) === 'proven'
+      if (!isProven) unproven ??= this.#unproven(monotonic)
+      const taken = { common, kept: this.#kept, unproven: unproven ?? 0 }
+      const answer = queue.mayBegin(taken, { now, monotonic, full })
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
+      if (answer === 'no' || !this.#beginOne(queue, answer, now)) continue
+      if (!isProven) unproven = (unproven ?? 0) + 1
       // Added at the end, where this loop visits it again.
-      if (answer === 'yes' && this.#beginOne(queue)) this.#waiting.add(queue)
+      this.#waiting.add(queue)
     }
+  }
+
+  /** The number of attempts in flight to receivers that aren't proven. */
+  #unproven(monotonic: number): number {
+    let count = 0
+    for (const queue of this.#deps.queues.all()) {
+      if (queue.inFlight > 0 && queue.standing(monotonic) !== 'proven') count += queue.inFlight
+    }
+    return count
   }
 
   #hasRoom(): boolean {
@@ -119,15 +139,14 @@ export class DeliveryLoop implements Service {
     return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
-  #beginOne(queue: WebhookQueue): boolean {
-    const { clock } = this.#core
-    const unproven = queue.standing === 'proven' ? 0 : 1
-    const attempt = queue.next(clock.now(), clock.monotonic())
+  #beginOne(queue: WebhookQueue, slot: 'common' | 'kept', now: number): boolean {
+    const attempt = queue.next(now, this.#core.clock.monotonic())
     if (attempt === null) return false
-    this.#unproven += unproven
+    const kept = slot === 'kept' ? 1 : 0
+    this.#kept += kept
     const running: Promise<void> = this.#deliver(queue, attempt).finally(() => {
       this.#running.delete(running)
-      this.#unproven -= unproven
+      this.#kept -= kept
       this.#waiting.add(queue)
       this.#begin()
     })
@@ -181,11 +200,11 @@ export class DeliveryLoop implements Service {
     const now = this.#core.clock.now()
     const { seq, nextAttemptAt } = result.attempt.delivery
     const record = recordOf(result, { now, isGivenUp: () => !isPending(tx, seq) })
-    recordAttempt(tx, queue.webhook.seq, record)
+    recordAttempt(tx, queue.seq, record)
     if (change !== null) {
       this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
-    if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
+    if (change?.isReleased === true) releaseDeliveries(tx, queue.seq, now)
     // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
@@ -264,7 +283,7 @@ export class WebhookQueues {
     await writer.write((tx) => {
       for (const [id, { webhook }] of this.#queues) {
         const version = webhook.updatedAt
-        moveDeliveriesBack(tx, id, clock.now(), backMs)
+        moveDeliveriesBack(tx, webhook.seq, clock.now(), backMs)
         saveBreaker(tx, { id, version }, movedBack(webhook.breaker, backMs), null)
       }
     })
@@ -322,7 +341,10 @@ export class WebhookQueues {
     const latest = clock.now() + WAIT_MS_MAX
     if (added.length > 0) {
       await writer.write((tx) => {
-        for (const id of added) clampDeliveries(tx, id, latest)
+        for (const id of added) {
+          const webhook = findWebhook(tx, id)
+          if (webhook !== null) clampDeliveries(tx, webhook.seq, latest)
+        }
       })
     }
     for (const id of ids) await this.#load(id)

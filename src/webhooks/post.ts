@@ -76,13 +76,13 @@ type Address = { readonly address: string; readonly isPrivate: boolean }
 type Exchange<T> = {
   readonly init: Init
   readonly target: Target | string
-  readonly read: (response: Response, address: Address) => Promise<T>
+  readonly read: (response: Response, address: Address) => T | Promise<T>
 }
 
 export function createPost(network: Network): Post {
   const callOut = createCallOut(network)
-  return ({ url, isPublicOnly, ...request }, signal) =>
-    callOut({ url, isPublicOnly, init: { method: 'POST', ...request } }, signal)
+  return ({ url, isPublicOnly, headers, body }, signal) =>
+    callOut({ url, isPublicOnly, init: { method: 'POST', headers, body } }, signal)
 }
 
 export function createGet(network: Network): Get {
@@ -95,17 +95,16 @@ function createCallOut(network: Network) {
   const lastAddresses: LastAddresses = new Map()
   // Every attempt of a webhook uses the same URL.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
-  const read = async (response: Response, { isPrivate }: Address): Promise<Arrived> => ({
-    response,
-    isPrivate,
-  })
+  const read = (response: Response, { isPrivate }: Address): Arrived => ({ response, isPrivate })
+  const anywhere = { ...network, lastAddresses }
+  const publicly = { ...withinPolicy(network, true), lastAddresses }
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(network.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const allowed = { ...withinPolicy(network, call.isPublicOnly), lastAddresses }
-      const result = await exchange<Arrived>(allowed, order, limit.signal)
-      if ('response' in result) return await answered(network.clock, result)
+      const within = call.isPublicOnly === true ? publicly : anywhere
+      const result = await exchange<Arrived>(within, order, limit.signal)
+      if ('response' in result) return await answered(network.clock, result, limit.abort)
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
@@ -143,6 +142,7 @@ export async function exchange<T>(
 
 /** The last used address comes first if it answered, otherwise last. */
 function inTurn(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
+  if (addresses.length < 2) return addresses
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
   return last?.hasAnswered === true ? [...called, ...others] : [...others, ...called]
@@ -223,12 +223,12 @@ async function callTo<T>(
   try {
     const host = address.address.includes(':') ? `[${address.address}]` : address.address
     const pinned = `${url.protocol}//${host}:${target.port}${url.pathname}${url.search}`
-    // oxlint-disable-next-line no-restricted-globals -- This file is where it is allowed.
-    const called = fetch(pinned, options).then(async (response) => ({
-      value: await call.read(response, address),
-    }))
+    const calling = async () => ({
+      // oxlint-disable-next-line no-restricted-globals -- This file is where it is allowed.
+      value: await call.read(await fetch(pinned, options), address),
+    })
     // Under load, Bun may never settle an aborted fetch.
-    const first = await Promise.race([called, whenAborted(signal)])
+    const first = await Promise.race([calling(), whenAborted(signal)])
     if (first !== null) return first
   } catch (error) {
     if (error instanceof RelayError) throw error
@@ -237,13 +237,19 @@ async function callTo<T>(
   return { failure: failed('timeout', address.isPrivate) }
 }
 
-/** The status is the receiver's answer, whatever happens to the body. */
-async function answered(clock: Clock, { response, isPrivate }: Arrived): Promise<PostResult> {
+/** The status is the receiver's answer, whatever happens to the body. `abort` ends the exchange. */
+async function answered(
+  clock: Clock,
+  { response, isPrivate }: Arrived,
+  abort: () => void,
+): Promise<PostResult> {
   return {
     result: 'answered',
     statusCode: response.status,
-    excerpt: await excerptOf(clock, response),
-    retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
+    excerpt: isShort(response.headers)
+      ? await wholeOf(clock, response, abort)
+      : await excerptOf(clock, response),
+    retryAfterSeconds: retryAfterOf(response.headers, clock),
     isPrivateTarget: isPrivate,
   }
 }
@@ -285,6 +291,30 @@ const EXCERPT_BYTES = 1_024
 const EXCERPT_MS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
+/** True if the body surely ends within the excerpt: Bun reads no more than `Content-Length` says. */
+function isShort(headers: Headers): boolean {
+  const length = headers.get('content-length') ?? ''
+  const isBounded = /^[0-9]{1,4}$/.test(length) && Number(length) <= EXCERPT_BYTES
+  // Chunks have no end, whatever the length says.
+  return isBounded && headers.get('transfer-encoding') === null
+}
+
+/** A short body, without a stream, which costs as much as a signature; null if it doesn't come in time. */
+async function wholeOf(
+  clock: Clock,
+  response: Response,
+  abort: () => void,
+): Promise<string | null> {
+  const reading = response.bytes()
+  // Nearly always it came with the status: then there is nothing to wait for.
+  const bytes =
+    Bun.peek.status(reading) === 'fulfilled'
+      ? await reading
+      : await withTimeout(clock, EXCERPT_MS_MAX, reading, null)
+  if (bytes === null) abort()
+  return bytes === null || bytes.length === 0 ? null : textOf(bytes)
+}
+
 /** Counts bytes itself: a receiver may announce five in `Content-Length` and send chunks without end. */
 async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
   if (body === null) return null
@@ -303,15 +333,19 @@ async function excerptOf(clock: Clock, { body }: Response): Promise<string | nul
   const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, reading(), false)
   if (!isWhole) reader.cancel().catch(() => {})
   if (length === 0) return null
-  return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
+  return textOf(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES))
+}
+
+function textOf(bytes: Uint8Array): string {
+  return UTF8.decode(bytes).replaceAll('\0', '\uFFFD')
 }
 
 /** `Retry-After` in seconds; a date is relative to the receiver's `Date` header if there is one. */
-function retryAfterOf(headers: Headers, now: number): number | null {
+function retryAfterOf(headers: Headers, clock: Clock): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (text === '') return null
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)
   const at = parseHttpDate(text)
-  const from = parseHttpDate(headers.get('date') ?? '') ?? now
+  const from = parseHttpDate(headers.get('date') ?? '') ?? clock.now()
   return at === null ? null : Math.max(0, Math.ceil((at - from) / 1_000))
 }

@@ -17,7 +17,7 @@ import { insertDelivery } from '../storage/deliveries.ts'
 import { insertEvent, type NewEvent } from '../storage/events.ts'
 import { partsOf, type PlacedGroup } from '../storage/message-parts.ts'
 import type { OptOut } from '../storage/opt-outs.ts'
-import { listWebhooks, type Webhook } from '../storage/webhooks.ts'
+import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
@@ -65,17 +65,14 @@ export function createPublish(
     { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
   ) => {
     const createdAt = ids.now()
-    const { name, conversationId } = event
     const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
     signals.noteEvent()
-    const webhookIds = subscribers.of(name, lineId)
     // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
     const nextAttemptAt = timestamp(clock.now())
-    for (const webhookId of webhookIds) {
-      const id = ids.id('dlv')
-      const delivery = { id, webhookId, eventSeq, event: name, conversationId, createdAt }
-      insertDelivery(tx, { ...delivery, nextAttemptAt, requestedAt: null, replayedAt: null })
+    const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
+    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
+      insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
       signals.note('due', webhookId)
     }
   }
@@ -131,7 +128,7 @@ export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: st
   return siblingId('evt', messageId, sha256(`${messageId} ${name}${change}`))
 }
 
-type Subscriber = Pick<Webhook, 'id' | 'lineIds'>
+type Subscriber = Pick<StoredWebhook, 'id' | 'seq' | 'lineIds'>
 
 /** The webhooks for each event, cached because every message asks for them. */
 export class Subscribers {
@@ -149,11 +146,10 @@ export class Subscribers {
    * again. Excluded are webhooks that the user paused and webhooks of other lines. An event without a line is for
    * webhooks of all lines.
    */
-  of(event: EventName, lineId: LineId | null): readonly WebhookId[] {
+  of(event: EventName, lineId: LineId | null): readonly Subscriber[] {
     this.#byEvent ??= this.#read()
     const wanting = this.#byEvent.get(event) ?? []
-    const isOf = ({ lineIds }: Subscriber) => includesLine(lineIds, lineId ?? '')
-    return wanting.filter(isOf).map(({ id }) => id)
+    return wanting.filter(({ lineIds }) => includesLine(lineIds, lineId ?? ''))
   }
 
   /** Runs a write that changes webhooks; `work` calls `changed` for each of them. */

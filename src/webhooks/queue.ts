@@ -12,6 +12,8 @@ import { timestamp, type ConversationId, type Timestamp, type WebhookId } from '
 import {
   afterAttempt,
   FIRST_SLOTS,
+  isLate,
+  lastAnswerOf,
   mayBegin,
   type Slots,
   type Standing,
@@ -30,7 +32,7 @@ import {
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Age } from '../system/confirmed-clock.ts'
-import { askedMsOf, isSuccess, type AttemptResult, type DueAttempt } from './attempt.ts'
+import { askedMsOf, isSuccess, Refusals, type AttemptResult, type DueAttempt } from './attempt.ts'
 import type { SigningSecret } from './signature.ts'
 
 /** Changes that an attempt made to a webhook and that must be saved. */
@@ -40,6 +42,13 @@ export type ReceiverChange = {
   readonly isOpened: boolean
   /** The receiver is back: all pending deliveries become due. */
   readonly isReleased: boolean
+}
+
+/** One look of the loop: both clocks, and the monotonic time since which slots are scarce, or null. */
+export type Moment = {
+  readonly now: number
+  readonly monotonic: number
+  readonly full: number | null
 }
 
 const UNREACHABLE_MS = 60_000
@@ -52,19 +61,26 @@ export class WebhookQueue {
   #secrets: readonly SigningSecret[] = []
   #breaker: Breaker
   #slots: Slots = FIRST_SLOTS
-  #inFlight = 0
+  /** The oldest first. */
+  readonly #inFlight = new Set<DueAttempt>()
+  /** Monotonic clock. */
+  #answeredAt = Number.NEGATIVE_INFINITY
   #isReleasing = false
   /** Monotonic clock; null while this machine can reach the receiver. */
   #unreachableUntil: number | null = null
 
   constructor(db: Db, webhook: StoredWebhook) {
-    this.pending = new PendingDeliveries(db, webhook.id)
+    this.pending = new PendingDeliveries(db, webhook.seq)
     this.#webhook = webhook
     this.#breaker = webhook.breaker
   }
 
   get id(): WebhookId {
     return this.#webhook.id
+  }
+
+  get seq(): number {
+    return this.#webhook.seq
   }
 
   get webhook(): StoredWebhook {
@@ -76,9 +92,15 @@ export class WebhookQueue {
     return { url, hasLinks: attachmentLinks, isPublicOnly, secrets: this.#secrets }
   }
 
-  get standing(): Standing {
+  standing(monotonic: number): Standing {
     if (this.#breaker.failuresInRow > 0 || this.isUnreachable) return 'failing'
-    return this.#slots.usualMs === null ? 'untried' : 'proven'
+    if (this.#slots.usualMs === null) return 'untried'
+    const [oldest] = this.#inFlight
+    return oldest && isLate(this.#slots, oldest.begunAt, monotonic) ? 'late' : 'proven'
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
   }
 
   /** This machine has no route to the receiver. */
@@ -106,9 +128,12 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** Returns `wait` if other webhooks hold the slots that this one needs. */
-  mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
-    const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
+  /** Returns the slot to begin in, or `wait` if other webhooks hold the slots that this one needs. */
+  mayBegin(taken: Taken, { now, monotonic, full }: Moment): 'common' | 'kept' | 'wait' | 'no' {
+    const standing = this.standing(monotonic)
+    const lastAnswer = lastAnswerOf(this.#answeredAt, full, monotonic)
+    const candidate = { inFlight: this.inFlight, slots: this.#slots, standing, lastAnswer }
+    const answer = mayBegin(candidate, taken)
     if (answer !== 'wait') return answer
     return this.pending.mayHaveWork(now) || isProbeDue(this.#breaker, now) ? 'wait' : 'no'
   }
@@ -118,15 +143,17 @@ export class WebhookQueue {
     if (this.#isHeld(monotonic)) return null
     const chosen = this.#choose(now)
     if (chosen === null) return null
-    const wasAlone = this.#inFlight === 0
-    this.#inFlight += 1
-    return { ...chosen, version: this.#webhook.updatedAt, wasAlone, begunAt: monotonic }
+    const wasAlone = this.inFlight === 0
+    const { updatedAt: version } = this.#webhook
+    const attempt: DueAttempt = { ...chosen, version, wasAlone, begunAt: monotonic }
+    this.#inFlight.add(attempt)
+    return attempt
   }
 
   /** Called when the exchange is over; the delivery stays busy until it is settled. */
-  end({ delivery }: DueAttempt): void {
-    this.#inFlight -= 1
-    this.pending.end(delivery)
+  end(attempt: DueAttempt): void {
+    this.#inFlight.delete(attempt)
+    this.pending.end(attempt.delivery)
   }
 
   /** The changes that an attempt made, or null. Call it before `end`. */
@@ -134,12 +161,14 @@ export class WebhookQueue {
     const { attempt } = result
     this.#unreachableUntil = null
     if (attempt.version !== this.#webhook.updatedAt) return null
+    const endedAt = clock.monotonic()
+    if (isSuccess(result)) this.#answeredAt = endedAt
     this.#slots = afterAttempt(this.#slots, {
       startedAt: attempt.begunAt,
-      endedAt: clock.monotonic(),
+      endedAt,
       isSuccess: isSuccess(result),
-      wasAlone: attempt.wasAlone && this.#inFlight === 1,
-      wasFull: this.#inFlight >= this.#slots.count,
+      wasAlone: attempt.wasAlone && this.inFlight === 1,
+      wasFull: this.inFlight >= this.#slots.count,
     })
     const now = timestamp(clock.now())
     return isSuccess(result)
@@ -208,7 +237,7 @@ export class WebhookQueue {
     if ((breaker.restUntil ?? 0) > now) return null
     const due = isOpen(breaker) ? null : this.pending.takeDue(now)
     if (due !== null) return { delivery: due, trigger: 'scheduled', isProbe: false }
-    const probe = this.#inFlight === 0 ? this.#takeProbe(now) : null
+    const probe = this.inFlight === 0 ? this.#takeProbe(now) : null
     if (probe === null) return null
     const trigger = probe.nextAttemptAt <= now ? 'scheduled' : 'probe'
     return { delivery: probe, trigger, isProbe: true }
@@ -224,39 +253,7 @@ export class WebhookQueue {
     if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
     if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
     const isOneByOne = isOpen(this.#breaker) || this.isUnreachable
-    return isOneByOne && this.#inFlight > 0
-  }
-}
-
-const REFUSED_MAX = 1_000
-
-/**
- * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
- * Another failure of one of them says nothing new about the receiver.
- */
-class Refusals {
-  readonly #failed = new Set<number>()
-  readonly #refused = new Set<number>()
-
-  has(seq: number): boolean {
-    return this.#refused.has(seq)
-  }
-
-  failed(seq: number): void {
-    this.#failed.add(seq)
-  }
-
-  succeeded(seq: number): void {
-    for (const failed of this.#failed) this.#refused.add(failed)
-    this.#failed.clear()
-    this.#refused.delete(seq)
-    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
-  }
-
-  /** Called when every delivery fails: no single one is the cause. */
-  clear(): void {
-    this.#failed.clear()
-    this.#refused.clear()
+    return isOneByOne && this.inFlight > 0
   }
 }
 
@@ -266,7 +263,7 @@ const KNOWN_MAX = 512
 /** The pending deliveries of one webhook: due ones, read ahead, and those in flight. */
 class PendingDeliveries {
   readonly #db: Db
-  readonly #id: WebhookId
+  readonly #webhookSeq: number
   /** Due and not started. May be stale in one way only: a delivery became busy since. */
   #due: DueDelivery[] = []
   #requested: DueDelivery[] = []
@@ -279,9 +276,9 @@ class PendingDeliveries {
   /** Position of `takeRetry`; null after it has visited every delivery. */
   #retriedSeq: number | null = null
 
-  constructor(db: Db, id: WebhookId) {
+  constructor(db: Db, webhookSeq: number) {
     this.#db = db
-    this.#id = id
+    this.#webhookSeq = webhookSeq
   }
 
   /** True if there may be something to send, apart from a probe. */
@@ -303,7 +300,7 @@ class PendingDeliveries {
   /** A delivery that a caller asked to send at once, if one may go now. */
   takeRequested(): DueDelivery | null {
     if (this.#mayHave.requested) {
-      const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
+      const rows = requestedDeliveries(this.#db, this.#webhookSeq, READ_AHEAD)
       this.#requested = rows.filter(({ seq }) => !this.busy.has(seq))
       this.#mayHave.requested = rows.length === READ_AHEAD
     }
@@ -323,8 +320,9 @@ class PendingDeliveries {
    * delivery whose content the receiver rejects.
    */
   takeProbe(): DueDelivery | null {
-    const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)
-    const delivery = untriedDelivery(this.#db, this.#id) ?? next(this.#lastProbedSeq) ?? next(0)
+    const next = (after: number) => nextPendingDelivery(this.#db, this.#webhookSeq, after)
+    const delivery =
+      untriedDelivery(this.#db, this.#webhookSeq) ?? next(this.#lastProbedSeq) ?? next(0)
     if (delivery === null || !this.#isFree(delivery)) return null
     this.#lastProbedSeq = delivery.seq
     return this.#begin(delivery)
@@ -337,7 +335,7 @@ class PendingDeliveries {
 
   takeRetry(): DueDelivery | null {
     while (this.#retriedSeq !== null) {
-      const delivery = nextPendingDelivery(this.#db, this.#id, this.#retriedSeq)
+      const delivery = nextPendingDelivery(this.#db, this.#webhookSeq, this.#retriedSeq)
       this.#retriedSeq = delivery?.seq ?? null
       if (delivery !== null && this.#isFree(delivery)) return this.#begin(delivery)
     }
@@ -358,7 +356,8 @@ class PendingDeliveries {
 
   #begin(delivery: DueDelivery): DueDelivery {
     const { seq, conversationId } = delivery
-    this.#due = this.#due.filter((due) => due.seq !== seq)
+    const at = this.#due.findIndex((due) => due.seq === seq)
+    if (at !== -1) this.#due.splice(at, 1)
     this.busy.add(seq)
     if (conversationId !== null) this.#conversations.add(conversationId)
     return delivery
@@ -378,11 +377,11 @@ class PendingDeliveries {
     const known = this.#due.length + this.busy.size
     if (!this.#mayHave.due || known >= KNOWN_MAX) return false
     const limit = READ_AHEAD + known
-    const rows = dueDeliveries(this.#db, this.#id, now, limit)
+    const rows = dueDeliveries(this.#db, this.#webhookSeq, now, limit)
     const read = new Set(this.#due.map(({ seq }) => seq))
     this.#due.push(...rows.filter(({ seq }) => !this.busy.has(seq) && !read.has(seq)))
     this.#mayHave.due = rows.length === limit
-    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#id, now)
+    if (!this.#mayHave.due) this.nextDueAt = nextDueDelivery(this.#db, this.#webhookSeq, now)
     return true
   }
 

@@ -85,7 +85,7 @@ export function createReplay(
         action: 'webhook.retried',
         after: auditedFields(request),
         choose(tx, { webhook, fromSeq, limit, run }) {
-          const rows = listExhausted(tx, webhook.id, filterOf(webhook, run), { fromSeq, limit })
+          const rows = listExhausted(tx, webhook.seq, filterOf(webhook, run), { fromSeq, limit })
           const last = rows.length < limit ? undefined : rows.at(-1)
           const nextSeq = last === undefined ? null : last.seq + 1
           return { sends: rows.map((row) => restart(tx, row.id)), nextSeq }
@@ -110,7 +110,7 @@ export function createReplay(
         },
       }),
     /** The number of replayed deliveries that are still pending. */
-    countReplayed: (id: string): number => countReplayed(db, webhookById(db, id).id),
+    countReplayed: (id: string): number => countReplayed(db, webhookById(db, id).seq),
     /** Cancels pending deliveries of replays and retries; returns their number. */
     stopReplay: (id: string, origin: Origin): Promise<number> =>
       stopReplay(core, signals, id, { running, queues, origin }),
@@ -130,7 +130,7 @@ function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
 
 /** Queues one delivery. A dry run counts it without calling it. */
 type Send = (at: {
-  readonly webhookId: WebhookId
+  readonly webhookSeq: number
   readonly newId: () => DeliveryId
   readonly now: Timestamp
   readonly replayedAt: Timestamp
@@ -178,7 +178,7 @@ async function runToEnd(
       }
       const times = { now: timestamp(clock.now()), replayedAt: ids.now() }
       for (const send of sends) {
-        send({ webhookId: webhook.id, newId: () => ids.id('dlv'), ...times })
+        send({ webhookSeq: webhook.seq, newId: () => ids.id('dlv'), ...times })
       }
       signals.note('due', webhook.id)
       return { count: sends.length, nextSeq }
@@ -200,19 +200,19 @@ function sendOfMissed(
   webhook: StoredWebhook,
   { includesEarlier }: Pick<ReplayRequest, 'includesEarlier'>,
 ): Send | null {
-  const delivery = deliveryOf(tx, event.seq, webhook.id)
+  const delivery = deliveryOf(tx, event.seq, webhook.seq)
   if (delivery !== null) return delivery.status === 'exhausted' ? restart(tx, delivery.id) : null
   // An event of the same millisecond is older: newer ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
   if (!webhook.events.includes(event.name) || (isEarlier && !includesEarlier)) return null
-  const { seq: eventSeq, name, conversationId } = event
+  const { seq: eventSeq } = event
   const body = bodyOf(tx, event)
   // The body was never written, and the message is gone.
   if (body === null) return null
-  return ({ webhookId, newId, now, replayedAt }) => {
+  return ({ webhookSeq, newId, now, replayedAt }) => {
     if (event.body === null) writeEventBody(tx, eventSeq, body)
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
-    insertDelivery(tx, { id: newId(), webhookId, eventSeq, event: name, conversationId, ...times })
+    insertDelivery(tx, { id: newId(), webhookSeq, eventSeq, ...times })
   }
 }
 
@@ -238,7 +238,7 @@ async function stopReplay(
         const about = { kind: 'webhook', id: webhook.id } as const
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
       }
-      const count = stopReplayed(tx, webhook.id, {
+      const count = stopReplayed(tx, webhook, {
         now: ids.now(),
         inFlight: queues.inFlight(webhook.id),
         limit: BATCH,

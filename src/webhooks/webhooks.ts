@@ -53,7 +53,7 @@ export function createWebhooks(
 }
 
 function observeBacklog({ db, clock }: Core, metrics: Metrics): void {
-  const backlogs = listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => pendingDeliveries(db, id))
+  const backlogs = listWebhooks(db, WEBHOOKS_MAX, null).map(({ seq }) => pendingDeliveries(db, seq))
   const pending = backlogs.reduce((sum, { count }) => sum + count, 0)
   const oldest = Math.min(...backlogs.map(({ oldest }) => oldest ?? clock.now()), clock.now())
   metrics.set('hookline_webhook_deliveries_pending', 'Deliveries that wait to arrive.', pending)

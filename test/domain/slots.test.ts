@@ -3,7 +3,11 @@ import { expect, test } from 'bun:test'
 import {
   afterAttempt,
   FIRST_SLOTS,
+  fullSince,
+  isLate,
+  lastAnswerOf,
   mayBegin,
+  type LastAnswer,
   type Slots,
   type Standing,
   type Trial,
@@ -65,46 +69,105 @@ test('a receiver that works on one thing at a time is asked for few, one that is
   expect(after.at(-1)).toBe(64)
 })
 
-/** In flight to it, its slots, what is thought of it, in flight in all and to the unproven. */
-const BEGINNINGS: readonly (readonly [number, number, Standing, number, number, string])[] = [
-  [0, 1, 'untried', 0, 0, 'yes'],
-  [1, 1, 'untried', 1, 1, 'no'],
-  [63, 64, 'proven', 63, 0, 'yes'],
-  [64, 64, 'proven', 64, 0, 'no'],
-  [0, 1, 'untried', 127, 127, 'yes'],
-  [0, 1, 'untried', 128, 128, 'wait'],
-  [0, 1, 'failing', 95, 95, 'yes'],
-  [0, 1, 'failing', 96, 96, 'wait'],
-  [0, 4, 'proven', 128, 128, 'yes'],
-  [0, 4, 'proven', 191, 128, 'yes'],
-  [0, 4, 'proven', 192, 128, 'wait'],
-  [1, 4, 'proven', 183, 128, 'yes'],
-  [1, 4, 'proven', 184, 128, 'wait'],
-  [63, 64, 'proven', 152, 0, 'yes'],
-  [63, 64, 'proven', 153, 0, 'wait'],
-  [0, 1, 'failing', 191, 0, 'yes'],
+/** In flight to it, its slots, what is thought of it, its last answer; in flight in common and kept slots, to the unproven. */
+const BEGINNINGS: readonly (readonly [
+  number,
+  number,
+  Standing,
+  LastAnswer,
+  number,
+  number,
+  number,
+  string,
+])[] = [
+  [0, 1, 'untried', 'earlier', 0, 0, 0, 'common'],
+  [1, 1, 'untried', 'earlier', 1, 0, 1, 'no'],
+  [63, 64, 'proven', 'just_now', 63, 0, 0, 'common'],
+  [64, 64, 'proven', 'since_full', 64, 0, 0, 'no'],
+  [0, 1, 'untried', 'earlier', 127, 0, 127, 'common'],
+  [0, 1, 'untried', 'earlier', 128, 0, 128, 'wait'],
+  [1, 4, 'late', 'just_now', 127, 0, 127, 'common'],
+  [1, 4, 'late', 'just_now', 128, 0, 128, 'wait'],
+  [0, 1, 'failing', 'earlier', 95, 0, 95, 'common'],
+  [0, 1, 'failing', 'earlier', 96, 0, 96, 'wait'],
+  [0, 4, 'proven', 'earlier', 128, 0, 128, 'common'],
+  [0, 4, 'proven', 'earlier', 191, 0, 128, 'common'],
+  [0, 4, 'proven', 'earlier', 192, 0, 128, 'wait'],
+  [1, 4, 'proven', 'just_now', 183, 0, 128, 'common'],
+  [1, 4, 'proven', 'just_now', 184, 0, 128, 'wait'],
+  [63, 64, 'proven', 'just_now', 152, 0, 0, 'common'],
+  [63, 64, 'proven', 'just_now', 153, 0, 0, 'wait'],
+  [0, 1, 'failing', 'earlier', 191, 0, 0, 'common'],
+  [0, 1, 'failing', 'since_full', 192, 0, 0, 'wait'],
+  [0, 4, 'proven', 'just_now', 192, 27, 0, 'kept'],
+  [0, 4, 'proven', 'just_now', 192, 28, 0, 'wait'],
+  [1, 4, 'proven', 'just_now', 192, 0, 0, 'wait'],
+  [0, 4, 'proven', 'since_full', 192, 39, 192, 'kept'],
+  [0, 4, 'proven', 'since_full', 192, 40, 192, 'wait'],
+  [3, 4, 'proven', 'since_full', 192, 36, 192, 'kept'],
+  [3, 4, 'proven', 'since_full', 192, 37, 192, 'wait'],
 ]
 
 test('an attempt begins within its own slots, and within what all may take together', () => {
-  const answers = BEGINNINGS.map(([inFlight, count, standing, all, unproven]) =>
-    mayBegin(inFlight, { ...TWENTY, count }, standing, { all, unproven }),
+  const answers = BEGINNINGS.map(
+    ([inFlight, count, standing, lastAnswer, common, kept, unproven]) => {
+      const candidate = { inFlight, slots: { ...TWENTY, count }, standing, lastAnswer }
+      return mayBegin(candidate, { common, kept, unproven })
+    },
   )
 
-  expect(answers.map(String)).toEqual(BEGINNINGS.map(([, , , , , answer]) => answer))
+  expect(answers.map(String)).toEqual(BEGINNINGS.map((row) => row[7]))
+})
+
+test('an attempt is late after twice the usual time and a quarter of a second, if a usual time is known', () => {
+  const late = (slots: Slots, tookMs: number) => isLate(slots, 1_000, 1_000 + tookMs)
+
+  expect([late(TWENTY, 450), late(TWENTY, 451)]).toEqual([false, true])
+  expect(late(FIRST_SLOTS, 10_000)).toBeFalse()
+})
+
+test('slots are scarce from the moment when all common ones are taken until half of them are free', () => {
+  const moments: readonly (readonly [number, number])[] = [
+    [191, 10],
+    [192, 20],
+    [191, 30],
+    [192, 40],
+    [96, 50],
+    [95, 60],
+    [192, 70],
+  ]
+
+  let full: number | null = null
+  const after = moments.map(([common, now]) => (full = fullSince(full, common, now)))
+
+  expect(after).toEqual([null, 20, 20, 20, 20, null, 70])
+})
+
+test('an answer counts as one since slots are scarce, as one of the last second, or as an earlier one', () => {
+  expect([
+    lastAnswerOf(20, 20, 9_000),
+    lastAnswerOf(19, 20, 1_019),
+    lastAnswerOf(19, 20, 1_020),
+    lastAnswerOf(20, null, 1_020),
+    lastAnswerOf(-Infinity, null, 0),
+  ]).toEqual(['since_full', 'just_now', 'earlier', 'just_now', 'earlier'])
 })
 
 test('however many receivers hold what they can, some is left for those that have nothing', () => {
   for (const webhooks of [1, 2, 3, 16, 60]) {
     let held = Array.from({ length: webhooks }, () => 0)
-    const taken = () => ({ all: held.reduce((sum, one) => sum + one, 0), unproven: 0 })
-    const mayTake = (inFlight: number) =>
-      mayBegin(inFlight, { ...TWENTY, count: 64 }, 'proven', taken()) === 'yes'
+    const common = () => held.reduce((sum, one) => sum + one, 0)
+    const mayTake = (inFlight: number) => {
+      const slots = { ...TWENTY, count: 64 }
+      const candidate = { inFlight, slots, standing: 'proven', lastAnswer: 'earlier' } as const
+      return mayBegin(candidate, { common: common(), kept: 0, unproven: 0 }) === 'common'
+    }
     while (mayTake(held[0] ?? 0)) {
       const [least = 0, ...others] = held
       held = [...others, least + 1].toSorted((a, b) => a - b)
     }
 
-    expect(taken().all).toBeLessThanOrEqual(184)
+    expect(common()).toBeLessThanOrEqual(184)
     expect(mayTake(0)).toBeTrue()
   }
 })

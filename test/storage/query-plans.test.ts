@@ -165,8 +165,8 @@ function growOld(sqlite: Database): void {
   )
   sqlite.run(
     `INSERT OR IGNORE INTO deliveries
-       (id, webhook_id, event_seq, event, conversation_id, status, created_at, completed_at)
-     SELECT e.id || w.id, w.id, e.seq, e.name, e.conversation_id, 'succeeded', e.created_at, e.created_at
+       (id, webhook_seq, event_seq, status, created_at, completed_at)
+     SELECT e.id || w.id, w.seq, e.seq, 'succeeded', e.created_at, e.created_at
      FROM events e, webhooks w`,
   )
   sqlite.run(
@@ -299,7 +299,10 @@ async function readMuch(relay: TestRelay): Promise<void> {
   const ofDeliveries: readonly string[] = [
     '',
     'status=succeeded',
+    'status=exhausted',
     'event=message.read',
+    'status=succeeded&event=message.read',
+    `handle=${encodeURIComponent(newest.handle)}`,
     `handle=${encodeURIComponent(newest.handle)}&status=pending&event=message.read`,
     `message_id=${newest.id}&status=pending`,
     `created_after=${newest.created_at}&created_before=${newest.created_at}&event=message.read`,

@@ -104,10 +104,10 @@ function storeDelivery({ db }: TestRelay, webhookId: string, row: Row): void {
     .run({ id: row.id.replace('dlv', 'evt'), ...pick(row, ['event', 'messageId', 'handle', 'at']) })
   sqlite
     .query(
-      `INSERT INTO deliveries (id, webhook_id, event_seq, event, conversation_id, status, created_at)
-       VALUES ($id, $webhookId, (SELECT max(seq) FROM events), $event, $handle, $status, $at)`,
+      `INSERT INTO deliveries (id, webhook_seq, event_seq, status, created_at)
+       VALUES ($id, (SELECT seq FROM webhooks WHERE id = $webhookId), (SELECT max(seq) FROM events), $status, $at)`,
     )
-    .run({ webhookId, ...pick(row, ['id', 'event', 'handle', 'status', 'at']) })
+    .run({ webhookId, ...pick(row, ['id', 'status', 'at']) })
 }
 
 function pick(row: Row, names: readonly (keyof Row)[]) {

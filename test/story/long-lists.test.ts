@@ -12,6 +12,7 @@ const idsIn = (pages: readonly Json[]) =>
   pages.flatMap(({ data }) => data.map(({ id }: Json) => id))
 const idOf = (kind: string, i: number) => `${kind}_${String(i).padStart(26, '0')}`
 const HANDLE = encodeURIComponent(numberOf(1))
+const LAST_HANDLE = encodeURIComponent(numberOf(LONG))
 
 /** Filters that fit the last row of a list alone; three pages go through it, or one if an index has the filter. */
 const FILTERS: readonly [path: string, found: string, pages: number][] = [
@@ -40,9 +41,13 @@ const FILTERS: readonly [path: string, found: string, pages: number][] = [
   [`audit?about=${idOf('key', 1)}`, idOf('aud', 1), 3],
   ['audit?since=2026-11-21T11:00:00.000Z&actor=cli', idOf('aud', 1), 3],
   ['webhooks/HOOK/deliveries?status=exhausted', idOf('dlv', 1), 1],
-  ['webhooks/HOOK/deliveries?event=message.failed', idOf('dlv', 1), 1],
-  [`webhooks/HOOK/deliveries?handle=${HANDLE}&status=exhausted`, idOf('dlv', 1), 3],
-  [`webhooks/HOOK/deliveries?handle=${HANDLE}&event=message.failed`, idOf('dlv', 1), 3],
+  ['webhooks/HOOK/deliveries?status=pending', '', 1],
+  ['webhooks/HOOK/deliveries?event=message.failed', idOf('dlv', 1), 3],
+  ['webhooks/HOOK/deliveries?event=message.failed&status=exhausted', idOf('dlv', 1), 1],
+  ['webhooks/HOOK/deliveries?event=message.failed&status=succeeded', '', 3],
+  [`webhooks/HOOK/deliveries?handle=${LAST_HANDLE}`, idOf('dlv', 1), 3],
+  [`webhooks/HOOK/deliveries?handle=${LAST_HANDLE}&status=exhausted`, idOf('dlv', 1), 1],
+  [`webhooks/HOOK/deliveries?handle=${LAST_HANDLE}&event=message.failed`, idOf('dlv', 1), 3],
 ]
 
 test('a filter that fits the last row of a list goes through 5,000 rows for a page, and finds it', async () => {

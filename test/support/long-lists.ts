@@ -92,9 +92,10 @@ const EVENTS = `INSERT INTO events (seq, id, name, conversation_id, body, create
   SELECT i, ${idOf('evt')}, iif(i = $long, 'message.failed', 'message.sent'), ${idOf('conv')},
     json_set($body, '$.phone_line_id', iif(i = $long, $quiet, $busy)), ${AT} FROM n`
 
-const DELIVERIES = `INSERT INTO deliveries (seq, id, webhook_id, event_seq, event, conversation_id, status,
+/** The first one has the last event, and so the last conversation. */
+const DELIVERIES = `INSERT INTO deliveries (seq, id, webhook_seq, event_seq, status,
     attempt_count, created_at, completed_at)
-  SELECT i, ${idOf('dlv')}, $webhook, i, iif(i = 1, 'message.failed', 'message.sent'), printf('conv_%026d', 1),
+  SELECT i, ${idOf('dlv')}, (SELECT seq FROM webhooks WHERE id = $webhook), $long + 1 - i,
     iif(i = 1, 'exhausted', 'succeeded'), 1, ${AT}, ${AT} FROM n`
 
 export type Ask = (path: string) => Promise<Json>

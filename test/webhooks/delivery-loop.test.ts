@@ -56,6 +56,63 @@ test('beside 140 receivers that hang, one that answered hears of every event at 
   )
 })
 
+test('beside 200 receivers that answered and then hang at once, another one hears of every event at once', async () => {
+  await using rig = await startRig()
+  await rig.webhook('https://answers.example/')
+  for (let i = 0; i < 200; i += 1) await rig.webhook(`https://hangs.example/${i}`)
+  const eventsIn = async (seconds: number) => {
+    for (let i = 0; i < seconds * 10; i += 1) {
+      await rig.event(`c${i}`)
+      await rig.clock.advance(SECOND / 10)
+    }
+  }
+  await eventsIn(0.5)
+  rig.sink.answer = ({ url }) => (url.startsWith('https://hangs') ? 'hang' : 200)
+  const began = rig.clock.monotonic()
+
+  await eventsIn(12)
+
+  const heard = rig.sink.to('https://answers.example/').slice(5)
+  expect(heard.map(({ at }) => at - began)).toEqual(
+    Array.from({ length: 120 }, (_, i) => (i * SECOND) / 10),
+  )
+})
+
+test('beside 300 receivers that begin to hang, one that still answers has slots of its own', async () => {
+  await using rig = await startRig()
+  for (let i = 0; i < 300; i += 1) await rig.webhook(`https://hangs.example/${i}`)
+  await rig.webhook('https://answers.example/')
+  await rig.event('first')
+  await rig.clock.advance(SECOND / 10)
+  rig.sink.answer = ({ url }) => (url.startsWith('https://hangs') ? 'hang' : 200)
+  const began = rig.clock.monotonic()
+
+  for (let i = 0; i < 20; i += 1) {
+    await rig.event(`c${i}`)
+    await rig.clock.advance(SECOND / 10)
+  }
+
+  const heard = rig.sink.to('https://answers.example/').slice(1)
+  expect(heard.map(({ at }) => at - began)).toEqual(
+    Array.from({ length: 20 }, (_, i) => (i * SECOND) / 10),
+  )
+})
+
+test('an attempt that takes much longer than usual leaves its receiver as few places as an untried one', async () => {
+  await using rig = await startRig()
+  for (let i = 0; i < 140; i += 1) await rig.webhook(`https://late.example/${i}`)
+  await rig.event('first')
+  rig.sink.answer = () => 'hang'
+  await rig.event('a')
+  const early = rig.sink.posts.length
+  await rig.clock.advance(251)
+
+  await rig.event('b')
+
+  expect(early).toBe(280)
+  expect(rig.sink.posts).toHaveLength(280)
+})
+
 test('never two of a conversation are in flight to one webhook', async () => {
   await using rig = await startRig()
   await rig.webhook()

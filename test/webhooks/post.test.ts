@@ -293,14 +293,47 @@ test('headers without end break the exchange off', async () => {
 })
 
 test('an answer that is packed stays packed, however much it would unpack to', async () => {
-  const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
-  const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
+  const bombs = [10_000_000, 500_000].map((length) => Bun.gzipSync(new Uint8Array(length)))
 
-  const result = await postTo(`http://127.0.0.1:${port}/`)
+  expect(bombs.map(({ length }) => length > 1_024)).toEqual([true, false])
+  for (const bomb of bombs) {
+    const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
 
-  const excerpt = new TextDecoder().decode(bomb.subarray(0, 1_024)).replaceAll('\0', '\uFFFD')
-  expect(result).toMatchObject({ result: 'answered', statusCode: 200, excerpt })
+    const result = await postTo(`http://127.0.0.1:${port}/`)
+
+    const excerpt = new TextDecoder().decode(bomb.subarray(0, 1_024)).replaceAll('\0', '\uFFFD')
+    expect(result).toMatchObject({ result: 'answered', statusCode: 200, excerpt })
+  }
 })
+
+/** Heads of answers that are followed by bytes without end, and the excerpt; null if nothing is taken from them. */
+const HEADS: readonly (readonly [head: string, excerpt: number | null])[] = [
+  ['Content-Length: 5', 5],
+  ['Content-Length: 1024', 1_024],
+  ['Content-Length: 1025', 1_024],
+  ['Content-Length: 00000000000000005', 5],
+  ['Content-Length: 5\r\nTransfer-Encoding:', 5],
+  ['Content-Length: 5\r\nContent-Length: 99999999', null],
+  ['Content-Length: 99999999\r\nContent-Length: 5', null],
+  ['Content-Length: 5\r\nTransfer-Encoding : chunked', null],
+  ['Content-Length: +5', null],
+  ['Content-Length: 18446744073709551621', null],
+]
+
+test.each(HEADS)(
+  'of an answer with %j no more is read than its length and 1 KiB',
+  async (head, length) => {
+    const { port } = endless(head)
+
+    const result = await postTo(`http://127.0.0.1:${port}/`)
+
+    expect(result).toMatchObject(
+      length === null
+        ? { result: 'failed' }
+        : { result: 'answered', excerpt: `10000\r\n${'x'.repeat(2_000)}`.slice(0, length) },
+    )
+  },
+)
 
 /** A receiver that answers with `headers`, and then with chunks until its connection is `closed`. */
 function endless(headers: string): { readonly port: number; readonly closed: Promise<void> } {
