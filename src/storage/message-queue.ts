@@ -23,7 +23,7 @@ import type { Age } from '../system/confirmed-clock.ts'
 import { attachmentsOf, awaitedAttachments } from './attachments.ts'
 import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
-import { messagesWhere, saveMessage } from './messages.ts'
+import { messagesWhere, updateMessage } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQ, type Values } from './statement.ts'
 
@@ -101,14 +101,14 @@ export function initialPosition(
 export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.dueAt !== null) return
-  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+  updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
 /** Releases a message that waited for an uncertain one with the same text, which is settled now. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
-  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+  updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
 /** After a message moved in from another line: only the message that is first now keeps its turn. */
@@ -116,7 +116,7 @@ export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp):
   const [first] = firstOf(tx, { conversationId })
   for (const message of queuedWithTurn(tx, { conversationId })) {
     if (message.id === first?.id) continue
-    saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
+    updateMessage(tx, message, { dueAt: null, queuedReason: 'earlier_message' }, now)
   }
   promoteNext(tx, conversationId, now)
 }

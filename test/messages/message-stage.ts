@@ -25,7 +25,12 @@ import {
 import type { Tx } from '../../src/storage/database.ts'
 import { insertLine } from '../../src/storage/lines.ts'
 import { initialPosition } from '../../src/storage/message-queue.ts'
-import { findMessage, insertMessage, newMessage, saveMessage } from '../../src/storage/messages.ts'
+import {
+  findMessage,
+  insertMessage,
+  newMessage,
+  updateMessage,
+} from '../../src/storage/messages.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
@@ -134,7 +139,7 @@ export function passMessage({ tx, line }: MessageStage, message: Outbound): Outb
   const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW))
   if (contactHold === null) throw new Error('The day of the line is spent.')
   const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
-  return saveMessage(tx, { ...message, ...passed, status: 'sending' }, NOW)
+  return updateMessage(tx, message, { ...passed, status: 'sending' }, NOW)
 }
 
 /** The message as it is stored. */

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import type { LineId } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, QueuedReason } from '../../src/domain/message.ts'
-import { saveMessage } from '../../src/storage/messages.ts'
+import { updateMessage, type MessageUpdate } from '../../src/storage/messages.ts'
 import {
   NOW,
   openStage,
@@ -31,9 +31,9 @@ const ENDS = {
 } satisfies Record<string, Act>
 
 const change =
-  (changes: Partial<Outbound>) =>
+  (changes: MessageUpdate) =>
   ({ tx }: MessageStage, message: Outbound): Outbound =>
-    saveMessage(tx, { ...message, ...changes }, NOW)
+    updateMessage(tx, message, changes, NOW)
 
 const STATES = {
   queued: (_stage, message) => message,

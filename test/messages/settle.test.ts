@@ -7,7 +7,7 @@ import { timestamp } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, ReceiptKind } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { keepReceipt } from '../../src/storage/intake-records.ts'
-import { saveMessage } from '../../src/storage/messages.ts'
+import { updateMessage } from '../../src/storage/messages.ts'
 import {
   NOW,
   openStage,
@@ -57,7 +57,7 @@ const STATES = {
   read: (stage, message) => REPORTS.read(stage, sent(stage, message)),
   uncertain,
   'announced as uncertain': (stage, message) =>
-    saveMessage(stage.tx, { ...uncertain(stage, message), dueAt: null }, NOW),
+    updateMessage(stage.tx, uncertain(stage, message), { dueAt: null }, NOW),
   failed: (stage, message) => REPORTS.refused(stage, sending(stage, message)),
   expired: (stage, message) => REPORTS['too old'](stage, message),
 } satisfies Record<string, Act>
