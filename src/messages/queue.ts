@@ -266,10 +266,10 @@ export class MessageQueue {
     const now = clock.now()
     const ofLine =
       extras?.isUrgent === true ? null : this.#deps.directory.find(lineId)?.line.quietHours
-    const lefts = [ofLine, extras?.quietHours, extras?.approval?.quietHours].flatMap((hours) =>
-      [now, clock.wall()].map((at) =>
-        hours ? (quietUntil(hours, at, this.#days.zone()) ?? at) - at : 0,
-      ),
+    const hours = [ofLine, extras?.quietHours, extras?.approval?.quietHours].filter((one) => !!one)
+    if (hours.length === 0) return null
+    const lefts = hours.flatMap((one) =>
+      [now, clock.wall()].map((at) => (quietUntil(one, at, this.#days.zone()) ?? at) - at),
     )
     const leftMs = Math.max(...lefts)
     return leftMs === 0 ? null : { reason: 'quiet_hours', until: timestamp(now + leftMs) }

@@ -131,7 +131,9 @@ export function updateMessage(
   const changed = { ...message, ...change, revision: nextRevision(tx), updatedAt: now }
   const { seq, revision } = changed
   let assignments = 'revision = $revision, updated_at = $updatedAt'
-  for (const name in change) assignments += `, ${ASSIGNMENTS[name]}`
+  for (const [name, value] of Object.entries(change)) {
+    if (value !== message[name as keyof MessageUpdate]) assignments += `, ${ASSIGNMENTS[name]}`
+  }
   const sql = `UPDATE messages SET ${assignments} WHERE seq = +$seq AND revision = +$was`
   const stamps = { seq, revision, updatedAt: now, was: message.revision }
   const { changes } = tx.execute(sql, Object.assign(valuesOf(change), stamps))

@@ -120,7 +120,8 @@ test('a database of an earlier development version, whose tables are others, is 
   const made = openDatabase(path, { version: '0.1.0' }).db
   made.sqlite.run("DELETE FROM about WHERE name = 'first_migration'")
   closeDatabase(made)
-  const other = [{ name: '0000_initial.sql', sql: `${MIGRATIONS[0]?.sql} -- rewritten` }]
+  const rewritten = { name: '0000_initial.sql', sql: `${MIGRATIONS[0]?.sql} -- rewritten` }
+  const other = [rewritten, ...MIGRATIONS.slice(1)]
 
   const open = () => openDatabase(path, { version: '0.1.0' })
   const check = () => requireRestorable(path)
