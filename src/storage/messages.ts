@@ -92,24 +92,31 @@ export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
   return { ...message, seq: Number(lastInsertRowid) }
 }
 
-/** What can change: everything but the message's identity. */
-export type MessageUpdate = Partial<
-  Omit<
-    Outbound,
-    | 'seq'
-    | 'id'
-    | 'handle'
-    | 'direction'
-    | 'guid'
-    | 'isGroup'
-    | 'source'
-    | 'keyId'
-    | 'isPinned'
-    | 'revision'
-    | 'createdAt'
-    | 'updatedAt'
-  >
->
+/** What a step can change; for a new line, its caller also updates conversations and daily contacts. */
+const CHANGEABLE = [
+  'lineId',
+  'conversationId',
+  'phoneNumber',
+  'status',
+  'service',
+  'text',
+  'platformGuid',
+  'extras',
+  'queuedReason',
+  'waitsFrom',
+  'dueAt',
+  'round',
+  'refusedBy',
+  'contactHold',
+  'note',
+  'passedAt',
+  'error',
+  'sentAt',
+  'deliveredAt',
+  'readAt',
+] as const
+
+export type MessageUpdate = Partial<Pick<Outbound, (typeof CHANGEABLE)[number]>>
 
 const ASSIGNMENTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(columnsOf(messages).map((name) => [name, assigned(messages, [name])])),
@@ -118,9 +125,23 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = {
   error: assigned(messages, ['errorCode', 'errorMessage']),
 }
 
+/** Statements by the fields that they write, a bit for each: making the text anew would cost more than running it. */
+const updates = new Map<number, string>()
+
+function updateOf(fields: number): string {
+  const known = updates.get(fields)
+  if (known !== undefined) return known
+  const written = CHANGEABLE.filter((_, place) => (fields & (1 << place)) !== 0)
+  const assignments = written.map((name) => `, ${ASSIGNMENTS[name]}`).join('')
+  const made = `UPDATE messages SET revision = $revision, updated_at = $updatedAt${assignments}
+    WHERE seq = +$seq AND revision = +$was`
+  updates.set(fields, made)
+  return made
+}
+
 /**
  * Writes what a step changes, and nothing else. Throws if `message` isn't as it is stored, because the step was then
- * decided on old values. For a new line, the caller updates conversations and daily contacts.
+ * decided on old values.
  */
 export function updateMessage(
   tx: Tx,
@@ -129,14 +150,13 @@ export function updateMessage(
   now: Timestamp,
 ): Outbound {
   const changed = { ...message, ...change, revision: nextRevision(tx), updatedAt: now }
-  const { seq, revision } = changed
-  let assignments = 'revision = $revision, updated_at = $updatedAt'
-  for (const [name, value] of Object.entries(change)) {
-    if (value !== message[name as keyof MessageUpdate]) assignments += `, ${ASSIGNMENTS[name]}`
+  let fields = 0
+  for (const [place, name] of CHANGEABLE.entries()) {
+    if (changed[name] !== message[name]) fields |= 1 << place
   }
-  const sql = `UPDATE messages SET ${assignments} WHERE seq = +$seq AND revision = +$was`
+  const { seq, revision } = changed
   const stamps = { seq, revision, updatedAt: now, was: message.revision }
-  const { changes } = tx.execute(sql, Object.assign(valuesOf(change), stamps))
+  const { changes } = tx.execute(updateOf(fields), Object.assign(valuesOf(change), stamps))
   assert(changes > 0, `${message.id} is as it was read`)
   touch(tx, changed)
   return changed

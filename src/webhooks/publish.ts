@@ -151,7 +151,8 @@ export class Subscribers {
    */
   of(event: EventName, lineId: LineId | null): readonly WebhookId[] {
     this.#byEvent ??= this.#read()
-    const wanting = this.#byEvent.get(event) ?? []
+    const wanting = this.#byEvent.get(event)
+    if (wanting === undefined) return []
     const isOf = ({ lineIds }: Subscriber) => includesLine(lineIds, lineId ?? '')
     return wanting.filter(isOf).map(({ id }) => id)
   }
