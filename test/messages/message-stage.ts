@@ -149,6 +149,18 @@ export function storedMessage({ tx }: MessageStage, { id }: Pick<Outbound, 'id'>
   return message
 }
 
+/** The figures of all quarters, and those that counting the messages gives: sent, failed, uncertain. */
+export function figuresOf({ tx }: MessageStage): readonly [kept: unknown, counted: unknown] {
+  const kept = 'sum(sent) AS sent, sum(failed) AS failed, sum(uncertain) AS uncertain'
+  const counted = `sum(status IN ('sent', 'delivered', 'read')) AS sent,
+    sum(status IN ('failed', 'expired')) AS failed, sum(status = 'uncertain') AS uncertain`
+  const of = (sql: string) => tx.row<Readonly<Record<string, number | null>>>(sql)
+  return [
+    Object.values(of(`SELECT ${kept} FROM message_quarters`) ?? {}).map((count) => count ?? 0),
+    Object.values(of(`SELECT ${counted} FROM messages`) ?? {}),
+  ]
+}
+
 /** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */
 export function placeOn({ tx }: MessageStage, line: Line, now: Timestamp = NOW): string {
   const { reserved, spent } = contactUsage(tx, line.id, DAYS.of(now))

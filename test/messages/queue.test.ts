@@ -7,6 +7,7 @@ import type { LineId } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, QueuedReason } from '../../src/domain/message.ts'
 import { updateMessage, type MessageUpdate } from '../../src/storage/messages.ts'
 import {
+  figuresOf,
   NOW,
   openStage,
   passMessage,
@@ -123,6 +124,8 @@ for (const [state, choice, end, after] of TABLE) {
     expect(stored).toMatchObject({ status, round, queuedReason: reason })
     expect(stored.dueAt).toBe(afterMs === null ? null : ((NOW + afterMs) as typeof stored.dueAt))
     expect(placeOn(stage, stage.line)).toBe(place)
+    const [kept, counted] = figuresOf(stage)
+    expect(kept).toEqual(counted)
     expect(stage.events).toEqual(status === 'failed' ? ['message.failed'] : [])
   })
 }

@@ -9,6 +9,7 @@ import type { EventName } from '../../src/domain/webhook.ts'
 import { keepReceipt } from '../../src/storage/intake-records.ts'
 import { updateMessage } from '../../src/storage/messages.ts'
 import {
+  figuresOf,
   NOW,
   openStage,
   passMessage,
@@ -132,6 +133,8 @@ for (const [state, report, status, events, place, more = 'nothing else moves'] o
     const stored = storedMessage(stage, message)
     expect(stored).toMatchObject({ ...returned })
     expect(stored.status).toBe(status)
+    const [kept, counted] = figuresOf(stage)
+    expect(kept).toEqual(counted)
     expect(stage.events).toEqual([...events])
     expect(placeOn(stage, stage.line)).toBe(place)
     expect(stage.answered).toEqual(more === ENDED ? [status] : [])
