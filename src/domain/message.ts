@@ -290,4 +290,6 @@ export type Outbound = Message & {
   /** The driver's opaque note at the point of no return, and the time of that point. */
   readonly note: string | null
   readonly passedAt: Timestamp | null
+  /** Grows with every step of any message: the order of `updated_since`, and the proof that this is no old copy. */
+  readonly revision: number
 }

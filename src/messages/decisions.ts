@@ -10,7 +10,7 @@ import { hasRules, requirePermission, type KeyCaller } from '../domain/permissio
 import { markRead } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
-import { requireMessage, saveMessage, saveText } from '../storage/messages.ts'
+import { requireMessage, updateMessage } from '../storage/messages.ts'
 import type { Signal } from '../system/signal.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
 import type { MessageQueue } from './queue.ts'
@@ -48,18 +48,14 @@ export class Decisions {
       const held = pending(message, decider)
       const mended = text === undefined ? held.text : mendedText(text)
       const isChanged = mended !== held.text
-      const extras = isChanged ? this.#limitedByAuthor(tx, held, decider) : held.extras
-      if (isChanged) saveText(tx, held.seq, mended)
+      const worded = isChanged ? this.#reword(tx, held, { text: mended, by: decider }) : held
       const originalText = isChanged ? held.text : null
       const resolvedBy = makerOf(decider.origin)
-      const approved = this.#deps.outcomes.resolveApproval(
-        tx,
-        { ...held, text: mended, extras },
-        { resolvedBy, state: 'approved', originalText },
-      )
+      const decision = { resolvedBy, state: 'approved', originalText } as const
+      const approved = this.#deps.outcomes.resolveApproval(tx, worded, decision)
       const now = this.#core.ids.now()
       const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
-      this.#deps.queue.review(tx, saveMessage(tx, { ...approved, waitsFrom }, now))
+      this.#deps.queue.review(tx, updateMessage(tx, approved, { waitsFrom }, now))
       markRead(tx, held.conversationId, held.seq)
       const { requestedBy } = held.extras.approval
       const after = { requested_by: requestedBy, is_text_changed: isChanged }
@@ -125,6 +121,11 @@ export class Decisions {
     })
     this.#deps.dispatchSignal.notify()
     return messageResource(db, requireMessage(db, id), this.#deps.waitReason)
+  }
+
+  #reword(tx: Tx, held: Pending, to: { readonly text: string; readonly by: Decider }): Outbound {
+    const extras = this.#limitedByAuthor(tx, held, to.by)
+    return updateMessage(tx, held, { text: to.text, extras }, this.#core.ids.now())
   }
 
   /**

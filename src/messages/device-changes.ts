@@ -31,7 +31,7 @@ import {
 } from '../storage/intake-records.ts'
 import { getLine } from '../storage/lines.ts'
 import { placedGroup } from '../storage/message-parts.ts'
-import { findMessage, saveMessage, saveText } from '../storage/messages.ts'
+import { findMessage, updateMessage } from '../storage/messages.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { eventIdOf, type Publish, type PublishUnplaced } from '../webhooks/publish.ts'
@@ -105,8 +105,7 @@ export class DeviceChanges {
     if (changed === null) return message
     const isWaiting = message.status === 'received' && message.dueAt !== null
     const before = isWaiting ? this.announce(tx, message) : message
-    if (changed.text !== before.text) saveText(tx, before.seq, changed.text)
-    const saved = saveMessage(tx, { ...before, ...changed }, this.#core.ids.now())
+    const saved = updateMessage(tx, before, changed, this.#core.ids.now())
     if (change.isHistory || !this.#isToAnnounce(tx, saved, change)) return saved
     const { guid } = change
     const reported = change.kind === 'reaction' ? { reaction: change, guid } : { guid }
@@ -157,17 +156,17 @@ export class DeviceChanges {
       // The files of the relay's own messages came from their sender.
       if (message.source !== 'device') return null
       recordFiles(tx, { ...message, createdAt: now }, [device], states)
-      return saveMessage(tx, withOneMore(message), now)
+      return updateMessage(tx, message, { extras: withOneMore(message) }, now)
     }
     if (known.state !== 'pending' || state.state === 'pending') return null
     updateAttachment(tx, known.id, state)
-    return saveMessage(tx, message, now)
+    return updateMessage(tx, message, {}, now)
   }
 
   /** Announces a received message, with or without its files. */
   announce(tx: Tx, message: Outbound): Outbound {
     this.#publish(tx, 'message.received', message)
-    return saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
+    return updateMessage(tx, message, { dueAt: null }, this.#core.ids.now())
   }
 
   /**
@@ -197,9 +196,8 @@ export class DeviceChanges {
   }
 }
 
-function withOneMore(message: Outbound): Outbound {
-  const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
-  return { ...message, extras: { ...message.extras, attachmentCount } }
+function withOneMore({ extras }: Outbound): MessageExtras {
+  return { ...extras, attachmentCount: (extras?.attachmentCount ?? 0) + 1 }
 }
 
 function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {

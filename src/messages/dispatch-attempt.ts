@@ -1,5 +1,5 @@
 import type { AttachmentStore } from '../attachments/store.ts'
-import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
+import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import { needsOf } from '../domain/routing.ts'
@@ -10,7 +10,7 @@ import { consumeSlot, markKnown } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { findGroup, markUnreachable } from '../storage/groups.ts'
 import { outgoing } from '../storage/message-queue.ts'
-import { findMessage, saveMessage } from '../storage/messages.ts'
+import { currentMessage, updateMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import type { MessageQueue } from './queue.ts'
 import { needUnmetBy, takesMessages, type LineDirectory } from './routing.ts'
@@ -58,29 +58,33 @@ export class Attempts {
     const doubtedUntil = this.#timeOfDoubt(message)
     if (doubtedUntil !== null) {
       const position = { dueAt: doubtedUntil, queuedReason: 'clock_jumped' } as const
-      return this.#ifQueued(message.id, (tx, queued) => {
+      return this.#ifQueued(message, (tx, queued) => {
         if (queued.dueAt !== null) this.#deps.queue.wait(tx, queued, position)
       })
     }
     if (this.#deps.queue.deferralOf(this.#core.db, message) !== null) {
-      return this.#ifQueued(message.id, (tx, queued) => void this.#deps.queue.defer(tx, queued))
+      return this.#ifQueued(message, (tx, queued) => void this.#deps.queue.defer(tx, queued))
     }
     const obstacle = this.#obstacleTo(message)
     if (obstacle !== null) return this.#stopAt(message, obstacle)
     if (message.contactHold === 'undecided') await this.#askHistory(message)
     const { lineId } = message
+    let known = message
     // The outcome goes to the writer in the same tick in which it arrives, so that outcomes and events keep the
     // driver's order.
     const { result, written } = await this.#deps.directory
-      .send(lineId, outgoing(this.#core.db, message, this.#deps.store), (note) => {
-        const what = { id: message.id, lineId }
-        return this.#core.writer.write((tx) => this.#passPointOfNoReturn(tx, what, note))
+      .send(lineId, outgoing(this.#core.db, message, this.#deps.store), async (note) => {
+        const passed = await this.#core.writer.write((tx) =>
+          this.#passPointOfNoReturn(tx, message, note),
+        )
+        known = passed ?? message
+        return passed !== null
       })
       .then((answer) => {
         const result = { ...answer, lineId }
-        return { result, written: this.#write(message.id, result) }
+        return { result, written: this.#write(known, result) }
       })
-    if (!(await written)) await this.#writeUntilDone(message.id, result, rewriting)
+    if (!(await written)) await this.#writeUntilDone(known, result, rewriting)
   }
 
   /** The reason not to give the message to a driver at all; a text to a person never has one. */
@@ -104,16 +108,16 @@ export class Attempts {
   async #stopAt(stopped: Outbound, obstacle: Obstacle): Promise<void> {
     // So that the message and its event show which files are missing.
     const gone = this.#filesGone(stopped).filter(({ state }) => state === 'available')
-    await this.#ifQueued(stopped.id, (tx, message) => {
+    await this.#ifQueued(stopped, (tx, message) => {
       if (obstacle === 'not_supported') return this.#deps.queue.refuse(tx, message, obstacle)
       for (const file of gone) updateAttachment(tx, file.id, { state: 'missing' })
       this.#deps.outcomes.fail(tx, message, obstacle)
     })
   }
 
-  async #ifQueued(id: MessageId, act: (tx: Tx, message: Outbound) => void): Promise<void> {
+  async #ifQueued(known: Outbound, act: (tx: Tx, message: Outbound) => void): Promise<void> {
     await this.#core.writer.write((tx) => {
-      const message = findMessage(tx, id)
+      const message = currentMessage(tx, known)
       if (message?.status === 'queued') act(tx, message)
     })
   }
@@ -132,57 +136,52 @@ export class Attempts {
     await this.#core.writer.write((tx) => markKnown(tx, { lineId, handle }, this.#core.ids.now()))
   }
 
-  /** Turns `queued` into `sending`; rechecks every rule right before that. */
-  #passPointOfNoReturn(
-    tx: Tx,
-    what: { readonly id: MessageId; readonly lineId: LineId },
-    note: string | null,
-  ): boolean {
-    const message = findMessage(tx, what.id)
+  /** Turns `queued` into `sending`; rechecks every rule right before that. Null if the message may not leave. */
+  #passPointOfNoReturn(tx: Tx, known: Outbound, note: string | null): Outbound | null {
+    const message = currentMessage(tx, known)
     const now = this.#core.ids.now()
-    const found = this.#deps.directory.find(what.lineId)
-    if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
-    if (found === null || !takesMessages(found) || !this.#deps.mayLeave()) return false
-    if (this.#core.clock.mayBeOlder(message, QUEUED_MS_MAX)) return false
+    const found = this.#deps.directory.find(known.lineId)
+    if (message?.status !== 'queued' || message.lineId !== known.lineId) return null
+    if (found === null || !takesMessages(found) || !this.#deps.mayLeave()) return null
+    if (this.#core.clock.mayBeOlder(message, QUEUED_MS_MAX)) return null
     // An earlier message has come to the line: it goes first.
-    if (message.dueAt === null) return false
-    if (this.#deps.queue.defer(tx, message)) return false
+    if (message.dueAt === null) return null
+    if (this.#deps.queue.defer(tx, message)) return null
     if (optOutOf(this.#core.settings, tx, message) !== null) {
       this.#deps.outcomes.fail(tx, message, OPTED_OUT)
-      return false
+      return null
     }
 
     const contactHold = consumeSlot(tx, found.line, message, daysOf(this.#core.settings).of(now))
     if (contactHold === null) {
       this.#deps.queue.waitForBudget(tx, message, now)
-      return false
+      return null
     }
     const sending = { status: 'sending', note, passedAt: now, contactHold } as const
-    saveMessage(tx, { ...message, ...sending, dueAt: null, queuedReason: null }, now)
-    return true
+    return updateMessage(tx, message, { ...sending, dueAt: null, queuedReason: null }, now)
   }
 
-  #write(id: MessageId, result: Result): Promise<boolean> {
+  #write(known: Outbound, result: Result): Promise<boolean> {
     return this.#core.writer
       .write((tx) => {
-        const message = findMessage(tx, id)
+        const message = currentMessage(tx, known)
         if (message !== null) this.#applyOutcome(tx, message, result)
       })
       .then(
         () => true,
         (error: unknown) => {
-          this.#core.log.error('outcome could not be written', { message_id: id, error })
+          this.#core.log.error('outcome could not be written', { message_id: known.id, error })
           return false
         },
       )
   }
 
   /** If the relay stops first, the message stays `sending`, and the next start finds it uncertain. */
-  async #writeUntilDone(id: MessageId, result: Result, rewriting: Rewriting): Promise<void> {
+  async #writeUntilDone(known: Outbound, result: Result, rewriting: Rewriting): Promise<void> {
     rewriting.onUnwritten()
     do {
       await this.#core.clock.sleep(REWRITE_MS, rewriting.signal)
-    } while (!(await this.#write(id, result)) && !rewriting.signal.aborted)
+    } while (!(await this.#write(known, result)) && !rewriting.signal.aborted)
   }
 
   #applyOutcome(tx: Tx, message: Outbound, result: Result): void {

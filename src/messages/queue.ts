@@ -18,7 +18,7 @@ import {
   wakeSameText,
   type Position,
 } from '../storage/message-queue.ts'
-import { saveMessage } from '../storage/messages.ts'
+import { updateMessage, type MessageUpdate } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import { waitReasonOf, type LineDirectory, type Routing } from './routing.ts'
 import type { Outcomes } from './settle.ts'
@@ -28,6 +28,9 @@ import type { WaitingCallers } from './waiting-callers.ts'
 const ROUND_DELAYS_MS = [1_000, 5_000, 30_000]
 /** Delay before a withdrawn message is tried again. */
 const WITHDRAWN_DELAY_MS = 1_000
+
+/** A message that a line provably didn't send. */
+const UNSENT = { status: 'queued', note: null, passedAt: null, error: null } as const
 
 /** If a line wants to wait longer than this, another line may take the message. */
 const MOVES_AFTER_MS = 10_000
@@ -62,16 +65,16 @@ export class MessageQueue {
    */
   withdraw(tx: Tx, message: Outbound, isSessionOver: boolean): void {
     const now = this.#core.ids.now()
-    let queued = message
+    let change: MessageUpdate | null = null
     if (message.status === 'sending') {
       const contactHold = reserveAgain(tx, message, this.#days.of(now))
       const dueAt = isSessionOver ? now : later(now, WITHDRAWN_DELAY_MS)
-      queued = { ...unsent(message), contactHold, dueAt, queuedReason: null }
+      change = { ...UNSENT, contactHold, dueAt, queuedReason: null }
     } else if (message.status === 'queued' && message.dueAt !== null && message.dueAt <= now) {
-      queued = { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }
+      change = { dueAt: later(now, WITHDRAWN_DELAY_MS) }
     }
-    if (queued === message) return
-    saveMessage(tx, queued, now)
+    if (change === null) return
+    const queued = updateMessage(tx, message, change, now)
     if (waitReasonOf(this.#deps.directory, message.lineId, true) !== null)
       this.#deps.callers.settled(tx, queued)
   }
@@ -103,7 +106,7 @@ export class MessageQueue {
     const now = this.#core.ids.now()
     const service = 'SMS'
     const turned = {
-      ...unsent(message),
+      ...UNSENT,
       service,
       extras: { ...extras, downgradedAt: now },
       contactHold: reserveAgain(tx, message, this.#days.of(now)),
@@ -111,7 +114,7 @@ export class MessageQueue {
       queuedReason: null,
     }
     noteService(tx, message.conversationId, { seq: message.seq, service })
-    saveMessage(tx, turned, now)
+    updateMessage(tx, message, turned, now)
     return true
   }
 
@@ -121,7 +124,7 @@ export class MessageQueue {
    * unknown.
    */
   requeue(tx: Tx, message: Outbound, reason: string): void {
-    this.#tryAgain(tx, { ...message, error: null }, reason)
+    this.#tryAgain(tx, message, reason)
     const now = this.#core.ids.now()
     reorder(tx, message.conversationId, now)
     wakeSameText(tx, message.conversationId, now)
@@ -132,12 +135,12 @@ export class MessageQueue {
     const now = this.#core.ids.now()
     const contactHold = reserveAgain(tx, message, this.#days.of(now))
     const refusedBy = [...message.refusedBy, message.lineId]
-    const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
+    const queued = updateMessage(tx, message, { ...UNSENT, contactHold, refusedBy }, now)
     const next = message.isPinned
       ? null
       : this.#deps.routing.choose(tx, { ...queued, now }, refusedBy)
     if (next?.route === 'take') {
-      const atOnce = { ...queued, dueAt: now, queuedReason: null }
+      const atOnce = updateMessage(tx, queued, { dueAt: now, queuedReason: null }, now)
       this.#deps.routing.move(tx, atOnce, { lineId: next.lineId, now })
       return
     }
@@ -147,8 +150,8 @@ export class MessageQueue {
       return
     }
     const turn = { dueAt: later(now, delayMs), queuedReason: 'retry' } as const
-    const waiting = { ...queued, ...turn, round: message.round + 1, refusedBy: [] }
-    saveMessage(tx, waiting, now)
+    const round = { round: message.round + 1, refusedBy: [] }
+    const waiting = updateMessage(tx, queued, { ...turn, ...round }, now)
     this.#deps.callers.settled(tx, this.#startRoundInOrder(tx, waiting, now))
   }
 
@@ -163,7 +166,8 @@ export class MessageQueue {
     const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
     const next = mayMove ? this.#deps.routing.choose(tx, { ...message, now }, refusedBy) : null
     if (next?.route === 'take') {
-      this.#deps.routing.move(tx, { ...message, refusedBy }, { lineId: next.lineId, now })
+      const refused = updateMessage(tx, message, { refusedBy }, now)
+      this.#deps.routing.move(tx, refused, { lineId: next.lineId, now })
       return
     }
     const dueAt = later(now, Math.max(1, Math.ceil(delayMs)))
@@ -191,8 +195,8 @@ export class MessageQueue {
   }
 
   /** Lets the message wait and answers its caller now. */
-  wait(tx: Tx, message: Outbound, position: Partial<Outbound> & Position): void {
-    const waiting = saveMessage(tx, { ...message, ...position }, this.#core.ids.now())
+  wait(tx: Tx, message: Outbound, position: MessageUpdate & Position): void {
+    const waiting = updateMessage(tx, message, position, this.#core.ids.now())
     this.#deps.callers.settled(tx, waiting)
   }
 
@@ -225,12 +229,12 @@ export class MessageQueue {
     const now = this.#core.ids.now()
     const deferral = this.deferralOf(tx, message)
     if (deferral !== null) {
-      saveMessage(tx, { ...message, ...positionOf(deferral) }, now)
+      updateMessage(tx, message, positionOf(deferral), now)
       return
     }
     const contactHold = reserveAgain(tx, message, this.#days.of(now))
     const last = { status: 'queued', queuedReason: 'earlier_message', dueAt: null } as const
-    saveMessage(tx, { ...message, ...last, contactHold }, now)
+    updateMessage(tx, message, { ...last, contactHold }, now)
     reorder(tx, message.conversationId, now)
   }
 
@@ -263,10 +267,10 @@ export class MessageQueue {
     const now = clock.now()
     const ofLine =
       extras?.isUrgent === true ? null : this.#deps.directory.find(lineId)?.line.quietHours
-    const lefts = [ofLine, extras?.quietHours, extras?.approval?.quietHours].flatMap((hours) =>
-      [now, clock.wall()].map((at) =>
-        hours ? (quietUntil(hours, at, this.#days.zone()) ?? at) - at : 0,
-      ),
+    const hours = [ofLine, extras?.quietHours, extras?.approval?.quietHours].filter((one) => !!one)
+    if (hours.length === 0) return null
+    const lefts = hours.flatMap((one) =>
+      [now, clock.wall()].map((at) => (quietUntil(one, at, this.#days.zone()) ?? at) - at),
     )
     const leftMs = Math.max(...lefts)
     return leftMs === 0 ? null : { reason: 'quiet_hours', until: timestamp(now + leftMs) }
@@ -289,10 +293,6 @@ export class MessageQueue {
 
 function positionOf({ reason, until }: Deferral) {
   return { status: 'deferred', queuedReason: reason, dueAt: until } as const
-}
-
-function unsent(message: Outbound): Outbound {
-  return { ...message, status: 'queued', note: null, passedAt: null }
 }
 
 function later(now: Timestamp, ms: number): Timestamp {

@@ -38,7 +38,7 @@ import {
 } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { lineOnTheWayTo, promoteNext, queuedBehind, reorder } from '../storage/message-queue.ts'
-import { placeMessage, saveMessage } from '../storage/messages.ts'
+import { updateMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import {
   invalidRecipient,
@@ -309,10 +309,10 @@ export class Routing {
     // The new line's device is asked about the recipient before the message is sent.
     const hold = reserveSlot(tx, line, handle, { history: null, day })
     const contactHold = hold === 'full' ? 'undecided' : hold
-    placeMessage(tx, message.seq, place)
+    const moved = updateMessage(tx, message, { ...place, contactHold }, now)
     noteMessage(tx, place.conversationId, message, now)
     forgetMessage(tx, message.conversationId, place.conversationId)
-    return saveMessage(tx, { ...message, ...place, contactHold }, now)
+    return moved
   }
 }
 

@@ -174,10 +174,11 @@ export class Sender {
     if (replyTo !== undefined && replyTo.if_supported !== true) {
       throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
     }
-    const limits = { lines: linesOf(request), extras: extrasOf(request) }
+    const lines = linesOf(request)
+    const extras = extrasOf(request)
     return typeof to === 'string'
-      ? { recipient: checkedRecipient(to), lineId, ...limits }
-      : { ...conversationTarget(this.#core.db, to.conversationId), ...limits }
+      ? { recipient: checkedRecipient(to), lineId, lines, extras }
+      : { ...conversationTarget(this.#core.db, to.conversationId), lines, extras }
   }
 
   /** Stores a new message, or throws and stores nothing. */
@@ -287,9 +288,10 @@ function extrasOf(request: SendRequest): MessageExtras | null {
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
 
-function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
+function requireAllowed(db: Db, considered: Considered, now: Timestamp): void {
+  const { request, target, histories } = considered
   const { key } = request
-  if (hasRules(key)) requireByRules(db, { key, ...send }, now)
+  if (hasRules(key)) requireByRules(db, { key, target, histories }, now)
 }
 
 function hasRules(key: KeyCaller | null): key is KeyCaller {

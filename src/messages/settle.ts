@@ -29,7 +29,7 @@ import {
   sendingWithoutGuid,
   wakeSameText,
 } from '../storage/message-queue.ts'
-import { saveMessage } from '../storage/messages.ts'
+import { updateMessage, type MessageUpdate } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import type { DeviceChanges } from './device-changes.ts'
@@ -91,7 +91,17 @@ export class Outcomes {
 
   /** Applies a receipt of the device: `sent`, `delivered`, `read` or `failed`. */
   applyReceipt(tx: Tx, message: Outbound, receipt: Omit<Receipt, 'guid'>): Outbound {
-    const carried = carriedBy(tx, message, receipt)
+    return this.#applyReport(tx, message, receipt)
+  }
+
+  /** Applies a receipt, and stores with it what the driver's answer said of the message. */
+  #applyReport(
+    tx: Tx,
+    message: Outbound,
+    receipt: Omit<Receipt, 'guid'>,
+    answered: Pick<MessageUpdate, 'platformGuid'> = {},
+  ): Outbound {
+    const reported = { ...answered, ...carriedBy(tx, message, receipt) }
     const isOfOne = receipt.kind === 'delivered' || receipt.kind === 'read'
     // In a group a receipt comes from one member: it proves only that the message was sent.
     const known = message.isGroup && isOfOne ? ({ ...receipt, kind: 'sent' } as const) : receipt
@@ -99,8 +109,9 @@ export class Outcomes {
       receipt.kind === 'failed'
         ? this.#failureOf(tx, message, receipt.reason)
         : progressBy(message, known, this.#deps.sentenceOf)
-    if (progress !== null) return this.#settle(tx, carried, progress)
-    return carried === message ? message : saveMessage(tx, carried, this.#core.ids.now())
+    if (progress !== null) return this.#settle(tx, message, progress, reported)
+    const isNew = Object.keys(reported).length > 0
+    return isNew ? updateMessage(tx, message, reported, this.#core.ids.now()) : message
   }
 
   /** The failure of a message of which nothing, or only the proven parts, was sent. */
@@ -152,7 +163,7 @@ export class Outcomes {
     const because = reason === 'outcome_unknown' ? '' : ` (${reason.replaceAll('_', ' ')})`
     const error = { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` }
     const end = { status: 'uncertain', queuedReason: null, error } as const
-    const saved = saveMessage(tx, { ...message, ...end, dueAt: announcementAt(now) }, now)
+    const saved = updateMessage(tx, message, { ...end, dueAt: announcementAt(now) }, now)
     promoteNext(tx, message.conversationId, now)
     this.#deps.callers.settled(tx, saved)
     return saved
@@ -161,7 +172,7 @@ export class Outcomes {
   /** Reports a message that stayed uncertain as failed. */
   announceUncertain(tx: Tx, message: Outbound): void {
     this.#deps.publish(tx, 'message.failed', message)
-    saveMessage(tx, { ...message, dueAt: null }, this.#core.ids.now())
+    updateMessage(tx, message, { dueAt: null }, this.#core.ids.now())
   }
 
   /** Stores the device's guid and service, and applies receipts that came before its answer. */
@@ -171,15 +182,17 @@ export class Outcomes {
     report: Carried & Parts & { readonly guid: string },
   ): Outbound {
     const carried = carriedBy(tx, message, report)
-    if (carried === message && message.platformGuid === report.guid) return message
+    const isKnown = carried.service === undefined && message.platformGuid === report.guid
+    if (isKnown) return message
     rememberGuid(tx, message.lineId, report.guid, message.id)
-    let named = saveMessage(tx, { ...carried, platformGuid: report.guid }, this.#core.ids.now())
+    const named = { ...carried, platformGuid: report.guid }
+    let saved = updateMessage(tx, message, named, this.#core.ids.now())
     const { partGuids } = report
     if (partGuids !== undefined) {
-      markFirst(tx, named, partGuids.length)
-      if (rememberParts(tx, named, partGuids)) named = this.applyPartReceipt(tx, named, FAILED)
+      markFirst(tx, saved, partGuids.length)
+      if (rememberParts(tx, saved, partGuids)) saved = this.applyPartReceipt(tx, saved, FAILED)
     }
-    return this.#applyWaiting(tx, named, report.guid)
+    return this.#applyWaiting(tx, saved, report.guid)
   }
 
   /** The device accepted the message: it is sent, whatever came before. `guid` is null if the device gave none. */
@@ -193,9 +206,7 @@ export class Outcomes {
     const hasFailed = partGuids !== undefined && rememberParts(tx, message, partGuids)
     if (guid === null) return this.applyReceipt(tx, message, sent)
     rememberGuid(tx, message.lineId, guid, message.id)
-    const named = { ...message, platformGuid: guid }
-    let saved = this.applyReceipt(tx, named, sent)
-    if (saved === named) saved = saveMessage(tx, named, at)
+    let saved = this.#applyReport(tx, message, sent, { platformGuid: guid })
     if (hasFailed) saved = this.applyPartReceipt(tx, saved, FAILED)
     return this.#applyWaiting(tx, saved, guid)
   }
@@ -224,17 +235,18 @@ export class Outcomes {
     const now = this.#core.ids.now()
     const dueAt = timestamp(this.#core.clock.now())
     const approval = { ...extras.approval, resolvedAt: now, ...decision }
-    const resolved = saveMessage(tx, { ...message, extras: { ...extras, approval } }, now)
+    const resolved = updateMessage(tx, message, { extras: { ...extras, approval } }, now)
     this.#deps.publish(tx, 'approval.resolved', resolved)
     for (const behind of heldBeside(tx, message)) {
       if (behind.extras?.approval?.state !== 'approved') continue
       const waitsFrom = timestamp(Math.max(behind.waitsFrom, now))
-      saveMessage(tx, { ...behind, waitsFrom, dueAt }, now)
+      updateMessage(tx, behind, { waitsFrom, dueAt }, now)
     }
     return resolved
   }
 
-  #settle(tx: Tx, pending: Outbound, progress: Progress): Outbound {
+  /** `reported` is stored with the outcome. */
+  #settle(tx: Tx, pending: Outbound, progress: Progress, reported: MessageUpdate = {}): Outbound {
     const state = progress.status === 'expired' ? 'expired' : 'canceled'
     const message = this.resolveApproval(tx, pending, { state })
     const now = this.#core.ids.now()
@@ -247,7 +259,7 @@ export class Outcomes {
     else if (message.sentAt === null) confirmContact(tx, message, now)
     const { events, ...end } = progress
     const settled = { dueAt: null, queuedReason: null, contactHold: 'none' } as const
-    const saved = saveMessage(tx, { ...message, ...end, ...settled }, now)
+    const saved = updateMessage(tx, message, { ...reported, ...end, ...settled }, now)
     if (saved.source !== 'device' || this.#core.settings.get('announce_device_messages')) {
       for (const event of events) this.#deps.publish(tx, event, saved)
     }
@@ -281,9 +293,13 @@ export class Outcomes {
   }
 }
 
-/** The message with the service that the device reports; the caller saves it. */
-function carriedBy(tx: Tx, message: Outbound, { service = message.service }: Carried): Outbound {
-  if (service === message.service) return message
+/** The service that the device reports, if it is another one; the caller stores it. */
+function carriedBy(
+  tx: Tx,
+  message: Outbound,
+  { service = message.service }: Carried,
+): Pick<MessageUpdate, 'service'> {
+  if (service === message.service) return {}
   noteService(tx, message.conversationId, { seq: message.seq, service })
-  return { ...message, service }
+  return { service }
 }

@@ -8,7 +8,7 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import type { DeferralReason, Message } from '../domain/message.ts'
+import { STORED_STATUSES, type DeferralReason, type Message } from '../domain/message.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
@@ -73,7 +73,6 @@ const BY_REASON = `INDEXED BY messages_deferred_by_reason
   WHERE status = 'deferred' AND queued_reason = +$value`
 const BY_LINE = `INDEXED BY messages_by_line
   WHERE line_seq = (SELECT l.seq FROM lines l WHERE l.id = +$value)`
-const BY_DIRECTION = 'INDEXED BY messages_by_direction WHERE direction = +$value'
 const ALL = 'NOT INDEXED WHERE +$value IS NULL'
 
 /**
@@ -102,7 +101,11 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
     return stored.map((value) => ({ by: BY_STATUS, value, rest: filter }))
   }
   if (lineIds !== null) return lineIds.map((value) => ({ by: BY_LINE, value, rest: filter }))
-  if (direction !== undefined) return [{ by: BY_DIRECTION, value: direction, rest: filter }]
+  if (direction !== undefined) {
+    // What was received stays so, and everything else was sent.
+    const isOf = (stored: string) => (stored === 'received') === (direction === 'inbound')
+    return STORED_STATUSES.filter(isOf).map((value) => ({ by: BY_STATUS, value, rest: filter }))
+  }
   return [{ by: ALL, value: null, rest: filter }]
 }
 

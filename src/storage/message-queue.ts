@@ -17,13 +17,14 @@ import {
   type Outbound,
   type OutgoingAttachment,
   type OutgoingMessage,
+  type StoredStatus,
   type Unsettled,
 } from '../domain/message.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import { attachmentsOf, awaitedAttachments } from './attachments.ts'
 import type { Db, Tx } from './database.ts'
 import { findGroup } from './groups.ts'
-import { messagesWhere, saveMessage } from './messages.ts'
+import { messagesWhere, updateMessage } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQ, type Values } from './statement.ts'
 
@@ -101,14 +102,14 @@ export function initialPosition(
 export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.dueAt !== null) return
-  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+  updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
 /** Releases a message that waited for an uncertain one with the same text, which is settled now. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
-  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
+  updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
 /** After a message moved in from another line: only the message that is first now keeps its turn. */
@@ -116,7 +117,7 @@ export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp):
   const [first] = firstOf(tx, { conversationId })
   for (const message of queuedWithTurn(tx, { conversationId })) {
     if (message.id === first?.id) continue
-    saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
+    updateMessage(tx, message, { dueAt: null, queuedReason: 'earlier_message' }, now)
   }
   promoteNext(tx, conversationId, now)
 }
@@ -188,14 +189,29 @@ export function queuedUntil(db: Db, until: number, limit: number): readonly Mess
 export const heldUntil = ids(`SELECT id FROM messages INDEXED BY messages_by_status
    WHERE status = 'sending' AND passed_at <= +$until ORDER BY seq LIMIT +$limit`)
 
+/** Worded like the WHERE of the partial index: SQLite doesn't use the index otherwise. */
+const STEP_OF_STATUS = `FROM messages INDEXED BY messages_next_step
+   WHERE status = +$status AND due_at IS NOT NULL AND status <> 'queued'`
+
+const dueSteps = ids(
+  `SELECT id ${STEP_OF_STATUS} AND due_at <= +$now ORDER BY due_at, seq LIMIT +$limit`,
+)
+
+function nextStepAt(db: Db, status: StoredStatus): number | null {
+  const sql = `SELECT due_at ${STEP_OF_STATUS} ORDER BY due_at LIMIT 1`
+  return db.row<{ due_at: number }>(sql, { status })?.due_at ?? null
+}
+
+/** The end of a page of messages that are due. */
+type Due = { readonly now: number; readonly limit: number }
+
 /** Deferred messages whose next decision is due. */
-export const dueDeferred = ids(`SELECT id FROM messages INDEXED BY messages_deferred
-   WHERE status = 'deferred' AND due_at <= +$now ORDER BY due_at, seq LIMIT +$limit`)
+export function dueDeferred(db: Db, due: Due): readonly MessageId[] {
+  return dueSteps(db, { ...due, status: 'deferred' })
+}
 
 export function nextDeferredAt(db: Db): number | null {
-  const sql = `SELECT due_at FROM messages INDEXED BY messages_deferred
-   WHERE status = 'deferred' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-  return db.row<{ due_at: number }>(sql)?.due_at ?? null
+  return nextStepAt(db, 'deferred')
 }
 
 const deferredIn = messagesWhere(
@@ -227,19 +243,16 @@ export const queuedOnDeletedLines = messagesWhere(
    ORDER BY seq`,
 )
 
-/** Worded like the WHERE of the partial index `messages_to_announce`. */
-const IS_ANNOUNCED_LATER = "(status = 'uncertain' OR status = 'received')"
+const ANNOUNCED_LATER = ['uncertain', 'received'] as const
 
 /** Uncertain messages, and received ones that waited for their files, whose event is due. */
-export const messagesToAnnounce = ids(
-  `SELECT id FROM messages INDEXED BY messages_to_announce
-   WHERE ${IS_ANNOUNCED_LATER} AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
-)
+export function messagesToAnnounce(db: Db, due: Due): readonly MessageId[] {
+  return ANNOUNCED_LATER.flatMap((status) => dueSteps(db, { ...due, status }))
+}
 
 export function nextAnnouncementAt(db: Db): number | null {
-  const sql = `SELECT due_at FROM messages INDEXED BY messages_to_announce
-     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
-  return db.row<{ due_at: number }>(sql)?.due_at ?? null
+  const times = ANNOUNCED_LATER.flatMap((status) => nextStepAt(db, status) ?? [])
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** Makes messages that wait for a doubtful clock or for a time of day due at once, so that they are decided again. */

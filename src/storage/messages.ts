@@ -1,7 +1,7 @@
 // Reads and saves one message at a time. Lists are in `message-lists.ts`, the queries of dispatch in
 // `message-queue.ts`.
 
-import { RelayError } from '../domain/errors.ts'
+import { assert, RelayError } from '../domain/errors.ts'
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
@@ -21,7 +21,7 @@ import {
   type Values,
 } from './statement.ts'
 
-export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
+export type NewMessage = Omit<Outbound, 'seq' | 'revision' | 'updatedAt'>
 
 /** Line and conversation of a message; its row has their `seq` instead. */
 type PartyIds = { readonly lineId: LineId; readonly conversationId: ConversationId }
@@ -30,17 +30,14 @@ type RawMessage = Omit<RawRow<typeof messages>, 'lineSeq' | 'conversationSeq'> &
 const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conversationSeq']))},
   ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId`
 
-/** `revision` is the cursor of `updated_since`. */
-type ReadMessage = Outbound & { readonly revision: number }
-
 /** A query for messages; `rest` follows `FROM messages`. */
-export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly ReadMessage[] {
+export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly Outbound[] {
   const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
   return (db, values) => db.rows<RawMessage>(sql, values).map(fromRaw)
 }
 
 /** Changes the row in place, because copying its columns costs as much as reading them. */
-function fromRaw(row: RawMessage): ReadMessage {
+function fromRaw(row: RawMessage): Outbound {
   return Object.assign(row, {
     isPinned: row.isPinned === 1,
     isGroup: row.isGroup === 1,
@@ -59,6 +56,18 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }
 
+// Each step gives its message a new revision. Statements that change many messages at once, such as a merge or a
+// clock that is set back, give them another conversation or time.
+const asRead = `SELECT 1 FROM messages WHERE seq = +$seq AND revision = +$revision
+  AND updated_at = +$updatedAt AND due_at IS +$dueAt AND conversation_seq = ${CONVERSATION_SEQ}`
+
+/** The message as it is stored now: `known` itself if it hasn't changed since it was read; null if it was deleted. */
+export function currentMessage(db: Db, known: Outbound): Outbound | null {
+  const { seq, revision, updatedAt, dueAt, conversationId } = known
+  const isAsRead = db.row(asRead, { seq, revision, updatedAt, dueAt, conversationId }) !== null
+  return isAsRead ? known : findMessage(db, known.id)
+}
+
 /** Returns the message with an id from outside; throws `not_found`. */
 export function requireMessage(db: Db, id: string): Outbound {
   const message = parseId('msg', id) === null ? null : findMessage(db, id)
@@ -75,73 +84,99 @@ const insertion = `INSERT INTO messages ${inserted(messages, columnsOf(messages,
   conversationSeq: CONVERSATION_SEQ,
 })}`
 
-/** Stores a new message; later changes go through `saveMessage`. */
+/** Stores a new message; later changes go through `updateMessage`. */
 export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
-  const message = { ...recorded, updatedAt: recorded.createdAt }
-  const { lastInsertRowid } = tx.execute(insertion, valuesOf(tx, message))
+  const message = { ...recorded, updatedAt: recorded.createdAt, revision: nextRevision(tx) }
+  const { lastInsertRowid } = tx.execute(insertion, valuesOf(message))
   touch(tx, message)
   return { ...message, seq: Number(lastInsertRowid) }
 }
 
-/** Columns that `saveMessage` doesn't write; `placeMessage` changes those of the line. */
-const FIXED = [
-  'seq',
-  'id',
-  'lineSeq',
-  'conversationSeq',
+/** What a step can change; for a new line, its caller also updates conversations and daily contacts. */
+const CHANGEABLE = [
+  'lineId',
+  'conversationId',
   'phoneNumber',
-  'handle',
-  'direction',
+  'status',
+  'service',
   'text',
-  'guid',
-  'isGroup',
-  'source',
-  'keyId',
-  'isPinned',
-  'createdAt',
+  'platformGuid',
+  'extras',
+  'queuedReason',
+  'waitsFrom',
+  'dueAt',
+  'round',
+  'refusedBy',
+  'contactHold',
+  'note',
+  'passedAt',
+  'error',
+  'sentAt',
+  'deliveredAt',
+  'readAt',
 ] as const
 
-const update = `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`
+export type MessageUpdate = Partial<Pick<Outbound, (typeof CHANGEABLE)[number]>>
 
-/** Saves everything that can change, except the line and the text. */
-export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound {
-  const message = { ...changed, updatedAt: now }
-  tx.execute(update, valuesOf(tx, message))
-  touch(tx, message)
-  return message
+const ASSIGNMENTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(columnsOf(messages).map((name) => [name, assigned(messages, [name])])),
+  lineId: `line_seq = ${LINE_SEQ}`,
+  conversationId: `conversation_seq = ${CONVERSATION_SEQ}`,
+  error: assigned(messages, ['errorCode', 'errorMessage']),
 }
 
-/** Changes the text; the caller saves the rest. */
-export function saveText(tx: Tx, seq: number, text: string): void {
-  const sql = 'UPDATE messages SET text = $text WHERE seq = $seq'
-  tx.execute(sql, { seq, text })
+/** Statements by the fields that they write, a bit for each: making the text anew would cost more than running it. */
+const updates = new Map<number, string>()
+
+function updateOf(fields: number): string {
+  const known = updates.get(fields)
+  if (known !== undefined) return known
+  const written = CHANGEABLE.filter((_, place) => (fields & (1 << place)) !== 0)
+  const assignments = written.map((name) => `, ${ASSIGNMENTS[name]}`).join('')
+  const made = `UPDATE messages SET revision = $revision, updated_at = $updatedAt${assignments}
+    WHERE seq = +$seq AND revision = +$was`
+  updates.set(fields, made)
+  return made
 }
 
-function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
-  const { error, refusedBy, extras } = message
+/**
+ * Writes what a step changes, and nothing else. Throws if `message` isn't as it is stored, because the step was then
+ * decided on old values.
+ */
+export function updateMessage(
+  tx: Tx,
+  message: Outbound,
+  change: MessageUpdate,
+  now: Timestamp,
+): Outbound {
+  const changed = { ...message, ...change, revision: nextRevision(tx), updatedAt: now }
+  let fields = 0
+  for (const [place, name] of CHANGEABLE.entries()) {
+    if (changed[name] !== message[name]) fields |= 1 << place
+  }
+  const { seq, revision } = changed
+  const stamps = { seq, revision, updatedAt: now, was: message.revision }
+  const { changes } = tx.execute(updateOf(fields), Object.assign(valuesOf(change), stamps))
+  assert(changes > 0, `${message.id} is as it was read`)
+  touch(tx, changed)
+  return changed
+}
+
+/** Parameters for the columns of these fields; a statement ignores those that it doesn't name. */
+function valuesOf(change: MessageUpdate) {
+  const { error, refusedBy = [], extras } = change
   return {
-    ...message,
+    ...change,
     refusedBy: refusedBy.length === 0 ? null : JSON.stringify(refusedBy),
-    extras: extras === null ? null : JSON.stringify(extras),
+    extras: extras ? JSON.stringify(extras) : null,
     error: null, // In the two columns below.
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
-    revision: nextRevision(tx),
   }
 }
 
-function touch(tx: Tx, { id, conversationId }: NewMessage): void {
+function touch(tx: Tx, { id, conversationId }: Pick<Outbound, 'id' | 'conversationId'>): void {
   tx.changes?.push({ what: 'message', id, conversationId })
-}
-
-export type MessagePlace = PartyIds & { readonly phoneNumber: string }
-
-/** Moves a message to another line; the caller updates conversations and daily contacts. */
-export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  const sql = `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
-       phone_number = $phoneNumber
-     WHERE seq = $seq`
-  tx.execute(sql, { ...place, seq })
 }
 
 /** A message with defaults for everything that a device or client doesn't say. */

@@ -25,11 +25,11 @@ const COLUMNS = columnsOf(optOuts, ['seq'])
 const SELECTED = selected(optOuts, columnsOf(optOuts), 'o.')
 const insertion = `INSERT INTO opt_outs ${inserted(optOuts, COLUMNS)} ON CONFLICT DO NOTHING`
 
+const OF_SCOPE = `SELECT ${SELECTED} FROM opt_outs o WHERE o.handle = +$handle AND o.line_id`
+
 /** The opt-out that forbids a message from the line to the handle, if any. */
 export function optOutAgainst(db: Db, handle: Handle, lineId: LineId): OptOut | null {
-  const sql = `SELECT ${SELECTED} FROM opt_outs o
-   WHERE o.handle = +$handle AND (o.line_id IS NULL OR o.line_id = +$lineId)
-   ORDER BY o.line_id IS NOT NULL LIMIT 1`
+  const sql = `${OF_SCOPE} IS NULL UNION ALL ${OF_SCOPE} = +$lineId LIMIT 1`
   return db.row<ListedOptOut>(sql, { handle, lineId })
 }
 

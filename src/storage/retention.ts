@@ -13,7 +13,7 @@ import { deleteAttachmentsOf } from './attachments.ts'
 import { IS_NEWS, LAST_LEFT } from './conversations.ts'
 import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
-import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
+import { rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
@@ -69,7 +69,18 @@ function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   return (tx, age, limit) => tx.execute(deletion, { before: age.ago(keptMs), limit }).changes
 }
 
-export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
+const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
+
+/** Deletes answers that no caller asks for any more, in the order in which they were recorded. */
+export const deleteOldIdempotency: Purge = (tx, age, limit) => {
+  const before = age.ago(IDEMPOTENCY_KEPT_MS)
+  const kept = firstSeqSince(tx, 'idempotency', before)
+  // The time is compared too: after a clock was set back, a record may be younger than those behind it.
+  const sql = `DELETE FROM idempotency WHERE rowid IN (
+       SELECT rowid FROM idempotency WHERE rowid < $kept AND created_at < $before
+       ORDER BY rowid LIMIT $limit)`
+  return tx.execute(sql, { kept, before, limit }).changes
+}
 
 /** Deletes receipts whose guid didn't become known within an hour. */
 export const deleteWaitingReceipts = purgeOlder(waitingReceipts.recordedAt, HOUR_MS)

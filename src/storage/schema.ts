@@ -250,15 +250,11 @@ export const messages = sqliteTable(
     checkJson('extras'),
     index('messages_by_line').on(t.lineSeq),
     index('messages_by_conversation').on(t.conversationSeq),
-    index('messages_by_direction').on(t.direction),
     index('messages_by_status').on(t.status),
     index('messages_by_change').on(t.updatedAt, t.revision),
     index('messages_due_by_line')
       .on(t.lineSeq, t.dueAt)
       .where(sql`status = 'queued' AND due_at IS NOT NULL`),
-    index('messages_deferred')
-      .on(t.dueAt)
-      .where(sql`status = 'deferred'`),
     index('messages_deferred_by_reason')
       .on(t.queuedReason)
       .where(sql`status = 'deferred'`),
@@ -266,9 +262,10 @@ export const messages = sqliteTable(
     index('messages_queued_later')
       .on(t.waitsFrom)
       .where(sql`status = 'queued' AND waits_from > created_at`),
-    index('messages_to_announce')
-      .on(t.dueAt)
-      .where(sql`(status = 'uncertain' OR status = 'received') AND due_at IS NOT NULL`),
+    // Every step of a message evaluates the condition of every index that names its status, so there are few.
+    index('messages_next_step')
+      .on(t.status, t.dueAt)
+      .where(sql`due_at IS NOT NULL AND status <> 'queued'`),
     index('messages_unfinished_by_conversation')
       .on(t.conversationSeq, t.waitsFrom)
       // SQLite builds a table for an IN, at each change of a message.
@@ -381,9 +378,5 @@ export const idempotency = sqliteTable(
     body: text('body'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.caller, t.key] }),
-    checkWord('answer', ANSWER_KINDS),
-    index('idempotency_by_age').on(t.createdAt),
-  ],
+  (t) => [primaryKey({ columns: [t.caller, t.key] }), checkWord('answer', ANSWER_KINDS)],
 )

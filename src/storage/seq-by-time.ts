@@ -1,4 +1,4 @@
-// Finds the seq of a moment in a table. `seq` grows with `created_at`, so a binary search finds it in some twenty
+// Finds the seq of a moment in a table, which is its rowid. `seq` grows with `created_at`, so a binary search finds it in some twenty
 // steps among a million rows. An index over `created_at` would cost every row.
 
 import type { Db } from './database.ts'
@@ -6,13 +6,15 @@ import type { Db } from './database.ts'
 /** The seq of the first row recorded at `at` or later; MAX_SAFE_INTEGER if there is none. Rows may be missing. */
 export function firstSeqSince(
   db: Db,
-  table: 'messages' | 'events' | 'deliveries',
+  table: 'messages' | 'events' | 'deliveries' | 'idempotency',
   at: number,
 ): number {
-  const sql = `SELECT seq, created_at AS createdAt FROM ${table} WHERE seq >= +$seq ORDER BY seq LIMIT 1`
+  const sql = `SELECT rowid AS seq, created_at AS createdAt FROM ${table}
+   WHERE rowid >= +$seq ORDER BY rowid LIMIT 1`
   const from = (seq: number) => db.row<{ seq: number; createdAt: number }>(sql, { seq })
   let first = 1
-  let last = (db.row<{ seq: number | null }>(`SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0) + 1
+  let last =
+    (db.row<{ seq: number | null }>(`SELECT max(rowid) AS seq FROM ${table}`)?.seq ?? 0) + 1
   while (first < last) {
     const middle = Math.floor((first + last) / 2)
     const place = from(middle)

@@ -10,7 +10,8 @@ const count = (name: string) => integer(name).notNull()
 
 /**
  * Messages of a line by the quarter in which they were recorded and by their outcome so far. Triggers on
- * `messages`, made by the initial migration, update it with each change of a message.
+ * `messages`, made by migrations 0000 and 0005, update it: one for a new message, and one for a changed time of sending
+ * or error, because no message becomes sent, failed or uncertain, or stops being so, without such a change.
  */
 export const messageQuarters = sqliteTable(
   'message_quarters',

@@ -148,7 +148,8 @@ export class Subscribers {
    */
   of(event: EventName, lineId: LineId | null): readonly Subscriber[] {
     this.#byEvent ??= this.#read()
-    const wanting = this.#byEvent.get(event) ?? []
+    const wanting = this.#byEvent.get(event)
+    if (wanting === undefined) return []
     return wanting.filter(({ lineIds }) => includesLine(lineIds, lineId ?? ''))
   }
 

@@ -25,7 +25,12 @@ import {
 import type { Tx } from '../../src/storage/database.ts'
 import { insertLine } from '../../src/storage/lines.ts'
 import { initialPosition } from '../../src/storage/message-queue.ts'
-import { findMessage, insertMessage, newMessage, saveMessage } from '../../src/storage/messages.ts'
+import {
+  findMessage,
+  insertMessage,
+  newMessage,
+  updateMessage,
+} from '../../src/storage/messages.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
@@ -134,7 +139,7 @@ export function passMessage({ tx, line }: MessageStage, message: Outbound): Outb
   const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW))
   if (contactHold === null) throw new Error('The day of the line is spent.')
   const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
-  return saveMessage(tx, { ...message, ...passed, status: 'sending' }, NOW)
+  return updateMessage(tx, message, { ...passed, status: 'sending' }, NOW)
 }
 
 /** The message as it is stored. */
@@ -142,6 +147,18 @@ export function storedMessage({ tx }: MessageStage, { id }: Pick<Outbound, 'id'>
   const message = findMessage(tx, id)
   if (message === null) throw new Error('The message is not stored.')
   return message
+}
+
+/** The figures of all quarters, and those that counting the messages gives: sent, failed, uncertain. */
+export function figuresOf({ tx }: MessageStage): readonly [kept: unknown, counted: unknown] {
+  const kept = 'sum(sent) AS sent, sum(failed) AS failed, sum(uncertain) AS uncertain'
+  const counted = `sum(status IN ('sent', 'delivered', 'read')) AS sent,
+    sum(status IN ('failed', 'expired')) AS failed, sum(status = 'uncertain') AS uncertain`
+  const of = (sql: string) => tx.row<Readonly<Record<string, number | null>>>(sql)
+  return [
+    Object.values(of(`SELECT ${kept} FROM message_quarters`) ?? {}).map((count) => count ?? 0),
+    Object.values(of(`SELECT ${counted} FROM messages`) ?? {}),
+  ]
 }
 
 /** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */

@@ -5,8 +5,9 @@ import { expect, test } from 'bun:test'
 
 import type { LineId } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, QueuedReason } from '../../src/domain/message.ts'
-import { saveMessage } from '../../src/storage/messages.ts'
+import { updateMessage, type MessageUpdate } from '../../src/storage/messages.ts'
 import {
+  figuresOf,
   NOW,
   openStage,
   passMessage,
@@ -31,9 +32,9 @@ const ENDS = {
 } satisfies Record<string, Act>
 
 const change =
-  (changes: Partial<Outbound>) =>
+  (changes: MessageUpdate) =>
   ({ tx }: MessageStage, message: Outbound): Outbound =>
-    saveMessage(tx, { ...message, ...changes }, NOW)
+    updateMessage(tx, message, changes, NOW)
 
 const STATES = {
   queued: (_stage, message) => message,
@@ -123,6 +124,8 @@ for (const [state, choice, end, after] of TABLE) {
     expect(stored).toMatchObject({ status, round, queuedReason: reason })
     expect(stored.dueAt).toBe(afterMs === null ? null : ((NOW + afterMs) as typeof stored.dueAt))
     expect(placeOn(stage, stage.line)).toBe(place)
+    const [kept, counted] = figuresOf(stage)
+    expect(kept).toEqual(counted)
     expect(stage.events).toEqual(status === 'failed' ? ['message.failed'] : [])
   })
 }

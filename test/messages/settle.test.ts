@@ -7,8 +7,9 @@ import { timestamp } from '../../src/domain/ids.ts'
 import type { MessageStatus, Outbound, ReceiptKind } from '../../src/domain/message.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { keepReceipt } from '../../src/storage/intake-records.ts'
-import { saveMessage } from '../../src/storage/messages.ts'
+import { updateMessage } from '../../src/storage/messages.ts'
 import {
+  figuresOf,
   NOW,
   openStage,
   passMessage,
@@ -57,7 +58,7 @@ const STATES = {
   read: (stage, message) => REPORTS.read(stage, sent(stage, message)),
   uncertain,
   'announced as uncertain': (stage, message) =>
-    saveMessage(stage.tx, { ...uncertain(stage, message), dueAt: null }, NOW),
+    updateMessage(stage.tx, uncertain(stage, message), { dueAt: null }, NOW),
   failed: (stage, message) => REPORTS.refused(stage, sending(stage, message)),
   expired: (stage, message) => REPORTS['too old'](stage, message),
 } satisfies Record<string, Act>
@@ -132,6 +133,8 @@ for (const [state, report, status, events, place, more = 'nothing else moves'] o
     const stored = storedMessage(stage, message)
     expect(stored).toMatchObject({ ...returned })
     expect(stored.status).toBe(status)
+    const [kept, counted] = figuresOf(stage)
+    expect(kept).toEqual(counted)
     expect(stage.events).toEqual([...events])
     expect(placeOn(stage, stage.line)).toBe(place)
     expect(stage.answered).toEqual(more === ENDED ? [status] : [])

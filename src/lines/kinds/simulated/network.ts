@@ -93,7 +93,9 @@ export class SimulatedNetwork {
 
   /** Note of a point of no return: `identity:session:seq of the newest message`. */
   noteOf(session: string): string {
-    return `${this.identity}:${session}:${this.#carriedSeqs().newest}`
+    const sql = 'SELECT max(seq) AS newest FROM carried'
+    const { newest } = this.#ledger.query<{ newest: number | null }>(sql).get() ?? {}
+    return `${this.identity}:${session}:${newest ?? 0}`
   }
 
   /**
