@@ -232,7 +232,7 @@ async function asControl(
 }
 
 function textOf(body: unknown): string | Blob | null {
-  if (body instanceof Uint8Array) return new Blob([body as Uint8Array<ArrayBuffer>])
+  if (body instanceof Uint8Array) return new Blob([body])
   return body === undefined ? null : JSON.stringify(body)
 }
 

@@ -7,6 +7,7 @@ import { BACKUP, LOCALHOST, type Stage } from './audit-stage.ts'
 /** What answers only elsewhere: a box, on its own control socket. */
 export const ELSEWHERE: readonly OperationId[] = ['getBox']
 
+const UPLOAD = '/dashboard/restore?filename=other.db'
 const LATER = '2026-12-24T12:00:00Z'
 
 const contact = async ({ owner }: Stage) => {
@@ -28,8 +29,8 @@ const THINGS: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
   '/webhooks/': webhook,
 }
 
-async function uploaded({ browser, backup }: Stage): Promise<string> {
-  const { body } = await browser.upload('/dashboard/restore?filename=other.db', backup())
+async function uploaded(stage: Stage): Promise<string> {
+  const { body } = await stage.browser.upload(UPLOAD, stage.backup())
   return body.id
 }
 
