@@ -73,8 +73,8 @@ export class OptOuts {
     if (!insertOptOut(tx, optOut)) return
     this.#deps.publish.optOut(tx, 'contact.opted_out', optOut, cause)
     if (this.#core.settings.get('opt_out') !== 'enforce') return
-    for (const message of waitingTo(tx, { handle: optOut.handle, lineId: optOut.lineId })) {
-      if (message.extras?.isConfirmed !== true) this.#deps.outcomes.fail(tx, message, OPTED_OUT)
+    for (const waiting of waitingTo(tx, { handle: optOut.handle, lineId: optOut.lineId })) {
+      if (waiting.extras?.isConfirmed !== true) this.#deps.outcomes.failNext(tx, waiting, OPTED_OUT)
     }
   }
 

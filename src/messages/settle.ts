@@ -29,7 +29,7 @@ import {
   sendingWithoutGuid,
   wakeSameText,
 } from '../storage/message-queue.ts'
-import { updateMessage, type MessageUpdate } from '../storage/messages.ts'
+import { currentMessage, updateMessage, type MessageUpdate } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import type { DeviceChanges } from './device-changes.ts'
@@ -128,6 +128,12 @@ export class Outcomes {
   fail(tx: Tx, message: Outbound, reason: string): Outbound {
     const progress = this.#failureOf(tx, message, reason)
     return progress === null ? message : this.#settle(tx, message, progress)
+  }
+
+  /** Fails the next message of a list. The end of the one before it may have given it its turn. */
+  failNext(tx: Tx, listed: Outbound, reason: string): void {
+    const message = currentMessage(tx, listed)
+    if (message !== null) this.fail(tx, message, reason)
   }
 
   /** A receipt for a part other than the last: only a failure says something about the whole message. */
@@ -237,8 +243,8 @@ export class Outcomes {
     const approval = { ...extras.approval, resolvedAt: now, ...decision }
     const resolved = updateMessage(tx, message, { extras: { ...extras, approval } }, now)
     this.#deps.publish(tx, 'approval.resolved', resolved)
-    for (const behind of heldBeside(tx, message)) {
-      if (behind.extras?.approval?.state !== 'approved') continue
+    for (const behind of heldBeside(tx, resolved)) {
+      if (behind.id === message.id || behind.extras?.approval?.state !== 'approved') continue
       const waitsFrom = timestamp(Math.max(behind.waitsFrom, now))
       updateMessage(tx, behind, { waitsFrom, dueAt }, now)
     }
@@ -288,7 +294,7 @@ export class Outcomes {
   /** Fails the messages that were queued on a deleted line. */
   async failOrphans(): Promise<void> {
     await this.#core.writer.write((tx) => {
-      for (const message of queuedOnDeletedLines(tx)) this.fail(tx, message, 'line_removed')
+      for (const message of queuedOnDeletedLines(tx)) this.failNext(tx, message, 'line_removed')
     })
   }
 }

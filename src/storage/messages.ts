@@ -125,7 +125,7 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = {
   error: assigned(messages, ['errorCode', 'errorMessage']),
 }
 
-/** Statements by the fields that they write, a bit for each: making the text anew would cost more than running it. */
+/** Statements by the fields that they write, a bit for each: making the text again would cost more than running it. */
 const updates = new Map<number, string>()
 
 function updateOf(fields: number): string {

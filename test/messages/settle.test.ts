@@ -176,3 +176,15 @@ for (const report of ['accepted', 'held'] as const) {
     })
   })
 }
+
+test('all messages of a conversation fail when their line is deleted, in spite of their order', async () => {
+  const stage = openStage()
+  const waiting = ['one', 'two', 'three'].map((text) => queueMessage(stage, { text }))
+  stage.tx.sqlite.run('UPDATE lines SET deleted_at = 1')
+
+  await stage.outcomes.failOrphans()
+
+  const statuses = waiting.map((message) => storedMessage(stage, message).status)
+  expect(statuses).toEqual(['failed', 'failed', 'failed'])
+  expect(stage.events).toEqual([FAILED, FAILED, FAILED])
+})
