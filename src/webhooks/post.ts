@@ -155,14 +155,22 @@ type Choice = {
 }
 
 /** The address to send to, chosen before anything is sent; the most specific failure if none connects. */
-async function addressFor(
-  { clock, platform }: Network,
-  { addresses, target: { port }, known }: Choice,
+function addressFor(
+  network: Network,
+  { addresses, target, known }: Choice,
   signal: AbortSignal,
-): Promise<Address | Failure> {
+): Address | Failure | Promise<Address | Failure> {
   const [first] = addresses
   if (first === undefined) return failed('forbidden_target', true)
   if (addresses.length === 1 || first.address === known) return first
+  return connecting(network, { addresses, target, first }, signal)
+}
+
+async function connecting(
+  { clock, platform }: Network,
+  { addresses, target: { port }, first }: Omit<Choice, 'known'> & { readonly first: Address },
+  signal: AbortSignal,
+): Promise<Address | Failure> {
   const hosts = addresses.map(({ address }) => address)
   try {
     const index = await firstToConnect(hosts, port, clock, signal)
@@ -183,12 +191,19 @@ function allowedOf(rules: TargetRules, addresses: readonly string[], target: Tar
   })
 }
 
-async function addressesOf(
+function addressesOf(
   lookup: Lookup,
   { address, hostname }: Target,
   signal: AbortSignal,
+): readonly string[] | Promise<readonly string[] | Failure> {
+  return address === null ? lookedUp(lookup, hostname, signal) : [address]
+}
+
+async function lookedUp(
+  lookup: Lookup,
+  hostname: string,
+  signal: AbortSignal,
 ): Promise<readonly string[] | Failure> {
-  if (address !== null) return [address]
   const found = await Promise.race([lookup(hostname), whenAborted(signal)])
   if (found === null) return failed('timeout', false)
   if (found.answer === 'out_of_reach') return { result: 'unreachable' }
