@@ -124,7 +124,9 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
   // A running executable cannot be written over, but its name can be given to another file.
   await rm(outfile, { force: true })
   await Bun.build({
-    entrypoints: [`${ROOT}/src/main.ts`, `${ROOT}/src/storage/backup-worker.ts`],
+    entrypoints: ['main', 'storage/backup-worker', 'storage/checkpoint-worker'].map(
+      (name) => `${ROOT}/src/${name}.ts`,
+    ),
     // Flat names: `new URL('./backup-worker.ts', import.meta.url)` is right here as in the sources.
     naming: { entry: '[name].[ext]' },
     target: 'bun',
