@@ -22,6 +22,11 @@ export function holds({ value, floor, isCeiling }: Figure): boolean {
   return isCeiling ? value <= floor : value >= floor
 }
 
+/** `at least 0.06`. */
+export function bound({ floor, isCeiling }: Figure): string {
+  return `${isCeiling ? 'at most' : 'at least'} ${floor}`
+}
+
 /** The middle value. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5)

@@ -6,12 +6,8 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/storage/database.ts'
 import { VERSION } from '../../src/system/version.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import {
-  ApiClient,
-  createKey,
-  RelayProcess,
-  type ApiKey,
-} from '../../test/support/relay-process.ts'
+import { hookline } from '../../test/support/executable.ts'
+import { ApiClient, RelayProcess, type ApiKey } from '../../test/support/relay-process.ts'
 import { UNDER } from './cores.ts'
 import { httpRequest } from './load.ts'
 
@@ -40,6 +36,14 @@ export async function startBenchRelay(dataDir: string): Promise<BenchRelay> {
     await api.ask('PATCH', `/api/v1/phone-lines/${id}`, { daily_contact_limit: 100_000 })
   }
   return { relay, api, key, lines }
+}
+
+/** By the executable: an older one can't open a database that these sources made. */
+async function createKey(dataDir: string): Promise<ApiKey> {
+  const create = ['keys', 'create', '--name', 'bench', '--json', '--data-dir', dataDir]
+  const { exitCode, stdout } = await hookline(create)
+  if (exitCode !== 0) throw new Error(`No key could be made: ${stdout}`)
+  return JSON.parse(stdout) as ApiKey // What `POST /keys` answers.
 }
 
 /**

@@ -20,7 +20,7 @@ const CONVERSATIONS = 9_999
 const PEOPLE = 100_000
 const BATCH_ROWS = 10_000
 const ROUNDS = 40
-const CEILING_MS = 50
+const CEILING_MS = 40
 
 const VOCABULARY = (
   'your table is ready please call back the order number you can pick up tomorrow thanks see at noon ' +
@@ -34,6 +34,10 @@ const QUERIES = {
   'common words': ['table', 'please call', 'order number', 'tomorrow'],
   'rare words': ['zeppelin', 'xylophone', 'zeppelin table'],
   'no such word': ['qqqzzz', 'thetable', 'ordertable'],
+  'six common words of no message': [
+    'table please number tomorrow kitchen friday',
+    'appointment delivery arrives between morning evening',
+  ],
   'names and numbers': ['person 77', 'müller', '4155550', '0001234', 'an'],
 }
 

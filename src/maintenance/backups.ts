@@ -10,6 +10,7 @@ import {
   backUpTo,
   createdBackup,
   dailyBackup,
+  flushedMeanwhile,
   keepNewest,
   listBackups,
   openBackupFolder,
@@ -40,7 +41,7 @@ export function createBackups(
   const { directory, folder } = destination
   const worker: Destination['worker'] = {
     async take(order) {
-      const made = await destination.worker.take(order)
+      const made = await flushedMeanwhile(clock, order.to, destination.worker.take(order))
       changes.publish([{ what: 'backup', id: basename(order.to) }])
       return made
     },

@@ -154,7 +154,7 @@ function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientE
 }
 
 /** The search of messages stops after this, so that sends are not delayed. */
-const TIME_MS = 40
+const TIME_MS = 20
 
 function search(
   { db, clock }: Core,
@@ -162,11 +162,11 @@ function search(
   q: string,
   { limit, lines }: { readonly limit: number; readonly lines: LineLimit },
 ): SearchResult {
-  const until = clock.monotonic() + TIME_MS
-  const isTimeUp = () => clock.monotonic() > until
   const query = parseQuery(q)
   const persons = bestPeople(db, query, { limit, lines })
   const conversations = searchConversations(db, query, { limit, lines, persons })
+  const until = clock.monotonic() + TIME_MS
+  const isTimeUp = () => clock.monotonic() >= until
   const { seqs, isComplete } = searchMessages(db, query, { limit, lines, isTimeUp })
   return {
     people: persons.map(contactResource),

@@ -8,10 +8,17 @@ import { assert, invalidRequest, type RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
+import { flushBeside } from '../system/files.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import { copyFilesAlong, filesBeside } from './attachment-files.ts'
 import type { BackupReply, BackupRequest } from './backup-worker.ts'
-import { snapshotOf, type CarriedFile, type Snapshot, type SnapshotOrder } from './snapshot.ts'
+import {
+  nameUntilComplete,
+  snapshotOf,
+  type CarriedFile,
+  type Snapshot,
+  type SnapshotOrder,
+} from './snapshot.ts'
 import { isDiskFull, storageFull } from './sqlite-errors.ts'
 
 export type BackupKind = 'daily' | 'before_migration'
@@ -98,6 +105,33 @@ export class BackupWorker {
   #fail(message: string): void {
     for (const waiting of this.#waiting.values()) waiting.reject(new Error(message))
     this.#waiting.clear()
+  }
+}
+
+const FLUSH_MS = 50
+
+/**
+ * Like `taking`, which makes the copy `to`, and meanwhile flushes what is written of it. Without that the system keeps
+ * gigabytes in memory and then writes them in one go, and a commit at that moment waits for them: a second or more.
+ */
+export async function flushedMeanwhile(
+  clock: Clock,
+  to: string,
+  taking: Promise<Snapshot>,
+): Promise<Snapshot> {
+  const end = new AbortController()
+  const flush = async () => {
+    while (!end.signal.aborted) {
+      await clock.sleep(FLUSH_MS, end.signal)
+      await flushBeside(nameUntilComplete(to))
+    }
+  }
+  const flushing = flush()
+  try {
+    return await taking
+  } finally {
+    end.abort()
+    await flushing
   }
 }
 

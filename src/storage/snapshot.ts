@@ -32,9 +32,14 @@ export function takeSnapshot(order: SnapshotOrder): Snapshot {
   return snapshotOf(source, order)
 }
 
+/** The name of the copy at `to` until it is complete. */
+export function nameUntilComplete(to: string): string {
+  return `${to}.new`
+}
+
 /** Like `takeSnapshot`, through an open connection. */
 export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>): Snapshot {
-  const temporary = `${order.to}.new`
+  const temporary = nameUntilComplete(order.to)
   rmSync(temporary, { force: true })
   try {
     copyInto(source, temporary)

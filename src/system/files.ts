@@ -62,6 +62,16 @@ export function flush(path: string): void {
   }
 }
 
+/** Forces what was written so far onto the disk, in another thread; does nothing if there is no such file. */
+export async function flushBeside(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => null)
+  try {
+    await handle?.datasync()
+  } finally {
+    await handle?.close()
+  }
+}
+
 const PIECE_BYTES = 64 * 1_024
 
 /** A part of a file in pieces; throws if the file ends too early. */

@@ -7,13 +7,15 @@ import {
   BackupWorker,
   backUpTo,
   dailyBackup,
+  flushedMeanwhile,
   keepNewest,
   listBackups,
   wholeBackup,
 } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { takeFiles, takeSnapshot } from '../../src/storage/snapshot.ts'
+import { takeFiles, takeSnapshot, type Snapshot } from '../../src/storage/snapshot.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/system/data-directory.ts'
+import { eventually } from '../support/eventually.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
@@ -166,4 +168,26 @@ test('backups are listed newest first, and only the newest of their kind are kep
     ['before_migration', -20],
   ])
   expect(existsSync(join(directory.backups, 'notes.txt'))).toBe(true)
+})
+
+test('a copy that is flushed while it is made gives its result or its error, and nothing runs after it', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const to = folder.file('copy.db')
+  const copy = Promise.withResolvers<Snapshot>()
+  const made = { path: to, sizeBytes: 3 }
+
+  const taken = flushedMeanwhile(clock, to, copy.promise)
+  await clock.advance(50) // There is no file yet.
+  writeFileSync(`${to}.new`, 'abc')
+  await eventually('the loop sleeps again', () => (clock.sleeping === 1 ? true : null))
+  await clock.advance(50)
+  await eventually('the loop sleeps again', () => (clock.sleeping === 1 ? true : null))
+  copy.resolve(made)
+  const result = await taken
+  const failed = flushedMeanwhile(clock, to, Promise.reject(new Error('disk full')))
+
+  expect(result).toEqual(made)
+  await expect(failed).rejects.toThrow('disk full')
+  expect(clock.sleeping).toBe(0)
 })

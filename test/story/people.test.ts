@@ -120,6 +120,19 @@ test('a message carries the name of its person only where the caller asks for it
   expect(refused.status).toBe(400)
 })
 
+test('a search of messages ends after 20 ms and says that it is not complete', async () => {
+  await using relay = await oneLine()
+  for (let number = 0; number < 30; number += 1) {
+    await relay.send({ to: ANNA, text: `Table ${number} is ready.` })
+  }
+
+  const quick = await search(relay, 'bicycle')
+  relay.clock.slowDown(1)
+  const slow = await search(relay, 'bicycle')
+
+  expect([quick.is_complete, slow.is_complete]).toEqual([true, false])
+})
+
 test('a message is found at once and after it was indexed, with its words marked', async () => {
   await using relay = await oneLine()
   const { body } = await relay.send({ to: ANNA, text: 'Is the Bicycle ready? My bicycle!' })

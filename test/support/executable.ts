@@ -8,9 +8,16 @@ const SOURCES = '{src,migrations}/**/*'
 const MORE_SOURCES = ['package.json', 'bun.lock', 'scripts/build.ts']
 
 let isBuilt = false
+let replacement: string | null = null
+
+/** Puts another executable in the place of the built one, until it is called with null. */
+export function replaceExecutable(path: string | null): void {
+  replacement = path
+}
 
 /** The built executable, made anew where a source is newer than it; looked at once in a run. */
 export function builtExecutable(): string {
+  if (replacement !== null) return replacement
   if (!isBuilt && isStale()) {
     const build = Bun.spawnSync([process.execPath, 'scripts/build.ts'], { cwd: ROOT })
     if (build.exitCode !== 0) throw new Error(`The build failed:\n${build.stderr.toString()}`)
