@@ -17,7 +17,7 @@ export type Migration = { readonly name: string; readonly sql: string }
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
 /** The oldest schema whose executable may use a database that this one wrote. */
-export const USABLE_FROM = 6
+export const USABLE_FROM = 7
 
 const UNCHECKED_FROM = 'unjudged_from'
 const FIRST_MIGRATION = 'first_migration'
