@@ -6,6 +6,7 @@ import { deviceHandle, type Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import type { MessageSource, Outbound } from '../domain/message.ts'
+import { memoize } from '../system/memoize.ts'
 import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
 import {
@@ -125,19 +126,16 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = {
   error: assigned(messages, ['errorCode', 'errorMessage']),
 }
 
-/** Statements by the fields that they write, a bit for each: making the text again would cost more than running it. */
-const updates = new Map<number, string>()
+/** The steps of messages write some dozen sets of fields. */
+const UPDATES_MAX = 200
 
-function updateOf(fields: number): string {
-  const known = updates.get(fields)
-  if (known !== undefined) return known
+/** The statement that writes these fields, a bit for each. Making its text costs more than running it. */
+const updateOf = memoize(UPDATES_MAX, (fields: number) => {
   const written = CHANGEABLE.filter((_, place) => (fields & (1 << place)) !== 0)
   const assignments = written.map((name) => `, ${ASSIGNMENTS[name]}`).join('')
-  const made = `UPDATE messages SET revision = $revision, updated_at = $updatedAt${assignments}
+  return `UPDATE messages SET revision = $revision, updated_at = $updatedAt${assignments}
     WHERE seq = +$seq AND revision = +$was`
-  updates.set(fields, made)
-  return made
-}
+})
 
 /**
  * Writes what a step changes, and nothing else. Throws if `message` isn't as it is stored, because the step was then
