@@ -22,8 +22,8 @@ story(
 
     await page.goto('/#/messages')
     await rows.first().waitFor()
-    while ((await rows.count()) < MESSAGES) {
-      const shown = await rows.count()
+    // Counted once in each round, because the list may grow at any moment.
+    for (let shown = await rows.count(); shown < MESSAGES; shown = await rows.count()) {
       await rows.last().scrollIntoViewIfNeeded()
       await rows.nth(shown).waitFor()
     }
