@@ -71,8 +71,8 @@ const FOCUSED = `(() => {
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
   return at === document.body ? 'nothing' : name.trim().split('\\n')[0]
 })()`
-/** More keys than there are things to go to on any page. */
-const TABS_MAX = 70
+/** As long as other acts on a page may take. */
+const TABBING_MS_MAX = 30_000
 
 type Shift = { readonly value: number; readonly places: readonly string[] }
 type AxeViolation = {
@@ -221,16 +221,20 @@ export class WatchedPage {
     return this.page.evaluate<string>(FOCUSED)
   }
 
-  /** Goes on by the tabulator, beyond the end to the beginning, to what bears the name. */
+  /**
+   * Goes on by the tabulator, beyond the end to the beginning, to what bears the name. What is still to come
+   * onto the page is waited for.
+   */
   async tabTo(name: string): Promise<void> {
-    const passed: string[] = []
-    while (passed.length < TABS_MAX) {
+    const passed = new Set<string>()
+    const until = performance.now() + TABBING_MS_MAX
+    do {
       await this.page.keyboard.press('Tab')
       const now = await this.focused()
       if (now === name) return
-      passed.push(now)
-    }
-    throw new Error(`No way to ${name} by keyboard, only to: ${[...new Set(passed)].join(', ')}`)
+      passed.add(now)
+    } while (performance.now() < until)
+    throw new Error(`No way to ${name} by keyboard, only to: ${[...passed].join(', ')}`)
   }
 
   /** All that can be read on it. */
