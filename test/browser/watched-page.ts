@@ -4,6 +4,8 @@
 import axe from 'axe-core'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 
+import { eventually } from '../support/eventually.ts'
+
 /** Adds up the jumps that nobody asked for: those right after an input are left out by the browser. */
 const WATCH_SHIFTS = `
   window.shifts = []
@@ -71,8 +73,6 @@ const FOCUSED = `(() => {
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
   return at === document.body ? 'nothing' : name.trim().split('\\n')[0]
 })()`
-/** As long as other acts on a page may take. */
-const TABBING_MS_MAX = 30_000
 
 type Shift = { readonly value: number; readonly places: readonly string[] }
 type AxeViolation = {
@@ -227,14 +227,16 @@ export class WatchedPage {
    */
   async tabTo(name: string): Promise<void> {
     const passed = new Set<string>()
-    const until = performance.now() + TABBING_MS_MAX
-    do {
+    const onward = async () => {
       await this.page.keyboard.press('Tab')
       const now = await this.focused()
-      if (now === name) return
       passed.add(now)
-    } while (performance.now() < until)
-    throw new Error(`No way to ${name} by keyboard, only to: ${[...passed].join(', ')}`)
+      return now === name ? now : null
+    }
+    await eventually(name, onward).catch((cause: unknown) => {
+      const ways = [...passed].join(', ')
+      throw new Error(`No way to ${name} by keyboard, only to: ${ways}`, { cause })
+    })
   }
 
   /** All that can be read on it. */
