@@ -23,6 +23,9 @@ import {
   text,
 } from './schema.ts'
 
+/** A header by which a caller limits its own request to one conversation, as a key limited to it would be. */
+export const ONLY_CONVERSATION = 'x-hookline-conversation'
+
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(
@@ -64,6 +67,9 @@ const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:r
 const LINES_FIELD = Type.Array(Type.String(), {
   description: 'The only lines that it sees and uses.',
 })
+const CONVERSATIONS_FIELD = Type.Array(Type.String(), {
+  description: 'The only conversations that it sees and writes in.',
+})
 const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
@@ -79,6 +85,7 @@ const KEY_HISTORY = {
 const LIMITS = {
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
+  conversation_ids: Type.Optional(CONVERSATIONS_FIELD),
   expires_at: Type.Optional(EXPIRY),
   rules: Type.Optional(KeyRules),
 }
@@ -101,6 +108,14 @@ export const KeyCreation = objectSchema('KeyCreation', {
       minItems: 1,
       maxItems: 100,
       description: 'The only lines that it sees and uses; all where it is left out.',
+    }),
+  ),
+  conversation_ids: nullish(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
     }),
   ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
@@ -137,6 +152,7 @@ export const KeySelf = objectSchema('KeySelf', {
   created_at: KEY_HISTORY.created_at,
   scopes: SCOPES_FIELD,
   phone_line_ids: nullable(LINES_FIELD),
+  conversation_ids: nullable(CONVERSATIONS_FIELD),
   expires_at: nullable(EXPIRY),
   rules: KeyRules,
 })

@@ -64,6 +64,12 @@ export const KEY_COMMANDS: readonly Command[] = [
         sentence: 'What it may do, such as read,send. Default: all.',
       },
       { name: 'lines', value: 'LIST', ids: 'lines', sentence: 'Ids of the only lines it may use.' },
+      {
+        name: 'conversations',
+        value: 'LIST',
+        ids: 'conversations',
+        sentence: 'Ids of the only conversations it may use.',
+      },
       { name: 'expires', value: 'TIME', sentence: 'When it ends: 90d, 12h, or a date and time.' },
       {
         name: 'recipients',
@@ -173,9 +179,11 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
   const scopes = list('scopes')?.map(scopeNamed)
   const lines = list('lines')
+  const conversations = list('conversations')
   return {
     ...(scopes === undefined ? {} : { scopes }),
     ...(lines === undefined ? {} : { phone_line_ids: lines }),
+    ...(conversations === undefined ? {} : { conversation_ids: conversations }),
     ...(end === undefined ? {} : { expires_at: isoTime(end) }),
     ...(Object.keys(given).length === 0 ? {} : { rules: given }),
   }
@@ -197,10 +205,11 @@ function quietHoursIn(text: string | undefined): QuietHours | undefined {
 
 /** Such as `read,send · 1 line · known · 30/h`. */
 function limitWords(key: Key): string {
-  const { scopes, phone_line_ids: lines, rules } = key
+  const { scopes, phone_line_ids: lines, conversation_ids: conversations, rules } = key
   const parts = [
     scopes === undefined ? null : collapsedScopes(scopes).join(','),
     lines === undefined ? null : countWords(lines.length, 'line'),
+    conversations === undefined ? null : countWords(conversations.length, 'conversation'),
     ...(rules === undefined ? [] : ruleWords(rules)),
   ]
   return parts.filter((part) => part !== null).join(' · ')

@@ -4,8 +4,8 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { callOperation, requestOf, type RelayFetch } from '../api/client.ts'
-import { hasScope, permissionsOf } from '../domain/permissions.ts'
+import { callOperation, requestOf, rightsFor, type RelayFetch } from '../api/client.ts'
+import { mayCall, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { mcpHandler } from '../mcp/server.ts'
 import type { McpClient } from '../mcp/tools.ts'
@@ -81,6 +81,6 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
       file: (id, { params = {}, query = {} }) => inner(requestOf(id, params, query).path, {}),
     },
     id: `${actor.kind} ${actor.id} ${session}`,
-    may: (scope) => hasScope(permissions, scope),
+    may: (operation) => mayCall(permissions, rightsFor(operation)),
   }
 }

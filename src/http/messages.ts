@@ -8,7 +8,7 @@ import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, conversationsOf, linesOf, originOf } from './request-context.ts'
 
 export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' | 'reading'>) {
   const { messages } = reading
@@ -54,6 +54,7 @@ function asksForNames(
 function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>): ListFilter {
   return {
     lineIds: linesOf(request, query.phone_line_id),
+    conversationIds: conversationsOf(request),
     conversationId: query.conversation_id,
     handle: readHandle(query.handle),
     direction: query.direction,
@@ -85,6 +86,7 @@ export function conversationBindings({
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const filter = {
         lineIds: linesOf(request, query.phone_line_id),
+        conversationIds: conversationsOf(request),
         handle: readHandle(query.handle),
         type: query.type ?? 'direct',
         isUnread: query.unread,

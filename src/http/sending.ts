@@ -10,6 +10,7 @@ import { MESSAGES } from '../api/operations/messages.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
+import { permissionsOf } from '../domain/permissions.ts'
 import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
 import { bind, checkedBy } from './bind.ts'
 import { timeIn } from './input.ts'
@@ -76,12 +77,13 @@ function messageIn(request: Request, content: ConversationSend, target: Target) 
   const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
+  const { conversationIds } = permissionsOf(caller)
   if (memberId !== undefined && isFetched(content)) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
   const source = caller.kind === 'key' ? 'api' : caller.kind
   const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
-  return { ...said, idempotencyKey, key, memberId, source } as const
+  return { ...said, idempotencyKey, key, conversationIds, memberId, source } as const
 }
 
 /** True if the relay must fetch an attachment from a URL. */

@@ -116,6 +116,7 @@ function writeNewKey(
     hint: hintOf(key, KEY_PREFIX),
     createdBy,
     createdAt,
+    lineage: null,
     secretCreatedAt: createdAt,
     permissions,
   })
@@ -183,6 +184,7 @@ function ownKey(db: Db, caller: Caller): KeySelf {
     created_at: isoTime(key.createdAt),
     scopes: scopesOf(permissions),
     phone_line_ids: permissions.lineIds,
+    conversation_ids: permissions.conversationIds,
     expires_at: isoTimeOrNull(permissions.expiresAt),
     rules: rulesResource(permissions.rules),
   }
@@ -234,7 +236,7 @@ export async function createBridge(
     const createdAt = ids.now()
     const { token, stored } = newBridgeToken(random, ids)
     const createdBy = makerOf(origin)
-    const facts = { createdBy, createdAt, permissions: EVERYTHING }
+    const facts = { createdBy, createdAt, lineage: null, permissions: EVERYTHING }
     const made = { id, number, name: label, ...facts, ...stored }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }

@@ -65,12 +65,12 @@ export async function serveMcp(client: McpClient): Promise<void> {
 function createServer(client: McpClient): McpServer {
   const info = { name: 'hookline', title: 'Hookline', version: VERSION }
   const server = new McpServer(info, { instructions: INSTRUCTIONS, jsonSchemaValidator: VALIDATOR })
-  for (const tool of TOOLS) if (client.may(tool.scope)) addTool(server, client, tool)
-  if (client.may('messages:read')) {
+  for (const tool of TOOLS) if (client.may(tool.operation)) addTool(server, client, tool)
+  if (client.may('listMessages')) {
     addConversations(server, client.api)
     addPrompts(server)
   }
-  if (client.may('attachments:read')) addAttachments(server, client.api)
+  if (client.may('downloadAttachment')) addAttachments(server, client.api)
   return server
 }
 

@@ -5,7 +5,6 @@ import { Type, type TObject, type TProperties } from 'typebox'
 import { RefusedError, type Answered, type CallArguments } from '../api/client.ts'
 import type { Call, OperationId } from '../api/operations.ts'
 import type { Shape } from '../api/schema.ts'
-import type { Scope } from '../domain/permissions.ts'
 import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
 
 export type RelayApi = {
@@ -18,7 +17,8 @@ export type McpClient = {
   readonly api: RelayApi
   /** The same for all calls in a session; without a session, for all calls with the same key in the same hour. */
   readonly id: string
-  readonly may: (scope: Scope) => boolean
+  /** True if the client may call the operation, at least for some things. */
+  readonly may: (operation: OperationId) => boolean
 }
 
 export type ToolCall = {
@@ -33,7 +33,8 @@ export type Tool = {
   readonly title: string
   readonly description: string
   readonly input: TObject
-  readonly scope: Scope
+  /** The operation that it is for: a client that may not call it doesn't get the tool. */
+  readonly operation: OperationId
   readonly effect: 'reads' | 'changes' | 'sends'
   run(call: ToolCall): Promise<object>
 }
@@ -66,7 +67,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'list_lines',
     title: 'List phone lines',
     description: 'The phone lines that send and receive, with their state.',
-    scope: 'lines:read',
+    operation: 'listPhoneLines',
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
@@ -89,7 +90,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'list_conversations',
     title: 'List conversations',
     description: 'Conversations with people and groups, the latest message first.',
-    scope: 'messages:read',
+    operation: 'listConversations',
     effect: 'reads',
     input: objectOf({
       unanswered: Type.Optional(
@@ -110,7 +111,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'read_conversation',
     title: 'Read a conversation',
     description: 'Its latest messages, oldest first; older ones with the cursor of the answer.',
-    scope: 'messages:read',
+    operation: 'listMessages',
     effect: 'reads',
     input: objectOf({
       conversation_id: CONVERSATION_ID,
@@ -123,7 +124,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'search_messages',
     title: 'Search',
     description: 'Conversations by name or number, and messages with every word of the query.',
-    scope: 'messages:read',
+    operation: 'search',
     effect: 'reads',
     input: objectOf({ query: Type.String({ minLength: 1, maxLength: 200 }), limit: limitOf(20) }),
     async run({ api, args: { query, limit = 20 } }) {
@@ -141,7 +142,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'get_message',
     title: 'Read a message',
     description: 'One message with its current status.',
-    scope: 'messages:read',
+    operation: 'getMessage',
     effect: 'reads',
     input: objectOf({ message_id: Type.String() }),
     async run({ api, args }) {
@@ -153,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'relay_health',
     title: 'Look for problems',
     description: 'What is wrong with the relay and its lines, and what its owner can do.',
-    scope: 'health:read',
+    operation: 'listHealthFindings',
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
@@ -170,7 +171,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Messages received after a place, or the first to come. Pass the after of the answer to the next call, so ' +
       'that none is missed between two calls.',
-    scope: 'events:read',
+    operation: 'listEvents',
     effect: 'reads',
     input: objectOf({
       after: Type.Optional(
@@ -198,7 +199,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Reply in a conversation',
     description:
       'Sends a message to the person or the group of a conversation. It cannot be taken back.',
-    scope: 'messages:send',
+    operation: 'sendInConversation',
     effect: 'sends',
     input: objectOf({ conversation_id: CONVERSATION_ID, text: TEXT }),
     run: ({ api, headers, args: { conversation_id: id, text } }) =>
@@ -209,7 +210,7 @@ export const TOOLS: readonly Tool[] = [
     title: 'Send a message',
     description:
       'Sends a message to a number or an email address, also to one never written to before. It cannot be taken back.',
-    scope: 'messages:send',
+    operation: 'sendMessage',
     effect: 'sends',
     input: objectOf({
       to: Type.String({ description: 'E.164 with +, such as +12025550147, or an email address.' }),
@@ -225,7 +226,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'hand_to_person',
     title: 'Hand over to a person',
     description: 'Marks a conversation as answered by a person; programs stop answering it.',
-    scope: 'conversations:write',
+    operation: 'updateConversation',
     effect: 'changes',
     input: objectOf({ conversation_id: CONVERSATION_ID }),
     async run({ api, args: { conversation_id: id } }) {

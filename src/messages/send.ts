@@ -11,7 +11,12 @@ import { guidFromBytes, type AttachmentId, type MemberId, type Timestamp } from 
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import { SCHEDULED_MS_MAX, type MessageSource, type Outbound } from '../domain/message.ts'
-import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
+import {
+  NO_RULES,
+  callerId,
+  type ConversationLimit,
+  type KeyCaller,
+} from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
@@ -31,11 +36,12 @@ import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
 import type { Routing } from './routing.ts'
 import {
-  checkedRecipient,
   conversationTarget,
   limitReached,
   LoopError,
   notSupported,
+  personTarget,
+  requireInLimit,
   requireNoLoop,
   requireText,
   requireUnpaused,
@@ -56,6 +62,8 @@ export type SendRequest = {
   readonly idempotencyKey: string | null
   /** The caller's key; null for the owner. */
   readonly key: KeyCaller | null
+  /** The conversations that the caller is limited to. */
+  readonly conversationIds: ConversationLimit
   /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
@@ -145,13 +153,14 @@ export class Sender {
       requireAllowed(this.#core.db, { request, target, histories }, now)
       this.#deps.routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
     }
-    const { attachments, key, memberId } = request
+    const { attachments, key, conversationIds, memberId } = request
     const attachmentIds =
       attachments === undefined
         ? []
         : await attachmentsFor(this.#core.db, this.#deps.store, this.#deps.attachments, {
             attachments,
             key,
+            conversationIds,
             memberId,
             requireTarget,
           })
@@ -169,13 +178,13 @@ export class Sender {
   }
 
   #targetOf(request: SendRequest): Target {
-    const { to, lineId, replyTo } = request
+    const { to, lineId, replyTo, conversationIds } = request
     if (replyTo !== undefined && replyTo.if_supported !== true) {
       throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
     }
     const limits = { lines: linesOf(request), extras: extrasOf(request) }
     return typeof to === 'string'
-      ? { recipient: checkedRecipient(to), lineId, ...limits }
+      ? { ...personTarget(this.#core.db, to, { lineId, within: conversationIds }), ...limits }
       : { ...conversationTarget(this.#core.db, to.conversationId), ...limits }
   }
 
@@ -287,7 +296,8 @@ function extrasOf(request: SendRequest): MessageExtras | null {
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
 
 function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
-  const { key } = request
+  const { key, conversationIds } = request
+  requireInLimit(db, send.target, conversationIds)
   if (hasRules(key)) requireByRules(db, { key, ...send }, now)
 }
 

@@ -3,6 +3,7 @@ import type { ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
@@ -11,6 +12,7 @@ import { messageAt } from './messages.ts'
 import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
+  CONVERSATION_SEQS,
   columnsOf,
   isOfLines,
   limitValue,
@@ -195,6 +197,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
 
 export type ConversationFilter = {
   readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
   readonly handle?: string | undefined
   readonly type: ConversationType
   /** True if only conversations with unread messages are listed. */
@@ -217,15 +220,20 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: ListPage,
 ): Found<ListedConversation> {
-  const { lineIds, handle, type, isUnread = false, isUnanswered = false } = filter
+  const { lineIds, conversationIds, handle, type, isUnread = false, isUnanswered = false } = filter
   const both = `${isUnread ? UNREAD : 'TRUE'} AND ${isUnanswered ? UNANSWERED : 'TRUE'}`
-  if (handle !== undefined) {
+  if (handle !== undefined || conversationIds !== null) {
+    const few = [
+      ...(handle === undefined ? [] : ['c.handle = $handle']),
+      ...(conversationIds === null ? [] : [`c.seq IN ${CONVERSATION_SEQS}`]),
+    ]
     const query = conversationsWhere(
-      `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
+      `${few.join(' AND ')} AND ${isOfLines('c.line_id')} AND c.last_seq > 0
        AND c.last_seq < $start AND ${OF_TYPE[type]} AND ${both}`,
     )
     const start = before ?? Number.MAX_SAFE_INTEGER
-    const found = query(db, { handle, lineIds: limitValue(lineIds), start })
+    const limits = { lineIds: limitValue(lineIds), conversationIds: limitValue(conversationIds) }
+    const found = query(db, { ...limits, start, handle: handle ?? null })
     return allFound(found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit))
   }
   // The lists of all lines are merged: an index over all lines would have to be rewritten by each message.

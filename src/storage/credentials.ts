@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
 import type { CredentialId, CredentialIds, CredentialKind } from '../domain/credential.ts'
-import type { BridgeId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
+import type { BridgeId, ConversationId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
 import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
@@ -23,7 +23,7 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 
 /** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
-  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
+  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage'> & {
     readonly number: string | null
     readonly permissions: Permissions
   }
@@ -45,37 +45,41 @@ export function insertCredential(
   tx: Tx,
   { number, permissions, ...credential }: NewCredential,
 ): void {
-  const { scopes, lineIds, expiresAt, rules } = permissions
+  const { scopes, lineIds, conversationIds, expiresAt, rules } = permissions
   tx.execute(insertion, {
     ...credential,
     phoneNumber: number,
     scopes: scopes && JSON.stringify(scopes),
     lineIds: lineIds && JSON.stringify(lineIds),
+    conversationIds: conversationIds && JSON.stringify(conversationIds),
     expiresAt,
     rules: rules === NO_RULES ? null : JSON.stringify(rules),
   })
   if (credential.kind === 'key') touchKey(tx, credential.id)
 }
 
-const LIMITS = ['scopes', 'lineIds', 'expiresAt', 'rules'] as const
+const LIMITS = ['scopes', 'lineIds', 'conversationIds', 'expiresAt', 'rules'] as const
 type RawLimits = Pick<RawRow<typeof credentials>, (typeof LIMITS)[number]>
 
 /** Parses the JSON that `insertCredential` wrote. */
-function permissionsIn({ scopes, lineIds, expiresAt, rules }: RawLimits): Permissions {
+function permissionsIn(limits: RawLimits): Permissions {
+  const { scopes, lineIds, conversationIds, expiresAt, rules } = limits
   return {
     scopes: scopes === null ? null : (JSON.parse(scopes) as readonly Scope[]),
     lineIds: lineIds === null ? null : (JSON.parse(lineIds) as readonly LineId[]),
+    conversationIds:
+      conversationIds === null ? null : (JSON.parse(conversationIds) as readonly ConversationId[]),
     expiresAt,
     rules: rules === null ? NO_RULES : (JSON.parse(rules) as KeyRules),
   }
 }
 
-type SecretOfKey = Pick<Row, 'revokedAt'> & {
+type SecretOfKey = Pick<Row, 'revokedAt' | 'lineage'> & {
   readonly id: KeyId
   readonly secretSha256: Uint8Array
 }
 
-const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', ...LIMITS])}
+const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', 'lineage', ...LIMITS])}
    FROM credentials WHERE key = $key`
 
 /** Called in every turn that brings requests: another process may have revoked the key. */

@@ -9,6 +9,7 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { DeferralReason, Message } from '../domain/message.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
@@ -17,6 +18,7 @@ import { EXAMINED_MAX, inSteps, scan, scanRanges, type ListPage } from './scan.t
 import { firstSeqSince } from './seq-by-time.ts'
 import {
   CONVERSATION_SEQ,
+  CONVERSATION_SEQS,
   LINE_SEQ,
   LINE_SEQS,
   given,
@@ -27,6 +29,7 @@ import {
 
 export type MessageFilter = {
   readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
   readonly conversationId?: string | undefined
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
@@ -67,6 +70,8 @@ const stoodFor = `SELECT seq FROM conversations WHERE seq = ${STOOD_FOR}`
 const ofHandle = 'SELECT seq FROM conversations WHERE handle = $handle'
 const someGroups = `SELECT seq FROM groups ORDER BY seq LIMIT ${MERGED_GROUPS_MAX + 1}`
 
+const ofConversations = `SELECT seq FROM conversations WHERE seq IN ${CONVERSATION_SEQS}`
+
 const BY_CONVERSATION = 'INDEXED BY messages_by_conversation WHERE conversation_seq = +$value'
 const BY_STATUS = 'INDEXED BY messages_by_status WHERE status = +$value'
 const BY_REASON = `INDEXED BY messages_deferred_by_reason
@@ -82,6 +87,7 @@ const ALL = 'NOT INDEXED WHERE +$value IS NULL'
  */
 function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
+  const { conversationIds } = filter
   const seqs = (sql: string, values: Values) =>
     db.rows<{ seq: number }>(sql, values).map(({ seq }) => seq)
   if (conversationId !== undefined) {
@@ -91,6 +97,14 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   if (handle !== undefined) {
     const rest = { ...filter, handle: undefined }
     return seqs(ofHandle, { handle }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
+  }
+  if (conversationIds !== null) {
+    const values = { conversationIds: limitValue(conversationIds) }
+    return seqs(ofConversations, values).map((value) => ({
+      by: BY_CONVERSATION,
+      value,
+      rest: filter,
+    }))
   }
   const groups = type === 'group' ? seqs(someGroups, {}) : null
   if (groups !== null && groups.length <= MERGED_GROUPS_MAX)
@@ -184,6 +198,7 @@ export function listChanges(
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
   lineIds: `line_seq IN ${LINE_SEQS}`,
+  conversationIds: `conversation_seq IN ${CONVERSATION_SEQS}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
@@ -200,10 +215,12 @@ function conditionsOf(filter: MessageFilter): string {
 
 /** Ids from outside are only compared, so any string is allowed. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const { lineIds, conversationIds, conversationId, handle } = filter
+  const { direction, status, queuedReason, service } = filter
   const ofLines = lineIds?.length === 1 ? { lineId: lineIds[0] } : { lineIds: limitValue(lineIds) }
   return given({
     ...(lineIds && ofLines),
+    ...(conversationIds && { conversationIds: limitValue(conversationIds) }),
     conversationId,
     handle,
     direction,

@@ -13,6 +13,7 @@ import { playContract, type Exchange } from './contract-script.ts'
 
 /** Fields, headers and metrics that this version says beyond: the operation, and the name. */
 const ADDITIONS: readonly string[] = [
+  'GET /api/v1/keys/self conversation_ids',
   'PUT /api/v1/webhooks/ID events_while_paused',
   'PUT /api/v1/webhooks/ID paused_at',
 ]

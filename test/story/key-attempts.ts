@@ -325,6 +325,21 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
   getMetrics: { calls: () => [{ method: 'GET', path: '/metrics' }], ofLine: [404] },
 }
 
+/** The statuses for a key that is limited to Anna's conversation, if not each is 403. */
+export const OF_CONVERSATION: Readonly<Record<string, readonly number[]>> = {
+  bridgeReceive: [401],
+  bridgeNext: [401],
+  bridgeDone: [401],
+  listMessages: [200, 200, 200, 404, 403, 200],
+  listConversations: [200, 200, 200],
+  listEvents: [200, 200],
+  streamEvents: [200],
+  uploadAttachment: [201],
+  getLiveness: [200],
+  getReadiness: [200],
+  getMetrics: [404],
+}
+
 /** Arguments of each tool of the MCP server. */
 export const TOOL_ARGUMENTS: Readonly<Record<string, (world: World) => object>> = {
   list_lines: () => ({}),

@@ -13,7 +13,11 @@ import { CHANGE, READ, rows } from '../operation.ts'
 import { PAGE_QUERY, textParameter } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 
-const SHARED = { callers: 'keys', tag: 'Conversations', limits: ['lines'] } as const
+const SHARED = {
+  callers: 'keys',
+  tag: 'Conversations',
+  limits: ['lines', 'conversations'],
+} as const
 const READS = { ...SHARED, ...READ, scope: 'messages:read' } as const
 const CHANGES = { ...SHARED, ...CHANGE, scope: 'conversations:write', password: 'no' } as const
 

@@ -38,6 +38,7 @@ export const KEYS = rows({
   getOwnKey: {
     ...OF_KEYS,
     ...READ,
+    limits: ['conversations'],
     route: 'GET /keys/self',
     scope: 'any',
     summary: 'Read your own key',
