@@ -26,6 +26,12 @@ import {
 /** A header by which a caller limits its own request to one conversation, as a key limited to it would be. */
 export const ONLY_CONVERSATION = 'x-hookline-conversation'
 
+/**
+ * A header of sends by AI agents, with fields such as `answers=msg_…&again=true`. A message with it isn't sent while a
+ * person answers the conversation, nor if it repeats another one.
+ */
+export const AGENT = 'x-hookline-agent'
+
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(

@@ -37,7 +37,7 @@ async function serve(call: Call): Promise<ExitCode> {
   if (conversation !== undefined) await requireLimit(client, key)
   await serveMcp({
     api: client,
-    id: crypto.randomUUID(),
+    rules: key?.rules ?? null,
     may: (operation) => mayBeCalled(rightsFor(operation), key?.scopes ?? null, isLimited),
   })
   return EXIT.ok

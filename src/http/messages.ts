@@ -1,7 +1,8 @@
 import type { QueryOf } from '../api/operation.ts'
 import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
-import { requirePermission, permissionsOf } from '../domain/permissions.ts'
+import { RelayError } from '../domain/errors.ts'
+import { hasRules, requirePermission, permissionsOf } from '../domain/permissions.ts'
 import type { Decider } from '../messages/decisions.ts'
 import type { ListFilter } from '../messages/reading.ts'
 import { bind } from './bind.ts'
@@ -36,6 +37,11 @@ export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' 
       decisions.resolve(params.id, body.status, deciderOf(request)),
     ),
   ]
+}
+
+function staysTakenOver(): RelayError {
+  const message = "A key with rules or conversations can't end a person's takeover."
+  return new RelayError('forbidden', message)
 }
 
 function deciderOf(request: Request): Decider {
@@ -95,9 +101,12 @@ export function conversationBindings({
       return conversations.list(filter, pageOfQuery(query))
     }),
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),
-    bind(CONVERSATIONS.updateConversation, ({ params, body }) =>
-      changes.pauseAutomation(params.id, body.automation_paused),
-    ),
+    bind(CONVERSATIONS.updateConversation, ({ request, params, body }) => {
+      const isPaused = body.automation_paused
+      const isEnd = !isPaused && conversations.get(params.id).automation_paused
+      if (isEnd && hasRules(permissionsOf(callerOf(request)))) throw staysTakenOver()
+      return changes.pauseAutomation(params.id, isPaused)
+    }),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
       const texts = await changes.export(params.id, format, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'

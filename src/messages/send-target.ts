@@ -18,18 +18,13 @@ import {
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
-import type { Message, MessageSource } from '../domain/message.ts'
+import type { Message } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit, Need } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
-import {
-  findConversation,
-  findPaused,
-  getConversation,
-  type Conversation,
-} from '../storage/conversations.ts'
+import { findConversation, getConversation, type Conversation } from '../storage/conversations.ts'
 import { contactUsage, readContact, type History } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { isInConversations } from '../storage/line-limits.ts'
@@ -160,22 +155,6 @@ export function limitReached(
       },
       retryAfterSeconds: Math.ceil((resetsAt - now) / 1_000),
     },
-  )
-}
-
-/** Keeps programs out of a conversation that a person answers, if the setting says so. */
-export function requireUnpaused(
-  settings: Settings,
-  tx: Tx,
-  send: { readonly source: MessageSource; readonly lineId: LineId; readonly handle: Handle },
-): void {
-  if (send.source !== 'api' || !settings.get('enforce_automation_pause')) return
-  const paused = findPaused(tx, send.lineId, send.handle)
-  if (paused === null) return
-  throw new RelayError(
-    'automation_paused',
-    'A person answers this conversation: send when its automation_paused is false again.',
-    { details: { conversation_id: paused } },
   )
 }
 

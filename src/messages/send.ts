@@ -7,7 +7,13 @@ import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { Days } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { guidFromBytes, type AttachmentId, type MemberId, type Timestamp } from '../domain/ids.ts'
+import {
+  guidFromBytes,
+  type AttachmentId,
+  type LineId,
+  type MemberId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import { SCHEDULED_MS_MAX, type MessageSource, type Outbound } from '../domain/message.ts'
@@ -18,7 +24,7 @@ import {
   type KeyCaller,
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { openConversation, noteMessage } from '../storage/conversations.ts'
+import { findConversation, openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { markKnown, reserveSlot } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -31,6 +37,7 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
+import { requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
 import { countByRules, newApproval, requireByRules } from './key-rules.ts'
 import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
@@ -44,7 +51,6 @@ import {
   requireInLimit,
   requireNoLoop,
   requireText,
-  requireUnpaused,
   type Histories,
   type Target,
 } from './send-target.ts'
@@ -67,6 +73,8 @@ export type SendRequest = {
   /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** Set if an AI agent sends it. */
+  readonly agent?: AgentSend | undefined
   /** The dashboard member who wrote it. */
   readonly memberId?: MemberId | undefined
   /** The earliest time to send it. */
@@ -202,7 +210,11 @@ export class Sender {
     requireAllowed(tx, acceptance, now)
     const found = this.#deps.routing.lineFor(tx, target, waitsFrom)
     const { line } = found
-    requireUnpaused(this.#core.settings, tx, { source: request.source, lineId: line.id, handle })
+    const { source, agent, conversationIds } = request
+    const isAgent = agent !== undefined
+    const place = { lineId: line.id, handle }
+    requireUnpaused(this.#core.settings, tx, { source, isAgent, conversationIds, ...place })
+    requireNoRepeat(tx, acceptance, line.id)
     requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#deps.practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
@@ -289,8 +301,14 @@ function extrasOf(request: SendRequest): MessageExtras | null {
     isConfirmed: isConfirmed || undefined,
     quietHours: request.key?.permissions.rules.quietHours ?? undefined,
     memberId,
+    ...agentExtras(request),
   }
   return Object.values(extras).every((value) => value === undefined) ? null : extras
+}
+
+function agentExtras({ agent, conversationIds }: SendRequest): MessageExtras {
+  if (agent === undefined && conversationIds === null) return {}
+  return { isOfAgent: true, answers: agent?.answers ?? undefined }
 }
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
@@ -299,6 +317,19 @@ function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp
   const { key, conversationIds } = request
   requireInLimit(db, send.target, conversationIds)
   if (hasRules(key)) requireByRules(db, { key, ...send }, now)
+}
+
+/** Throws if an agent sends again what it has sent already. */
+function requireNoRepeat(tx: Tx, { request, target }: Acceptance, lineId: LineId): void {
+  const { agent, key, text } = request
+  if (agent === undefined) return
+  const { recipient } = target
+  const conversationId =
+    recipient.kind === 'group'
+      ? recipient.conversationId
+      : findConversation(tx, { lineId, handle: recipient.handle })
+  const hasKey = request.idempotencyKey !== null
+  requireFirst(tx, { agent, hasKey, lineage: key?.lineage ?? null, conversationId, text })
 }
 
 function hasRules(key: KeyCaller | null): key is KeyCaller {
@@ -334,6 +365,7 @@ function fingerprintOf(request: SendRequest): string {
     lines: linesOf(request) ?? undefined,
     isUrgent: request.isUrgent || undefined,
     isConfirmed: request.isConfirmed || undefined,
+    answers: request.agent?.answers ?? undefined,
   })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')

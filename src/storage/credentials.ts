@@ -183,6 +183,12 @@ export function countExpiring(
 
 type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
 
+/** The first of the keys that this one replaces; its own id if it replaces none. */
+export function lineageOf(db: Db, id: KeyId): KeyId {
+  const sql = 'SELECT coalesce(lineage, id) AS lineage FROM credentials WHERE id = $id'
+  return db.row<{ lineage: KeyId }>(sql, { id })?.lineage ?? id
+}
+
 const limitedMakers = `WITH RECURSIVE makers (id) AS (
      SELECT $id UNION SELECT c.created_by FROM makers m JOIN credentials c ON c.id = m.id)
    SELECT c.id, c.rules FROM makers m JOIN credentials c ON c.id = m.id

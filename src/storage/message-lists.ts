@@ -11,7 +11,7 @@ import {
 import type { DeferralReason, Message } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { STOOD_FOR } from './conversations.ts'
+import { IS_HISTORY, STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { messageAt, messagesWhere } from './messages.ts'
 import { EXAMINED_MAX, inSteps, scan, scanRanges, type ListPage } from './scan.ts'
@@ -123,6 +123,15 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
 /** Messages of a conversation after the seq `after`, oldest first. */
 export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
+)
+
+/** Messages of a conversation without its history, newest first. */
+export const newestIn = (db: Db, conversationId: ConversationId, limit: number) =>
+  newest(db, { conversationId, limit })
+
+const newest = messagesWhere(
+  `INDEXED BY messages_by_conversation WHERE conversation_seq = ${CONVERSATION_SEQ}
+     AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT +$limit`,
 )
 
 export function messagesWithSeqs(db: Db, seqs: readonly number[]) {

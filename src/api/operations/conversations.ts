@@ -70,7 +70,7 @@ export const CONVERSATIONS = rows({
     summary: 'Turn human takeover on or off',
     description:
       'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
-      '`enforce_automation_pause` decides whether later sends of API keys are refused.',
+      '`enforce_automation_pause` decides whether later sends of API keys are refused. Sends of agents always are.',
     body: ConversationChanges,
     answers: { 200: Conversation },
     errors: ['not_found', 'storage_full'],
