@@ -129,7 +129,7 @@ export const KeyCreation = objectSchema('KeyCreation', {
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 
-export const CreatedKey = objectSchema('CreatedKey', {
+const CREATED_KEY = {
   ...KEY_FIELDS,
   key: text(
     'The value of `X-API-Key`. Shown only in this answer.',
@@ -141,8 +141,38 @@ export const CreatedKey = objectSchema('CreatedKey', {
   ),
   ...KEY_HISTORY,
   ...LIMITS,
-})
+}
+export const CreatedKey = objectSchema('CreatedKey', CREATED_KEY)
 export type CreatedKey = Shape<typeof CreatedKey>
+
+/** The most time for which a rotated key goes on working, in seconds: 30 days. */
+const OVERLAP_SECONDS_MAX = 2_592_000
+
+export const KeyRotation = objectSchema('KeyRotation', {
+  overlap: nullish(
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_SECONDS_MAX,
+      description: 'Seconds for which the old key goes on working; a day if it is left out.',
+      example: 3_600,
+    }),
+  ),
+  expires_at: nullish(
+    Type.String({
+      ...ISO_TIME,
+      description:
+        'The end of the new key. If it is left out, the new key lasts as long as the old one did.',
+    }),
+  ),
+})
+export type KeyRotation = Shape<typeof KeyRotation>
+
+export const RotatedKey = objectSchema('RotatedKey', {
+  ...CREATED_KEY,
+  rotated_from: id('key', 'The old key.'),
+  old_key_expires_at: time('When the old key ends.'),
+})
+export type RotatedKey = Shape<typeof RotatedKey>
 
 export const Key = objectSchema('Key', {
   ...KEY_FIELDS,

@@ -17,15 +17,8 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
-import {
-  createBridge,
-  createKey,
-  listBridges,
-  listKeys,
-  removeBridge,
-  renewBridgeToken,
-  revokeKey,
-} from '../keys/credentials.ts'
+import { createBridge, listBridges, removeBridge, renewBridgeToken } from '../keys/bridges.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../keys/credentials.ts'
 import { permissionsAsked } from '../keys/permissions.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
@@ -96,6 +89,24 @@ export const KEY_COMMANDS: readonly Command[] = [
     run: listApiKeys,
   },
   {
+    name: 'keys rotate',
+    args: [{ name: 'ID', ids: 'keys' }],
+    options: [
+      {
+        name: 'overlap',
+        value: 'TIME',
+        sentence: 'How long the old key goes on working, such as 1h. Default: 24h.',
+      },
+      {
+        name: 'expires',
+        value: 'TIME',
+        sentence: 'When the new key ends: 90d, or a date and time.',
+      },
+    ],
+    sentence: 'Create a key that takes the place of another one, which ends a day later.',
+    run: rotateApiKey,
+  },
+  {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],
     sentence: 'Revoke an API key permanently. Takes effect at once.',
@@ -157,6 +168,22 @@ async function createApiKey(call: Call): Promise<undefined> {
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)
+}
+
+async function rotateApiKey(call: Call): Promise<undefined> {
+  const id = argument(call, 0)
+  const [until, end] = [timeOption(call, 'overlap', true), timeOption(call, 'expires', true)]
+  const body = {
+    ...(until === undefined ? {} : { overlap: Math.round((until - systemClock.now()) / 1_000) }),
+    ...(end === undefined ? {} : { expires_at: isoTime(end) }),
+  }
+  const key = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('rotateKey', { params: { id }, body }),
+    file: (file) => rotateKey(file, id, { asked: body, origin: COMMAND_LINE }),
+  })
+  const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
+  call.out.data(key, describeNewKey(key), undo)
+  call.out.note(`The old key ${id} goes on working until ${key.old_key_expires_at}.`)
 }
 
 function limitsIn(call: Call): Omit<KeyCreation, 'name'> {

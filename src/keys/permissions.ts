@@ -7,6 +7,7 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
 import {
+  EVERYTHING,
   NO_RULES,
   SCOPE_GROUPS,
   expandScopes,
@@ -37,7 +38,7 @@ export function permissionsAsked(
     lineIds: lines === null ? own.lineIds : linesIn(db, lines, own),
     conversationIds:
       conversations === null ? own.conversationIds : conversationsIn(db, conversations, own),
-    expiresAt: end === null ? own.expiresAt : endIn(end, ids.now()),
+    expiresAt: end === null ? own.expiresAt : endIn(end, ids.now(), EVERYTHING),
     rules: rulesAsked(asked.rules ?? {}, own.rules),
   }
   const above = partsAbove(permissions, own)
@@ -80,9 +81,14 @@ function conversationsIn(
   throw invalidRequest({ path: 'conversation_ids', message: 'must be ids of conversations' })
 }
 
-function endIn(text: string, now: Timestamp): Timestamp {
+/** The end that a request names. Throws if it isn't ahead, or `forbidden` if it is later than the caller's own. */
+export function endIn(text: string, now: Timestamp, own: Permissions): Timestamp {
   const end = parseIsoTime(text)
   if (end === null) throw invalidRequest({ path: 'expires_at', message: TIME_WANTED })
+  if (own.expiresAt !== null && end > own.expiresAt) {
+    const message = 'A key cannot give more than it has itself: expires_at.'
+    throw new RelayError('forbidden', message, { details: { above: ['expires_at'] } })
+  }
   if (end > now) return end
   throw invalidRequest({ path: 'expires_at', message: 'must be in the future' })
 }

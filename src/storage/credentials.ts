@@ -164,6 +164,12 @@ export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): v
   tx.execute(replacing, { id, ...secret })
 }
 
+/** Sets the end of a key that another one replaces. */
+export function setExpiry(tx: Tx, id: CredentialId, expiresAt: Timestamp): void {
+  tx.orm.update(credentials).set({ expiresAt }).where(eq(credentials.id, id)).run()
+  touchKey(tx, id)
+}
+
 /** Revokes a credential; no change if it is revoked already. */
 export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now: Timestamp): void {
   const isLive = and(eq(credentials.id, id), isNull(credentials.revokedAt))
@@ -171,13 +177,15 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** The number of keys in use that expire after `now` and until `until`. */
+/** The number of keys in use that expire after `now` and until `until`, without those that another key replaces. */
 export function countExpiring(
   db: Db,
   times: { readonly now: number; readonly until: number; readonly usedSince: number },
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
-     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
+     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince
+     AND NOT EXISTS (SELECT 1 FROM credentials n WHERE n.lineage = coalesce(credentials.lineage, credentials.id)
+       AND n.revoked_at IS NULL AND n.created_at > credentials.created_at)`
   return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 
@@ -191,10 +199,10 @@ export function lineageOf(db: Db, id: KeyId): KeyId {
 
 const limitedMakers = `WITH RECURSIVE makers (id) AS (
      SELECT $id UNION SELECT c.created_by FROM makers m JOIN credentials c ON c.id = m.id)
-   SELECT c.id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
+   SELECT coalesce(c.lineage, c.id) AS id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
    WHERE c.kind = 'key' AND c.rules IS NOT NULL`
 
-/** The key and its ancestors that have rules: its sends count for each of them. */
+/** The key and its ancestors that have rules, each by its lineage: its sends count for each of them. */
 export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
   const rows = db.rows<{ id: KeyId; rules: string }>(limitedMakers, { id })
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))

@@ -79,6 +79,14 @@ export const RECORDED: Readonly<Record<string, Case>> = {
     set: asks({ name: 'shop' }),
     changes: { before: null, after: { name: 'shop' } },
   },
+  'POST /api/v1/keys/:id/rotate': {
+    action: 'key.rotated',
+    set: on(async ({ owner }) => (await owner('POST', '/api/v1/keys', {})).body.id, {}),
+    changes: {
+      before: null,
+      after: { name: null, new_key: expect.any(String), expires_at: expect.any(String) },
+    },
+  },
   'DELETE /api/v1/keys/:id': {
     action: 'key.revoked',
     set: on(async ({ owner }) => (await owner('POST', '/api/v1/keys', {})).body.id),

@@ -313,6 +313,10 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
   },
   listKeys: { calls: () => [get('/keys')], ofLine: [200] },
   getOwnKey: { calls: () => [get('/keys/self')], ofLine: [200] },
+  rotateKey: {
+    calls: ({ otherKey }) => [post(`/keys/${otherKey}/rotate`, {})],
+    ofLine: [404],
+  },
   revokeKey: { calls: ({ otherKey }) => [remove(`/keys/${otherKey}`)], ofLine: [404] },
   deleteBridge: {
     calls: () => [remove('/bridges/brg_00000000000000000000000000')],
