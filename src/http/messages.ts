@@ -103,9 +103,10 @@ export function conversationBindings({
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),
     bind(CONVERSATIONS.updateConversation, ({ request, params, body }) => {
       const isPaused = body.automation_paused
+      const caller = callerOf(request)
       const isEnd = !isPaused && conversations.get(params.id).automation_paused
-      if (isEnd && hasRules(permissionsOf(callerOf(request)))) throw staysTakenOver()
-      return changes.pauseAutomation(params.id, isPaused)
+      if (isEnd && hasRules(permissionsOf(caller))) throw staysTakenOver()
+      return changes.pauseAutomation(params.id, isPaused, caller.kind === 'key')
     }),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
       const texts = await changes.export(params.id, format, originOf(request))

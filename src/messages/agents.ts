@@ -1,14 +1,16 @@
-// Rules for sends of AI agents: a person's takeover stops them, and a message that an agent repeats isn't sent twice.
+// Rules for sends of AI agents: a person's takeover stops them, a message that an agent repeats isn't sent twice, and
+// two programs that answer each other are stopped.
 
 import { RelayError } from '../domain/errors.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, KeyId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { MessageSource, Outbound, StoredStatus } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
-import { findPaused } from '../storage/conversations.ts'
+import { MINUTE_MS } from '../domain/time.ts'
+import { findPaused, loopFrom, stopLoop } from '../storage/conversations.ts'
 import { lineageOf } from '../storage/credentials.ts'
 import type { Tx } from '../storage/database.ts'
-import { newestIn } from '../storage/message-lists.ts'
+import { newestIn, timesIn } from '../storage/message-lists.ts'
 import { noMessage, requireMessage } from '../storage/messages.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -36,20 +38,63 @@ export function requireUnpaused(
     readonly handle: Handle
   },
 ): void {
-  const isKept = send.source === 'api' && settings.get('enforce_automation_pause')
-  if (!isKept && !send.isAgent && send.conversationIds === null) return
+  const isProgram = send.source === 'api'
+  const isKept = isProgram && settings.get('enforce_automation_pause')
+  const isAlwaysKept = isKept || send.isAgent || send.conversationIds !== null
+  if (!isProgram && !isAlwaysKept) return
   const paused = findPaused(tx, send.lineId, send.handle)
-  if (paused === null) return
+  if (paused === null || !(isAlwaysKept || paused.loopedAt !== null)) return
   throw new RelayError(
     'automation_paused',
-    'A person answers this conversation: send when its automation_paused is false again.',
-    { details: { conversation_id: paused } },
+    paused.loopedAt === null
+      ? 'A person answers this conversation: send when its automation_paused is false again.'
+      : 'Two programs seem to answer each other here: send when a person has let it go on.',
+    { details: { conversation_id: paused.id } },
   )
 }
 
-/** True if an agent's message came to its turn while a person answers: then it isn't sent. */
-export function isTakenOver(tx: Tx, { extras, lineId, handle }: Outbound): boolean {
-  return extras?.isOfAgent === true && findPaused(tx, lineId, handle) !== null
+/**
+ * True if a message came to its turn in a conversation that is closed to its sender: to agents while a person answers,
+ * to every key after a loop. Then it isn't sent.
+ */
+export function isTakenOver(tx: Tx, { extras, source, lineId, handle }: Outbound): boolean {
+  const isOfAgent = extras?.isOfAgent === true
+  if (!isOfAgent && source !== 'api') return false
+  const paused = findPaused(tx, lineId, handle)
+  return paused !== null && (isOfAgent || paused.loopedAt !== null)
+}
+
+/** So many answers of the other side in a row, each within this time after a message of a program, are of a machine. */
+const LOOPS = [
+  { answers: 20, withinMs: 10_000 },
+  { answers: 60, withinMs: MINUTE_MS },
+]
+const ANSWERS_MAX = Math.max(...LOOPS.map(({ answers }) => answers))
+
+/** Stops the conversation of a received message if it and the ones before it were answers of a machine. */
+export function stopIfLoop(tx: Tx, { conversationId }: Outbound, now: Timestamp): void {
+  const from = loopFrom(tx, conversationId)
+  if (from === null) return
+  const gaps = answerGaps(tx, conversationId, from)
+  const isLoop = LOOPS.some(
+    ({ answers, withinMs }) =>
+      gaps.length >= answers && gaps.slice(0, answers).every((gap) => gap <= withinMs),
+  )
+  if (isLoop) stopLoop(tx, conversationId, now)
+}
+
+/** How long after a program's message each answer came, the newest first, up to the first that a person could give. */
+function answerGaps(tx: Tx, id: ConversationId, from: number): readonly number[] {
+  const gaps: number[] = []
+  const answers: number[] = []
+  for (const { isInbound, source, at } of timesIn(tx, { conversationId: id, from })) {
+    if (isInbound) answers.push(at)
+    else if (source !== 'api') return gaps
+    else gaps.push(...answers.splice(0).map((answered) => answered - at))
+    if ((gaps.at(-1) ?? 0) > MINUTE_MS || gaps.length + answers.length > 2 * ANSWERS_MAX) break
+    if (gaps.length >= ANSWERS_MAX) break
+  }
+  return gaps
 }
 
 /** The messages of a conversation that a repeat is looked for among. */

@@ -36,6 +36,7 @@ import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
+import { stopIfLoop } from './agents.ts'
 import { openDeviceGroup, type DeviceChanges } from './device-changes.ts'
 import {
   filesOf,
@@ -64,6 +65,8 @@ const UNPLACED = { kind: 'unplaced' } as const
 
 type Deps = {
   readonly publish: Publish
+  /** Line kinds that don't really send. */
+  readonly practiceKinds: readonly string[]
   readonly store: Pick<AttachmentStore, 'keep'>
   readonly dispatchSignal: Signal
   readonly outcomes: Outcomes
@@ -165,8 +168,14 @@ export class Intake {
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
     if (!device.isHistory) this.#deps.optOuts.takeKeyword(tx, message)
+    if (this.#isAnswer(line, message, device)) stopIfLoop(tx, message, this.#core.ids.now())
     if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
     this.#deps.outcomes.applyWaitingChanges(tx, message, device.guid)
+  }
+
+  /** True if it may be the answer of a program. People of a practice line always answer at once. */
+  #isAnswer(line: Line, { direction }: Outbound, { isHistory }: ReadMessage): boolean {
+    return direction === 'inbound' && !isHistory && !this.#deps.practiceKinds.includes(line.driver)
   }
 
   /** The event to publish, or the kind under which a message without one is counted; `recorded` if neither. */

@@ -54,6 +54,7 @@ export function createMessages(core: Core, around: Surroundings) {
     optOuts,
     intake: new Intake(core, {
       publish,
+      practiceKinds: directory.practiceKinds,
       store,
       dispatchSignal,
       outcomes,

@@ -154,6 +154,7 @@ export class Sender {
 
   async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
     const target = this.#targetOf(request)
+    requireInLimit(this.#core.db, target, request.conversationIds)
     const histories = await this.#deps.routing.askHistories(target)
     const requireTarget = () => {
       this.#deps.disk.requireRoom()
@@ -314,8 +315,7 @@ function agentExtras({ agent, conversationIds }: SendRequest): MessageExtras {
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
 
 function requireAllowed(db: Db, { request, ...send }: Considered, now: Timestamp): void {
-  const { key, conversationIds } = request
-  requireInLimit(db, send.target, conversationIds)
+  const { key } = request
   if (hasRules(key)) requireByRules(db, { key, ...send }, now)
 }
 

@@ -279,16 +279,42 @@ export function conversationsWithSeqs(
 
 /** Sets whether a person answers. */
 export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: boolean): void {
-  const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
+  const sql = `UPDATE conversations SET automation_paused = $isPaused,
+       loop_from = iif($isPaused OR looped_at IS NULL, loop_from, last_seq),
+       looped_at = iif($isPaused, looped_at, NULL) WHERE seq = ${STOOD_FOR}`
   tx.execute(sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
 }
 
-/** The conversation of a line with a handle, if a person answers it. */
-export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  const sql = `SELECT id FROM conversations
+/** The conversation of a line with a handle, if a person answers it, or two programs did. */
+export function findPaused(
+  db: Db,
+  lineId: LineId,
+  handle: Handle,
+): { readonly id: ConversationId; readonly loopedAt: Timestamp | null } | null {
+  const sql = `SELECT id, looped_at AS loopedAt FROM conversations
      WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return db.row<{ id: ConversationId }>(sql, { lineId, handle })?.id ?? null
+  return db.row(sql, { lineId, handle })
+}
+
+/** Stops programs in a conversation until a person lets them go on. */
+export function stopLoop(tx: Tx, id: ConversationId, now: Timestamp): void {
+  const sql = 'UPDATE conversations SET automation_paused = 1, looped_at = $now WHERE id = $id'
+  tx.execute(sql, { id, now })
+  touch(tx, id)
+}
+
+/** The conversations that were stopped because two programs seemed to answer each other, at most a hundred. */
+export function loopedConversations(db: Db) {
+  const sql = `SELECT id, line_id AS lineId FROM conversations INDEXED BY conversations_looped
+     WHERE looped_at IS NOT NULL ORDER BY looped_at LIMIT 100`
+  return db.rows<{ readonly id: ConversationId; readonly lineId: LineId }>(sql)
+}
+
+/** Messages up to this seq count toward no loop; null if the conversation is stopped already. */
+export function loopFrom(db: Db, id: ConversationId): number | null {
+  const sql = 'SELECT loop_from AS seq FROM conversations WHERE id = $id AND automation_paused = 0'
+  return db.row<{ seq: number }>(sql, { id })?.seq ?? null
 }
 
 /** SQL: ids of the conversations with a handle, and ids that stand for one. */

@@ -184,8 +184,8 @@ export function countExpiring(
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
      AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince
-     AND NOT EXISTS (SELECT 1 FROM credentials n WHERE n.lineage = coalesce(credentials.lineage, credentials.id)
-       AND n.revoked_at IS NULL AND n.created_at > credentials.created_at)`
+     AND NOT EXISTS (SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
+       AND newer.revoked_at IS NULL AND newer.created_at > credentials.created_at)`
   return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 

@@ -8,7 +8,7 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import type { DeferralReason, Message } from '../domain/message.ts'
+import type { DeferralReason, Message, MessageSource } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { IS_HISTORY, STOOD_FOR } from './conversations.ts'
@@ -134,6 +134,22 @@ const newest = messagesWhere(
      AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT +$limit`,
 )
 
+/** The newest messages of a line or a conversation that are searched for its last sends. */
+const NEWEST_MAX = 200
+
+const times = `SELECT direction = 'inbound' AS isInbound, source, coalesce(sent_at, created_at) AS at
+   FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$from AND NOT ${IS_HISTORY}
+     AND status NOT IN ('failed', 'expired', 'deferred') ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
+
+/** The times of a conversation's messages after the seq `from`, newest first. */
+export function timesIn(
+  db: Db,
+  of: { readonly conversationId: ConversationId; readonly from: number },
+) {
+  return db.each<{ isInbound: 0 | 1; source: MessageSource; at: number }>(times, of)
+}
+
 export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
   return seqs.flatMap((seq) => messageAt(db, { seq }))
 }
@@ -242,8 +258,6 @@ function valuesOf(filter: MessageFilter): Values {
 // Queries of the health findings. Each uses an index and has a limit, so it costs the same with a million
 // messages.
 
-/** The number of a line's newest messages that are searched for its last sends. */
-const NEWEST_MAX = 200
 /** Most waiting or uncertain messages counted. */
 export const COUNTED_MAX = 1_000
 

@@ -166,6 +166,8 @@ export const conversations = sqliteTable(
     isAutomationPaused: flag('automation_paused').notNull().default(false),
     /** Since when it is paused because two programs seem to answer each other; null otherwise. */
     loopedAt: at('looped_at'),
+    /** Messages up to this seq count toward no loop: a person let the conversation go on after them. */
+    loopFrom: integer('loop_from').notNull().default(0),
     /** The conversation to which its last message moved; null if it still has messages. */
     movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
       onDelete: 'cascade',
