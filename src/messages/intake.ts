@@ -167,15 +167,16 @@ export class Intake {
     }
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
-    if (!device.isHistory) this.#deps.optOuts.takeKeyword(tx, message)
-    if (this.#isAnswer(line, message, device)) stopIfLoop(tx, message, this.#core.ids.now())
+    if (!device.isHistory) this.#takeNews(tx, line, message)
     if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
     this.#deps.outcomes.applyWaitingChanges(tx, message, device.guid)
   }
 
-  /** True if it may be the answer of a program. People of a practice line always answer at once. */
-  #isAnswer(line: Line, { direction }: Outbound, { isHistory }: ReadMessage): boolean {
-    return direction === 'inbound' && !isHistory && !this.#deps.practiceKinds.includes(line.driver)
+  #takeNews(tx: Tx, line: Line, message: Outbound): void {
+    this.#deps.optOuts.takeKeyword(tx, message)
+    // People of a practice line always answer at once.
+    const isReal = !this.#deps.practiceKinds.includes(line.driver)
+    if (isReal && message.direction === 'inbound') stopIfLoop(tx, message, this.#core.ids.now())
   }
 
   /** The event to publish, or the kind under which a message without one is counted; `recorded` if neither. */
