@@ -19,7 +19,7 @@ const ADDITIONS: readonly string[] = [
 ]
 
 /** Operations that have come since: no old client calls them. */
-const ADDED_OPERATIONS: readonly string[] = []
+const ADDED_OPERATIONS: readonly string[] = ['POST /api/v1/keys/{id}/rotate']
 
 /** Words that are meant to differ since: what was recorded, what is said now, and why. */
 const REWORDED = [
@@ -35,7 +35,8 @@ const REWORDED = [
   ],
   // A file without a name gets the ending of its type, so that its receiver can open it.
   ['"filename":"attachment"', '"filename":"attachment.txt"'],
-  // The trail has two actions more.
+  // The trail has three actions more.
+  ['key.created, ', 'key.created, key.rotated, '],
   [
     'conversation.exported, ',
     'conversation.exported, conversation.merged, conversation.separated, ',
