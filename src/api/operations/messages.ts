@@ -50,7 +50,6 @@ const REFUSALS = [
   'attachment_not_found',
   'idempotency_conflict',
   'automation_paused',
-  'already_sent',
   'recipient_opted_out',
   'phone_line_disabled',
   'attachment_not_ready',
