@@ -87,7 +87,7 @@ function verdictOf(figure: Figure): string {
   return `${verdict}: (${id}) ${what}: ${value.toFixed(2)}, ${bound(figure)}`
 }
 
-/** Each figure of this executable beside that of an older one, in turns, as the machine changes from minute to minute. */
+/** Each figure beside that of an older executable, in turns, because a machine's speed changes by the minute. */
 async function printPairs(older: string): Promise<void> {
   console.log('| | what | older, in each round | this | middle: this ÷ older |')
   console.log('|---|---|---|---|---|')

@@ -67,7 +67,7 @@ export class Checkpoints implements Service {
     if (isShort || state.log >= FRAMES_MAX) this.#log('PASSIVE')
   }
 
-  /** Runs a checkpoint that never waits, or none (`NOOP`); returns the number of pages in the log, and of those copied. */
+  /** Runs a checkpoint that never waits, or none (`NOOP`); returns the pages in the log, and those copied. */
   #log(mode: 'NOOP' | 'PASSIVE'): LogState {
     const state = this.#db.sqlite.query<LogState, []>(`PRAGMA wal_checkpoint(${mode})`).get()
     return state ?? { log: -1, checkpointed: -1 }
@@ -78,7 +78,7 @@ function left({ log, checkpointed }: LogState): number {
   return log - checkpointed
 }
 
-/** Starts with the first copy. It isn't ended before the process: ending a thread that holds a database can crash it. */
+/** Starts with the first copy. It ends with the process: ending a thread that holds a database can crash it. */
 class CheckpointThread {
   readonly #db: Db
   readonly #path: string

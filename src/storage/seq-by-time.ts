@@ -1,5 +1,5 @@
-// Finds the seq of a moment in a table, which is its rowid. `seq` grows with `created_at`, so a binary search finds it in some twenty
-// steps among a million rows. An index over `created_at` would cost every row.
+// Finds the seq of a moment in a table, which is its rowid. `seq` grows with `created_at`, so a binary search finds it
+// in some twenty steps among a million rows. An index over `created_at` would cost every row.
 
 import type { Db } from './database.ts'
 

@@ -204,7 +204,7 @@ async function giveUp(stage: Stage, webhookId: string): Promise<number> {
   const { changes } = database
     .query(
       `UPDATE deliveries SET status = 'exhausted', next_attempt_at = NULL, completed_at = created_at
-       WHERE webhook_id = ? AND status = 'pending'`,
+       WHERE webhook_seq = (SELECT seq FROM webhooks WHERE id = ?) AND status = 'pending'`,
     )
     .run(webhookId)
   await stage.startRelay()

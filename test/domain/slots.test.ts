@@ -69,7 +69,7 @@ test('a receiver that works on one thing at a time is asked for few, one that is
   expect(after.at(-1)).toBe(64)
 })
 
-/** In flight to it, its slots, what is thought of it, its last answer; in flight in common and kept slots, to the unproven. */
+/** In flight to it, its slots, its standing, its last answer; in flight in all, in kept slots, to the unproven. */
 const BEGINNINGS: readonly (readonly [
   number,
   number,

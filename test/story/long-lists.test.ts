@@ -19,7 +19,7 @@ const FILTERS: readonly [path: string, found: string, pages: number][] = [
   ['messages?service=SMS', idOf('msg', 1), 3],
   ['messages?type=all&service=SMS', idOf('msg', 1), 3],
   ['messages?direction=outbound&status=received', '', 1],
-  ['messages?direction=outbound&service=SMS', '', 3],
+  ['messages?direction=outbound&service=SMS', '', 4],
   ['messages?status=read&service=SMS', '', 3],
   ['messages?status=read&direction=inbound', '', 3],
   ['messages?direction=inbound', idOf('msg', 1), 1],
@@ -124,6 +124,7 @@ test('pages of any filter are, one behind the other, what the whole list has of 
   // Far apart, so that a page meets few of them, or none.
   relay.db.sqlite.run(
     `UPDATE messages SET service = iif(seq % 4999 = 0, 'SMS', service), direction = iif(seq % 7 = 0, 'inbound', direction),
+       status = iif(seq % 7 = 0, 'received', status),
        line_seq = iif(seq % 1000 < 3, (SELECT max(seq) FROM lines), line_seq)`,
   )
   const all: Json[] = (await pagesOf(askOf(relay), 'messages?type=all')).flatMap(({ data }) => data)
