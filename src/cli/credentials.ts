@@ -181,7 +181,8 @@ async function rotateApiKey(call: Call): Promise<undefined> {
   }
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('rotateKey', { params: { id }, body }),
-    file: async (file) => (await stored()).rotateKey(file, id, { asked: body, origin: COMMAND_LINE }),
+    file: async (file) =>
+      (await stored()).rotateKey(file, id, { asked: body, origin: COMMAND_LINE }),
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)

@@ -1,5 +1,5 @@
-// What an API key may do: its scopes, phone lines, conversations, expiry, and the rules for its sends. No key can give another
-// key more than it has.
+// What an API key may do: its scopes, phone lines, conversations, expiry, and the rules for its sends. No key can give
+// another key more than it has.
 
 import { RelayError } from './errors.ts'
 import type { ConversationId, KeyId, LineId, MemberId, Timestamp } from './ids.ts'
@@ -125,8 +125,8 @@ export type Caller =
   | { readonly kind: 'dashboard' }
 
 /**
- * The caller as it is stored: the lineage of an API key, a member of the dashboard, or the owner (in the dashboard or on the
- * command line).
+ * The caller as it is stored: the lineage of an API key, a member of the dashboard, or the owner (in the dashboard or
+ * on the command line).
  */
 export type CallerId = KeyId | MemberId | 'owner'
 
