@@ -13,7 +13,7 @@ import type { Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import { groupedByBox } from './health/box-findings.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
-import { LineFindings, loopFinding } from './health/line-findings.ts'
+import { LineFindings, loopFinding, stoppedFindings } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { createSnoozes } from './health/snoozes.ts'
 import { createUpdateCheck } from './hosting/update-check.ts'
@@ -280,6 +280,7 @@ function createEntry({ core, health }: Runtime, { config, parts, life }: Start):
     }),
   })
   health.include(async () => [...access.findings(), ...keyFindings(core)].map(ofRelay))
+  health.include(async () => stoppedFindings(core))
   return access
 }
 

@@ -2,11 +2,23 @@
 
 import { filledPage } from '../domain/pages.ts'
 import { filledPath } from '../domain/paths.ts'
+import type { OperationRights } from '../domain/permissions.ts'
 import type { ErrorAnswer } from './errors.ts'
-import { operationRoutes } from './operation-routes.macro.ts' with { type: 'macro' }
+import {
+  operationRights,
+  operationRoutes,
+} from './operation-routes.macro.ts' with { type: 'macro' }
 import type { Answer, ArgumentsOf, Call, OperationId } from './operations.ts'
 
 const ROUTES = operationRoutes()
+const RIGHTS = operationRights()
+
+/** What an operation asks of a key. Throws for an operation that isn't for keys. */
+export function rightsFor(id: OperationId): OperationRights {
+  const asked = RIGHTS[id]
+  if (asked === undefined) throw new Error(`${id} is not for keys.`)
+  return asked
+}
 
 export type Sending = {
   /** A body that isn't JSON. */

@@ -29,7 +29,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   idempotency_conflict: { status: 409, when: 'The `Idempotency-Key` was used with other values.' },
   automation_paused: {
     status: 409,
-    when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on.',
+    when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on, or the sender is an agent.',
+  },
+  already_sent: {
+    status: 409,
+    when: 'An agent has sent this message already; `details.message_id` says which one it is.',
   },
   recipient_opted_out: {
     status: 409,

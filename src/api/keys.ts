@@ -23,6 +23,15 @@ import {
   text,
 } from './schema.ts'
 
+/** A header by which a caller limits its own request to one conversation, as a key limited to it would be. */
+export const ONLY_CONVERSATION = 'x-hookline-conversation'
+
+/**
+ * A header of sends by AI agents, with fields such as `answers=msg_…&again=true`. A message with it isn't sent while a
+ * person answers the conversation, nor if it repeats another one.
+ */
+export const AGENT = 'x-hookline-agent'
+
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(
@@ -64,6 +73,9 @@ const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:r
 const LINES_FIELD = Type.Array(Type.String(), {
   description: 'The only lines that it sees and uses.',
 })
+const CONVERSATIONS_FIELD = Type.Array(Type.String(), {
+  description: 'The only conversations that it sees and writes in.',
+})
 const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
@@ -79,6 +91,7 @@ const KEY_HISTORY = {
 const LIMITS = {
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
+  conversation_ids: Type.Optional(CONVERSATIONS_FIELD),
   expires_at: Type.Optional(EXPIRY),
   rules: Type.Optional(KeyRules),
 }
@@ -103,12 +116,20 @@ export const KeyCreation = objectSchema('KeyCreation', {
       description: 'The only lines that it sees and uses; all where it is left out.',
     }),
   ),
+  conversation_ids: nullish(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
+    }),
+  ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
   rules: nullish(NewRules),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 
-export const CreatedKey = objectSchema('CreatedKey', {
+const CREATED_KEY = {
   ...KEY_FIELDS,
   key: text(
     'The value of `X-API-Key`. Shown only in this answer.',
@@ -120,8 +141,38 @@ export const CreatedKey = objectSchema('CreatedKey', {
   ),
   ...KEY_HISTORY,
   ...LIMITS,
-})
+}
+export const CreatedKey = objectSchema('CreatedKey', CREATED_KEY)
 export type CreatedKey = Shape<typeof CreatedKey>
+
+/** The most time for which a rotated key goes on working, in seconds: 30 days. */
+const OVERLAP_SECONDS_MAX = 2_592_000
+
+export const KeyRotation = objectSchema('KeyRotation', {
+  overlap: nullish(
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_SECONDS_MAX,
+      description: 'Seconds for which the old key goes on working; a day if it is left out.',
+      example: 3_600,
+    }),
+  ),
+  expires_at: nullish(
+    Type.String({
+      ...ISO_TIME,
+      description:
+        'The end of the new key. If it is left out, the new key lasts as long as the old one did.',
+    }),
+  ),
+})
+export type KeyRotation = Shape<typeof KeyRotation>
+
+export const RotatedKey = objectSchema('RotatedKey', {
+  ...CREATED_KEY,
+  rotated_from: id('key', 'The old key.'),
+  old_key_expires_at: time('When the old key ends.'),
+})
+export type RotatedKey = Shape<typeof RotatedKey>
 
 export const Key = objectSchema('Key', {
   ...KEY_FIELDS,
@@ -137,6 +188,7 @@ export const KeySelf = objectSchema('KeySelf', {
   created_at: KEY_HISTORY.created_at,
   scopes: SCOPES_FIELD,
   phone_line_ids: nullable(LINES_FIELD),
+  conversation_ids: nullable(CONVERSATIONS_FIELD),
   expires_at: nullable(EXPIRY),
   rules: KeyRules,
 })

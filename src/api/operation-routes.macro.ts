@@ -1,5 +1,6 @@
 // Runs while the program is bundled, so that clients contain the routes of operations but not their schemas.
 
+import type { OperationRights } from '../domain/permissions.ts'
 import { type Callers, routeOf } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 
@@ -10,6 +11,16 @@ export function operationRoutes(): Readonly<Record<string, string>> {
     return [operation.id, `${method} ${path}`]
   })
   return Object.fromEntries(routes)
+}
+
+/** What each operation asks of a key. Operations that aren't for keys are left out. */
+export function operationRights(): Readonly<Record<string, OperationRights>> {
+  const rights = Object.values(OPERATIONS).flatMap((operation) =>
+    operation.callers === 'keys'
+      ? [[operation.id, { scope: operation.scope, limits: operation.limits }] as const]
+      : [],
+  )
+  return Object.fromEntries(rights)
 }
 
 const OF_BROWSERS: readonly Callers[] = ['keys', 'owner', 'browsers']

@@ -8,8 +8,11 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { Scope } from '../domain/permissions.ts'
 import { NoBody, type Shape } from './schema.ts'
 
-/** Limits of a key that an operation checks. With `lines`, things of other lines don't exist for the key. */
-export type KeyLimit = 'lines' | 'recipients'
+/**
+ * Limits of a key that an operation checks. With `lines`, things of other lines don't exist for the key. Without
+ * `conversations`, a key that is limited to conversations may not call it at all.
+ */
+export type KeyLimit = 'lines' | 'conversations' | 'recipients'
 
 /** Groups of operations in the OpenAPI document. */
 export const TAGS = {

@@ -48,9 +48,12 @@ type RelayPlace =
 
 export class ControlClient {
   readonly #place: RelayPlace
+  readonly #headers: Readonly<Record<string, string>>
 
-  constructor(place: RelayPlace) {
+  /** `headers` go with every request. */
+  constructor(place: RelayPlace, headers: Readonly<Record<string, string>> = {}) {
     this.#place = place
+    this.#headers = headers
   }
 
   /** True if a relay answers, or is too busy to answer in time. */
@@ -151,9 +154,10 @@ export class ControlClient {
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     const place = this.#place
-    if (typeof place !== 'string') return fetchElsewhere(place, path, init)
+    const headers = new Headers([...new Headers(init.headers), ...Object.entries(this.#headers)])
+    if (typeof place !== 'string') return fetchElsewhere(place, path, { ...init, headers })
     try {
-      return await fetch(`http://localhost${path}`, { ...init, unix: place, proxy: false })
+      return await fetch(`http://localhost${path}`, { ...init, headers, unix: place, proxy: false })
     } catch (error) {
       if (!hasNoListener(error)) throw error
       throw new NoRelayError(dirname(place))

@@ -35,6 +35,7 @@ import { fields, stateCell, table, timeCell, type Cell, type Line } from './tabl
 
 /** Loaded only if no relay runs, when the command opens the database itself. */
 const stored = () => import('../keys/credentials.ts')
+const storedBridges = () => import('../keys/bridges.ts')
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
@@ -57,6 +58,12 @@ export const KEY_COMMANDS: readonly Command[] = [
         sentence: 'What it may do, such as read,send. Default: all.',
       },
       { name: 'lines', value: 'LIST', ids: 'lines', sentence: 'Ids of the only lines it may use.' },
+      {
+        name: 'conversations',
+        value: 'LIST',
+        ids: 'conversations',
+        sentence: 'Ids of the only conversations it may use.',
+      },
       { name: 'expires', value: 'TIME', sentence: 'When it ends: 90d, 12h, or a date and time.' },
       {
         name: 'recipients',
@@ -81,6 +88,24 @@ export const KEY_COMMANDS: readonly Command[] = [
     short: 'keys',
     sentence: 'List API keys and their limits, including revoked ones. Short: keys.',
     run: listApiKeys,
+  },
+  {
+    name: 'keys rotate',
+    args: [{ name: 'ID', ids: 'keys' }],
+    options: [
+      {
+        name: 'overlap',
+        value: 'TIME',
+        sentence: 'How long the old key goes on working, such as 1h. Default: 24h.',
+      },
+      {
+        name: 'expires',
+        value: 'TIME',
+        sentence: 'When the new key ends: 90d, or a date and time.',
+      },
+    ],
+    sentence: 'Create a key that takes the place of another one, which ends a day later.',
+    run: rotateApiKey,
   },
   {
     name: 'keys revoke',
@@ -147,6 +172,23 @@ async function createApiKey(call: Call): Promise<undefined> {
   call.out.data(key, describeNewKey(key), undo)
 }
 
+async function rotateApiKey(call: Call): Promise<undefined> {
+  const id = argument(call, 0)
+  const [until, end] = [timeOption(call, 'overlap', true), timeOption(call, 'expires', true)]
+  const body = {
+    ...(until === undefined ? {} : { overlap: Math.round((until - systemClock.now()) / 1_000) }),
+    ...(end === undefined ? {} : { expires_at: isoTime(end) }),
+  }
+  const key = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('rotateKey', { params: { id }, body }),
+    file: async (file) =>
+      (await stored()).rotateKey(file, id, { asked: body, origin: COMMAND_LINE }),
+  })
+  const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
+  call.out.data(key, describeNewKey(key), undo)
+  call.out.note(`The old key ${id} goes on working until ${key.old_key_expires_at}.`)
+}
+
 function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const { options } = call
   const list = (name: string) => {
@@ -167,9 +209,11 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
   const scopes = list('scopes')?.map(scopeNamed)
   const lines = list('lines')
+  const conversations = list('conversations')
   return {
     ...(scopes === undefined ? {} : { scopes }),
     ...(lines === undefined ? {} : { phone_line_ids: lines }),
+    ...(conversations === undefined ? {} : { conversation_ids: conversations }),
     ...(end === undefined ? {} : { expires_at: isoTime(end) }),
     ...(Object.keys(given).length === 0 ? {} : { rules: given }),
   }
@@ -191,10 +235,11 @@ function quietHoursIn(text: string | undefined): QuietHours | undefined {
 
 /** Such as `read,send · 1 line · known · 30/h`. */
 function limitWords(key: Key): string {
-  const { scopes, phone_line_ids: lines, rules } = key
+  const { scopes, phone_line_ids: lines, conversation_ids: conversations, rules } = key
   const parts = [
     scopes === undefined ? null : collapsedScopes(scopes).join(','),
     lines === undefined ? null : countWords(lines.length, 'line'),
+    conversations === undefined ? null : countWords(conversations.length, 'conversation'),
     ...(rules === undefined ? [] : ruleWords(rules)),
   ]
   return parts.filter((part) => part !== null).join(' · ')
@@ -256,7 +301,7 @@ async function revokeApiKey(call: Call): Promise<undefined> {
 async function listIphones(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('listBridges', FIRST_PAGE_QUERY),
-    file: async (file) => (await stored()).listBridges(file.db, FIRST_PAGE),
+    file: async (file) => (await storedBridges()).listBridges(file.db, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
     bridge.id,
@@ -277,7 +322,7 @@ async function addIphone(call: Call): Promise<undefined> {
     relay: (client) =>
       client.ask('createBridge', { body: { phone_number: number, label: label ?? undefined } }),
     file: async (file) =>
-      (await stored()).createBridge(file, { number, label, origin: COMMAND_LINE }),
+      (await storedBridges()).createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge), newTokenFor(bridge.id))
 }
@@ -286,7 +331,7 @@ async function renewToken(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const renewed = await throughRelayOrFile(call, {
     relay: (client) => client.ask('renewBridgeToken', { params: { id } }),
-    file: async (file) => (await stored()).renewBridgeToken(file, id, COMMAND_LINE),
+    file: async (file) => (await storedBridges()).renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed), newTokenFor(id))
 }
@@ -299,7 +344,7 @@ async function removeIphone(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   await throughRelayOrFile<unknown>(call, {
     relay: (client) => client.ask('deleteBridge', { params: { id } }),
-    file: async (file) => (await stored()).removeBridge(file, id, COMMAND_LINE),
+    file: async (file) => (await storedBridges()).removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
 }

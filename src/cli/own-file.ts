@@ -136,6 +136,10 @@ async function withOwnFile<T>(
 }
 
 /** The relay may not be running. */
-export function clientOf(call: Call): ControlClient {
-  return new ControlClient(dataDirectoryAt(call.loadConfig().config.dataDir).controlSocket)
+export function clientOf(
+  call: Call,
+  headers: Readonly<Record<string, string>> = {},
+): ControlClient {
+  const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
+  return new ControlClient(controlSocket, headers)
 }

@@ -35,6 +35,7 @@ export const RELAY_ITSELF: Origin = {
 
 export const AUDIT_ACTIONS = [
   'key.created',
+  'key.rotated',
   'key.revoked',
   'bridge.created',
   'bridge.token_renewed',

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'idempotency_conflict'
   | 'automation_paused'
+  | 'already_sent'
   | 'recipient_opted_out'
   | 'bridge_exists'
   | 'name_taken'

@@ -73,6 +73,7 @@ const FINDINGS = {
   messages_uncertain: { guide: 'api#what-becomes-of-a-message', page: 'uncertain_messages' },
   limit_near: { guide: 'api#conventions' },
   limit_reached: { guide: 'api#conventions' },
+  programs_stopped: { guide: 'mcp#two-machines', page: 'conversations' },
   possible_loop: { guide: 'api#conventions', page: 'conversations' },
   not_configured: { guide: 'api#simulated-lines' },
   simulated_outage: { guide: 'api#simulated-lines' },

@@ -90,6 +90,10 @@ export type MessageExtras = {
   /** Quiet hours of the key that sent it. */
   readonly quietHours?: QuietHours | undefined
   readonly approval?: Approval | undefined
+  /** True for a message of an AI agent, which isn't sent while a person answers. */
+  readonly isOfAgent?: true | undefined
+  /** The message that an agent answers with it. */
+  readonly answers?: MessageId | undefined
   /** The member who wrote it in the dashboard. */
   readonly memberId?: MemberId | undefined
 }

@@ -246,6 +246,7 @@ export const FAILURES = {
   canceled: 'The message was canceled before it was sent.',
   denied: 'The message was not approved.',
   recipient_opted_out: 'The recipient wants no more messages.',
+  automation_paused: 'A person answers this conversation.',
   not_on_imessage: 'The recipient is not on iMessage.',
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while sending the message and never reported the result.',

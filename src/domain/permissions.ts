@@ -1,8 +1,8 @@
-// What an API key may do: its scopes, phone lines, expiry, and the rules for its sends. No key can give another
-// key more than it has.
+// What an API key may do: its scopes, phone lines, conversations, expiry, and the rules for its sends. No key can give
+// another key more than it has.
 
 import { RelayError } from './errors.ts'
-import type { KeyId, LineId, MemberId, Timestamp } from './ids.ts'
+import type { ConversationId, KeyId, LineId, MemberId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 import { includesLine, type LineLimit } from './routing.ts'
 
@@ -52,6 +52,16 @@ const OF_WHOLE_RELAY: readonly Scope[] = [
   'audit:read',
 ]
 
+/** The only scopes of a key that is limited to conversations. */
+const OF_CONVERSATIONS: readonly Scope[] = [
+  'messages:read',
+  'messages:send',
+  'conversations:write',
+  'attachments:read',
+  'attachments:write',
+  'events:read',
+]
+
 /** Scopes by which a key could forge a received message, and so make a recipient known. */
 const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
 
@@ -69,10 +79,14 @@ export type KeyRules = {
   readonly quietHours: QuietHours | null
 }
 
+/** The conversations that a key is limited to; null if there is no limit. */
+export type ConversationLimit = readonly ConversationId[] | null
+
 export type Permissions = {
   /** Null means all. */
   readonly scopes: readonly Scope[] | null
   readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
   readonly expiresAt: Timestamp | null
   readonly rules: KeyRules
 }
@@ -89,6 +103,7 @@ export const NO_RULES: KeyRules = {
 export const EVERYTHING: Permissions = {
   scopes: null,
   lineIds: null,
+  conversationIds: null,
   expiresAt: null,
   rules: NO_RULES,
 }
@@ -96,25 +111,39 @@ export const EVERYTHING: Permissions = {
 export type KeyCaller = {
   readonly kind: 'key'
   readonly keyId: KeyId
+  /** The first of the keys that this one replaces; its own id if it replaces none. Stored answers belong to it. */
+  readonly lineage: KeyId
   readonly permissions: Permissions
 }
 
-type Limits = Pick<Permissions, 'lineIds' | 'rules'>
+type Limits = Pick<Permissions, 'lineIds' | 'conversationIds' | 'rules'>
 
-export type Caller = KeyCaller | { readonly kind: 'cli' } | { readonly kind: 'dashboard' }
+export type Caller =
+  | KeyCaller
+  /** The owner. A process of the owner may limit itself. */
+  | { readonly kind: 'cli'; readonly permissions?: Permissions | undefined }
+  | { readonly kind: 'dashboard' }
 
 /**
- * The caller as it is stored: an API key, a member of the dashboard, or the owner (in the dashboard or on the
- * command line).
+ * The caller as it is stored: the lineage of an API key, a member of the dashboard, or the owner (in the dashboard or
+ * on the command line).
  */
 export type CallerId = KeyId | MemberId | 'owner'
 
 export function callerId(key: KeyCaller | null, memberId: MemberId | null | undefined): CallerId {
-  return key?.keyId ?? memberId ?? 'owner'
+  return key?.lineage ?? memberId ?? 'owner'
 }
 
 export function permissionsOf(caller: Caller): Permissions {
-  return caller.kind === 'key' ? caller.permissions : EVERYTHING
+  return caller.kind === 'dashboard' ? EVERYTHING : (caller.permissions ?? EVERYTHING)
+}
+
+/** The caller, limited to one conversation beside its other limits. */
+export function limitedTo<C extends Caller>(caller: C, conversationId: string): C {
+  const own = permissionsOf(caller)
+  const id = conversationId as ConversationId // Only compared with ids.
+  const isOwn = own.conversationIds?.includes(id) ?? true
+  return { ...caller, permissions: { ...own, conversationIds: isOwn ? [id] : [] } }
 }
 
 export function hasScope(permissions: Permissions, scope: Scope): boolean {
@@ -135,7 +164,11 @@ export function requirePermission(permissions: Permissions, scope: Scope): void 
  * The rule of a key that a scope would let it get around, or null. A key never has such a scope, so its rules
  * hold.
  */
-export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | null {
+export function ruleAgainst(
+  { lineIds, conversationIds, rules }: Limits,
+  scope: Scope,
+): string | null {
+  if (conversationIds !== null && !OF_CONVERSATIONS.includes(scope)) return 'conversation_ids'
   if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return 'phone_line_ids'
   if (rules.approval !== 'never' && scope === 'approvals:write') return 'rules.approval'
   if (!FORGING.includes(scope)) return null
@@ -143,9 +176,37 @@ export function ruleAgainst({ lineIds, rules }: Limits, scope: Scope): string | 
   return rules.approval === 'new_contacts' ? 'rules.approval' : null
 }
 
-/** True if a key's sends have rules. If so, it may act only on its own messages, because others' may break them. */
-export function hasRules({ rules }: Pick<Permissions, 'rules'>): boolean {
+/**
+ * True if a key's sends have rules. If so, it may act only on its own messages, because others' may break them, and
+ * may not end a person's takeover.
+ */
+export function hasRules({
+  conversationIds,
+  rules,
+}: Pick<Permissions, 'conversationIds' | 'rules'>): boolean {
+  if (conversationIds !== null) return true
   return JSON.stringify({ ...NO_RULES, ...rules }) !== JSON.stringify(NO_RULES)
+}
+
+/** What an operation asks of a key; see its row in `api/operations`. */
+export type OperationRights = { readonly scope: Scope | 'any'; readonly limits: readonly string[] }
+
+/** True if the key may call the operation at all. Limits then decide for which things. */
+export function mayCall(permissions: Permissions, { scope, limits }: OperationRights): boolean {
+  if (permissions.conversationIds !== null && !limits.includes('conversations')) return false
+  return scope === 'any' || hasScope(permissions, scope)
+}
+
+/** Throws `forbidden` if the key may not call the operation. */
+export function requireCall(permissions: Permissions, asked: OperationRights): void {
+  if (asked.scope !== 'any') requirePermission(permissions, asked.scope)
+  if (!mayCall(permissions, asked)) throw beyondConversations()
+}
+
+export function beyondConversations(): RelayError {
+  return new RelayError('forbidden', 'This key is limited to its conversations.', {
+    details: { limit: 'conversation_ids' },
+  })
 }
 
 export function scopesOf(permissions: Permissions): readonly Scope[] {
@@ -175,13 +236,19 @@ export function narrowed(limit: LineLimit, asked: string | undefined): LineLimit
 }
 
 /** A part of permissions, named as in the API. */
-export type PermissionPart = 'scopes' | 'phone_line_ids' | 'expires_at' | 'rules'
+export type PermissionPart =
+  | 'scopes'
+  | 'phone_line_ids'
+  | 'conversation_ids'
+  | 'expires_at'
+  | 'rules'
 
 /** The parts in which `asked` exceeds `own`. */
 export function partsAbove(asked: Permissions, own: Permissions): readonly PermissionPart[] {
   const within: Readonly<Record<PermissionPart, boolean>> = {
     scopes: scopesOf(asked).every((scope) => hasScope(own, scope)),
     phone_line_ids: isSubset(asked.lineIds, own.lineIds),
+    conversation_ids: isSubset(asked.conversationIds, own.conversationIds),
     expires_at: isAtMost(asked.expiresAt, own.expiresAt),
     rules: isAsStrict(asked.rules, own.rules),
   }
@@ -193,7 +260,7 @@ export function isWithin(asked: Permissions, own: Permissions): boolean {
   return partsAbove(asked, own).length === 0
 }
 
-export function isSubset(asked: LineLimit, own: LineLimit): boolean {
+export function isSubset(asked: readonly string[] | null, own: readonly string[] | null): boolean {
   if (own === null) return true
   return asked !== null && asked.every((id) => own.includes(id))
 }

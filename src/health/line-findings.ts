@@ -15,6 +15,7 @@ import {
   isRelayedNow,
 } from '../domain/not-relayed.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
+import { loopedConversations } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
@@ -234,6 +235,20 @@ export function loopFinding(line: Line): ScopedFinding {
     why: 'More than 30 messages went to one recipient within a minute; further ones were refused.',
     fix: 'Stop your program from replying to automated messages.',
   })
+}
+
+/** Conversations in which programs are stopped. A group's name is a stranger's, so they are named by their ids. */
+export function stoppedFindings({ db }: Pick<Core, 'db'>): readonly ScopedFinding[] {
+  const stopped = Map.groupBy(loopedConversations(db), ({ lineId }) => lineId)
+  return [...stopped].map(([lineId, conversations]) => ({
+    code: 'programs_stopped',
+    severity: 'warning',
+    title: 'Two programs answered each other, and were stopped',
+    why: `No key sends in ${conversations.map(({ id }) => id).join(', ')} until a person lets it go on.`,
+    fix: 'Look at the conversation, and turn human takeover off there to let programs go on.',
+    scope: lineScope(lineId),
+    depends_on: null,
+  }))
 }
 
 function ofLine(

@@ -1,4 +1,5 @@
-import type { Caller, KeyCaller } from '../domain/permissions.ts'
+import { ONLY_CONVERSATION } from '../api/keys.ts'
+import { limitedTo, type Caller, type KeyCaller } from '../domain/permissions.ts'
 import type { Authenticate } from '../keys/last-used.ts'
 import type { Core } from '../storage/core.ts'
 import { dropOldest } from '../system/memoize.ts'
@@ -43,7 +44,7 @@ export function createAuthentication(
   return {
     /** The caller of the API. Otherwise throws `unauthorized`, which is the same for every reason. */
     caller(request: Request, peer: Peer): Caller {
-      if (peer.isControl) return { kind: 'cli' }
+      if (peer.isControl) return limitedByItself({ kind: 'cli' }, request.headers)
       const caller = keyIn(request.headers, authenticate)
       if (caller !== null) return caller
       noteFailure(request, peer)
@@ -67,5 +68,12 @@ export function createAuthentication(
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
-  return key === null || secret === null ? null : authenticate(key, secret)
+  const caller = key === null || secret === null ? null : authenticate(key, secret)
+  return caller && limitedByItself(caller, headers)
+}
+
+/** The caller, limited to the conversation that its request names, if any. */
+function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
+  const conversation = headers.get(ONLY_CONVERSATION)
+  return conversation === null ? caller : limitedTo(caller, conversation)
 }

@@ -16,10 +16,10 @@ import {
 import { AS_FORM, type ObjectShape, type Shape, TIME_WANTED } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
-import { permissionsOf, requirePermission } from '../domain/permissions.ts'
+import { beyondConversations, permissionsOf, requireCall } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
-import { isSeenBy } from '../storage/line-limits.ts'
+import { isInConversations, isSeenBy } from '../storage/line-limits.ts'
 import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
@@ -194,11 +194,24 @@ export function guardOf({ db }: Core): Guard {
     if (operation.callers === 'everyone') return
     if (operation.callers === 'bridges') bridgeOf(request)
     else if (operation.callers !== 'browsers' || operation.isOpen !== true) callerOf(request)
-    if (operation.callers !== 'keys') return
-    if (operation.scope !== 'any')
-      requirePermission(permissionsOf(callerOf(request)), operation.scope)
+    if (operation.callers !== 'keys') {
+      // The owner may have limited this call to a conversation.
+      if (contextOf(request).caller !== null) requireCall(permissionsOf(callerOf(request)), CLOSED)
+      return
+    }
+    requireCall(permissionsOf(callerOf(request)), operation)
+    requireInConversations(db, attempt)
     if (operation.limits.includes('lines')) requireOnLines(db, operation, attempt)
   }
+}
+
+/** An operation that belongs to no conversation. */
+const CLOSED = { scope: 'any', limits: [] } as const
+
+/** Throws `forbidden` if the resource is in none of the conversations that the key is limited to. */
+function requireInConversations(db: Db, { request, params: { id } }: Attempt): void {
+  if (id === undefined || isInConversations(db, viewerOf(request), id)) return
+  throw beyondConversations()
 }
 
 /** Throws "not found" if the resource belongs to a line that the key may not use. */

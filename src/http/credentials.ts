@@ -13,6 +13,9 @@ export function keyBindings({ keys }: Relay['credentials']) {
     ),
     bind(KEYS.listKeys, ({ request, query }) => keys.list(pageOfQuery(query), callerOf(request))),
     bind(KEYS.getOwnKey, ({ request }) => keys.self(callerOf(request))),
+    bind(KEYS.rotateKey, ({ request, params, body }) =>
+      keys.rotate(params.id, body, callerOf(request), originOf(request)),
+    ),
     bind(KEYS.revokeKey, ({ request, params }) =>
       keys.revoke(params.id, callerOf(request), originOf(request)),
     ),

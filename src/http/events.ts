@@ -14,7 +14,14 @@ import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
 import type { Relay } from './relay.ts'
-import { callerIdOf, callerOf, contextOf, linesOf, unauthorized } from './request-context.ts'
+import {
+  callerIdOf,
+  callerOf,
+  contextOf,
+  conversationsOf,
+  linesOf,
+  unauthorized,
+} from './request-context.ts'
 import { respondTo, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 
@@ -133,7 +140,8 @@ class EventReaders {
 
 /** The requested events that the caller may read. */
 function filterOf(request: Request, { types, phone_line_id: lineId }: Choice): EventFilter {
-  return { names: namesIn(types), lineIds: linesOf(request, lineId) }
+  const conversationIds = conversationsOf(request)
+  return { names: namesIn(types), lineIds: linesOf(request, lineId), conversationIds }
 }
 
 function namesIn(types: string | undefined): EventFilter['names'] {

@@ -4,16 +4,16 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { callOperation, requestOf, type RelayFetch } from '../api/client.ts'
-import { hasScope, permissionsOf } from '../domain/permissions.ts'
-import { HOUR_MS } from '../domain/time.ts'
+import { callOperation, requestOf, rightsFor, type RelayFetch } from '../api/client.ts'
+import { mayCall, permissionsOf } from '../domain/permissions.ts'
+import { rulesResource } from '../keys/permissions.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import type { Core } from '../storage/core.ts'
-import { whenAborted, type Clock } from '../system/clock.ts'
+import { whenAborted } from '../system/clock.ts'
 import { once } from '../system/memoize.ts'
 import { requestSchema } from './bind.ts'
 import { jsonBody, requireNoQuery } from './input.ts'
-import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
+import { callerOf, contextOf, setContext } from './request-context.ts'
 import { respondTo } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
@@ -27,10 +27,10 @@ const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
 type Fetch = (request: Request) => Response | Promise<Response>
 
 /** `fetch` answers API requests whose context is set. */
-export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
+export function mcpRoutes({ random }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
   const handlerOf = once(async () => {
     const { mcpHandler } = await import('../mcp/server.ts')
-    const handler = mcpHandler((request) => clientOf(request, clock, fetch))
+    const handler = mcpHandler((request) => clientOf(request, fetch))
     void whenAborted(streamsEnd).then(() => handler.close())
     return handler
   })
@@ -67,7 +67,7 @@ export function withKeyHeaders(request: Request): Request {
   return new Request(request, { headers })
 }
 
-function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
+function clientOf(request: Request, fetch: Fetch): McpClient {
   const context = contextOf(request)
   const inner: RelayFetch = async (path, init) => {
     const { signal } = request
@@ -76,16 +76,13 @@ function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
     setContext(call, context)
     return fetch(call)
   }
-  const { actor } = originOf(request)
   const permissions = permissionsOf(callerOf(request))
-  // Clients of the newest protocol have no session, so a repeat of a call is recognized only within the same hour.
-  const session = request.headers.get(SESSION) ?? Math.floor(clock.now() / HOUR_MS)
   return {
     api: {
       call: (id, ...[call = {}]) => callOperation(inner, id, call),
       file: (id, { params = {}, query = {} }) => inner(requestOf(id, params, query).path, {}),
     },
-    id: `${actor.kind} ${actor.id} ${session}`,
-    may: (scope) => hasScope(permissions, scope),
+    rules: rulesResource(permissions.rules),
+    may: (operation) => mayCall(permissions, rightsFor(operation)),
   }
 }

@@ -1,14 +1,15 @@
 import type { QueryOf } from '../api/operation.ts'
 import { CONVERSATIONS } from '../api/operations/conversations.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
-import { requirePermission, permissionsOf } from '../domain/permissions.ts'
+import { RelayError } from '../domain/errors.ts'
+import { hasRules, requirePermission, permissionsOf } from '../domain/permissions.ts'
 import type { Decider } from '../messages/decisions.ts'
 import type { ListFilter } from '../messages/reading.ts'
 import { bind } from './bind.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, conversationsOf, linesOf, originOf } from './request-context.ts'
 
 export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' | 'reading'>) {
   const { messages } = reading
@@ -38,6 +39,11 @@ export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' 
   ]
 }
 
+function staysTakenOver(): RelayError {
+  const message = "A key with rules or conversations can't end a person's takeover."
+  return new RelayError('forbidden', message)
+}
+
 function deciderOf(request: Request): Decider {
   const caller = callerOf(request)
   return { origin: originOf(request), key: caller.kind === 'key' ? caller : null }
@@ -54,6 +60,7 @@ function asksForNames(
 function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>): ListFilter {
   return {
     lineIds: linesOf(request, query.phone_line_id),
+    conversationIds: conversationsOf(request),
     conversationId: query.conversation_id,
     handle: readHandle(query.handle),
     direction: query.direction,
@@ -84,14 +91,20 @@ export function conversationBindings({
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
       const lineIds = linesOf(request, query.phone_line_id)
+      const conversationIds = conversationsOf(request)
       const { type = 'direct' } = query
-      const filter = { ...query, lineIds, handle: readHandle(query.handle), type }
+      const handle = readHandle(query.handle)
+      const filter = { ...query, lineIds, conversationIds, handle, type }
       return conversations.list(filter, pageOfQuery(query))
     }),
     bind(CONVERSATIONS.getConversation, ({ params }) => conversations.get(params.id)),
-    bind(CONVERSATIONS.updateConversation, ({ params, body }) =>
-      changes.pauseAutomation(params.id, body.automation_paused),
-    ),
+    bind(CONVERSATIONS.updateConversation, ({ request, params, body }) => {
+      const isPaused = body.automation_paused
+      const caller = callerOf(request)
+      const isEnd = !isPaused && conversations.get(params.id).automation_paused
+      if (isEnd && hasRules(permissionsOf(caller))) throw staysTakenOver()
+      return changes.pauseAutomation(params.id, isPaused, caller.kind === 'key')
+    }),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
       const texts = await changes.export(params.id, format, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'

@@ -9,6 +9,7 @@ import {
   permissionsOf,
   type Caller,
   type CallerId,
+  type ConversationLimit,
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { Viewer } from '../storage/line-limits.ts'
@@ -78,7 +79,16 @@ export function callerIdOf(request: Request): CallerId {
 }
 
 export function viewerOf(request: Request): Viewer {
-  return { lineIds: linesOf(request), caller: callerIdOf(request) }
+  return {
+    lineIds: linesOf(request),
+    conversationIds: conversationsOf(request),
+    caller: callerIdOf(request),
+  }
+}
+
+/** The conversations that the caller is limited to, if any. */
+export function conversationsOf(request: Request): ConversationLimit {
+  return permissionsOf(callerOf(request)).conversationIds
 }
 
 /** The lines that the caller may see; only `asked` if it asked for one line. */

@@ -1,5 +1,6 @@
 // Sends to a recipient and into a conversation.
 
+import { AGENT } from '../api/keys.ts'
 import {
   ConversationSend,
   SendRequest,
@@ -8,8 +9,11 @@ import {
 } from '../api/messages.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { parseId } from '../domain/ids.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
+import { permissionsOf } from '../domain/permissions.ts'
+import type { AgentSend } from '../messages/agents.ts'
 import type { SendAnswer, SendRequest as MessageRequest } from '../messages/send.ts'
 import { bind, checkedBy } from './bind.ts'
 import { timeIn } from './input.ts'
@@ -76,12 +80,27 @@ function messageIn(request: Request, content: ConversationSend, target: Target) 
   const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
+  const { conversationIds } = permissionsOf(caller)
   if (memberId !== undefined && isFetched(content)) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
+  const agent = agentIn(request.headers)
   const source = caller.kind === 'key' ? 'api' : caller.kind
   const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
-  return { ...said, idempotencyKey, key, memberId, source } as const
+  return { ...said, agent, idempotencyKey, key, conversationIds, memberId, source } as const
+}
+
+/** What an agent says about its message; undefined if its sender is none. */
+function agentIn(headers: Headers): AgentSend | undefined {
+  const header = headers.get(AGENT)
+  if (header === null) return undefined
+  const fields = new URLSearchParams(header)
+  const text = fields.get('answers')
+  const answers = text === null ? null : parseId('msg', text)
+  if (text !== null && answers === null) {
+    throw invalidRequest({ path: 'answers', message: 'must be the id of a message' })
+  }
+  return { answers, isAgain: fields.get('again') === 'true' }
 }
 
 /** True if the relay must fetch an attachment from a URL. */

@@ -1,21 +1,21 @@
-// The two kinds of credentials: API keys, and the tokens with which the shortcuts of iPhones call.
+// API keys, and all credentials of programs.
 
-import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
-import type { CreatedKey, Key, KeyCreation, KeySelf, RevokedKey } from '../api/keys.ts'
-import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type {
+  CreatedKey,
+  Key,
+  KeyCreation,
+  KeyRotation,
+  KeySelf,
+  RevokedKey,
+  RotatedKey,
+} from '../api/keys.ts'
+import type { PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
-import {
-  BRIDGE_TOKEN_PREFIX,
-  CREDENTIAL_NAME_LENGTH_MAX,
-  KEY_PREFIX,
-  SECRET_PREFIX,
-  type CredentialKind,
-} from '../domain/credential.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
+import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
-import { parseRecipient } from '../domain/handle.ts'
-import { timestamp, type BridgeId } from '../domain/ids.ts'
+import { timestamp, type BridgeId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
   isWithin,
@@ -33,20 +33,38 @@ import {
   hasKeys,
   insertCredential,
   listCreatedBy,
-  listCredentials,
-  listLiveBridges,
   markRevoked,
-  replaceSecret,
+  setExpiry,
   type Credential,
   type ListedCredential,
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
-import type { Random } from '../system/random.ts'
+import {
+  createBridge,
+  listBridges,
+  removeBridge,
+  renewBridgeToken,
+  type NewBridgeRequest,
+} from './bridges.ts'
 import { BRIDGE_USE_MS, type LastUsed } from './last-used.ts'
-import { auditedLimits, limitFields, permissionsAsked, rulesResource } from './permissions.ts'
+import {
+  auditedLimits,
+  endIn,
+  limitFields,
+  permissionsAsked,
+  rulesResource,
+} from './permissions.ts'
+import {
+  SECRET_BYTES,
+  hintOf,
+  list,
+  newToken,
+  noCredential,
+  requireCredential,
+  requireNameFits,
+} from './tokens.ts'
 
 export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed: LastUsed }) {
   const { db } = core
@@ -56,6 +74,8 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
         const permissions = permissionsAsked(core, asked, permissionsOf(caller))
         return createKey(core, { name, origin, permissions })
       },
+      rotate: (id: string, asked: KeyRotation, caller: Caller, origin: Origin) =>
+        rotateKey(core, id, { asked, own: permissionsOf(caller), origin }),
       list: (page: PageRequest, caller: Caller) =>
         listKeys(db, page, permissionsOf(caller), lastUsed),
       self: (caller: Caller) => ownKey(db, caller),
@@ -74,12 +94,12 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
   }
 }
 
-const SECRET_BYTES = 32
-
 type NewKeyRequest = {
   readonly name: string | null
   readonly origin: Origin
   readonly permissions?: Permissions | undefined
+  /** The key whose place it takes. */
+  readonly replaced?: Credential<'key'> | undefined
 }
 
 /** Only this answer has the key and the secret. */
@@ -99,13 +119,14 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, replaced }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, 24)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
   const id = ids.id('key')
   const createdAt = ids.now()
-  const createdBy = makerOf(origin)
+  // So that the limits of its maker's maker go on counting for it.
+  const createdBy = replaced?.createdBy ?? makerOf(origin)
   insertCredential(tx, {
     id,
     kind: 'key',
@@ -116,13 +137,67 @@ function writeNewKey(
     hint: hintOf(key, KEY_PREFIX),
     createdBy,
     createdAt,
+    lineage: replaced ? (replaced.lineage ?? replaced.id) : null,
     secretCreatedAt: createdAt,
     permissions,
   })
   const after = { name, ...auditedLimits(permissions) }
-  audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after })
+  if (replaced === undefined) {
+    audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after })
+  }
   const times = { created_at: isoTime(createdAt), last_used_at: null }
   return { id, name, key, secret, created_by: createdBy, ...times, ...limitFields(permissions) }
+}
+
+const OVERLAP_SECONDS = 86_400
+
+/** Makes a key that takes the place of another one, which goes on working for a while. */
+export async function rotateKey(
+  core: FileCore,
+  id: string,
+  {
+    asked: { overlap = null, expires_at = null },
+    own = EVERYTHING,
+    origin,
+  }: {
+    readonly asked: KeyRotation
+    readonly own?: Permissions | undefined
+    readonly origin: Origin
+  },
+): Promise<RotatedKey> {
+  return core.writer.write((tx) => {
+    const replaced = requireOwnKey(tx, id, own)
+    const now = core.ids.now()
+    const { name, revokedAt, createdAt, permissions } = replaced
+    const { expiresAt } = permissions
+    if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) {
+      throw new RelayError('not_found', 'This key has ended: create a new one.')
+    }
+    const asLong = expiresAt === null ? own.expiresAt : timestamp(now + expiresAt - createdAt)
+    const end = expires_at ?? isoTimeOrNull(earlierOf(asLong, own.expiresAt))
+    const lasting = { ...permissions, expiresAt: null }
+    const renewed = end === null ? lasting : { ...lasting, expiresAt: endIn(end, now, own) }
+    const made = writeNewKey(tx, core, { name, origin, permissions: renewed, replaced })
+    const left = timestamp(now + (overlap ?? OVERLAP_SECONDS) * 1_000)
+    const oldEnd = earlierOf(left, expiresAt) ?? left
+    setExpiry(tx, replaced.id, oldEnd)
+    const about = { kind: 'key', id: replaced.id } as const
+    const after = { name, new_key: made.id, expires_at: isoTime(oldEnd) }
+    core.audit.record(tx, origin, { action: 'key.rotated', about, after })
+    return { ...made, rotated_from: replaced.id, old_key_expires_at: isoTime(oldEnd) }
+  })
+}
+
+/** Null is no end. */
+function earlierOf(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
+  return a === null || b === null ? (a ?? b) : timestamp(Math.min(a, b))
+}
+
+/** The key, if the caller may do all that it may; throws `not_found` if not. */
+function requireOwnKey(tx: Tx, id: string, own: Permissions): ListedCredential<'key'> {
+  const key = requireCredential(tx, 'key', id)
+  if (!isWithin(key.permissions, own)) throw noCredential('key')
+  return key
 }
 
 /**
@@ -183,6 +258,7 @@ function ownKey(db: Db, caller: Caller): KeySelf {
     created_at: isoTime(key.createdAt),
     scopes: scopesOf(permissions),
     phone_line_ids: permissions.lineIds,
+    conversation_ids: permissions.conversationIds,
     expires_at: isoTimeOrNull(permissions.expiresAt),
     rules: rulesResource(permissions.rules),
   }
@@ -196,8 +272,7 @@ export async function revokeKey(
   own = EVERYTHING,
 ): Promise<RevokedKey> {
   return writer.write((tx) => {
-    const key = requireCredential(tx, 'key', id)
-    if (!isWithin(key.permissions, own)) throw noCredential('key')
+    const key = requireOwnKey(tx, id, own)
     if (key.revokedAt === null) {
       markRevoked(tx, 'key', key.id, ids.now())
       const about = { kind: 'key', id: key.id } as const
@@ -207,156 +282,4 @@ export async function revokeKey(
     const isAlone = Object.values(created).every((made) => made.length === 0)
     return { id: key.id, deleted: true as const, ...(isAlone ? {} : { created }) }
   })
-}
-
-type NewBridgeRequest = {
-  readonly number: string
-  readonly label: string | null
-  readonly origin: Origin
-}
-
-/** Makes a bridge, which soon becomes a line. Only this answer has its token. */
-export async function createBridge(
-  { writer, ids, random, audit }: FileCore,
-  { number: written, label, origin }: NewBridgeRequest,
-): Promise<CreatedBridge> {
-  const recipient = parseRecipient(written)
-  if (recipient?.kind !== 'phone') {
-    throw invalidRequest({ path: 'phone_number', message: 'must be a number like +12025550147' })
-  }
-  requireNameFits('label', label)
-  const number = recipient.handle
-  return writer.write((tx) => {
-    if (listLiveBridges(tx).some((bridge) => bridge.number === number)) {
-      throw new RelayError('bridge_exists', 'This number already has a bridge.')
-    }
-    const id = ids.id('brg')
-    const createdAt = ids.now()
-    const { token, stored } = newBridgeToken(random, ids)
-    const createdBy = makerOf(origin)
-    const facts = { createdBy, createdAt, permissions: EVERYTHING }
-    const made = { id, number, name: label, ...facts, ...stored }
-    insertCredential(tx, { ...made, kind: 'bridge', key: null })
-    const after = { phone_number: number, label, token_hint: stored.hint }
-    const about = { kind: 'bridge', id } as const
-    audit.record(tx, origin, { action: 'bridge.created', about, after })
-    return { ...bridgeResource({ ...made, lastUsedAt: null, revokedAt: null }), token }
-  })
-}
-
-/** Newest first, with the removed ones. */
-export function listBridges(
-  db: Db,
-  page: PageRequest,
-  lastUsed?: Pick<LastUsed, 'of'>,
-): Page<Bridge> {
-  return list(db, { kind: 'bridge', page, lastUsed }, bridgeResource)
-}
-
-/** Makes a new token; the earlier one becomes invalid with this commit. */
-export async function renewBridgeToken(
-  { writer, ids, random, audit }: FileCore,
-  id: string,
-  origin: Origin,
-): Promise<BridgeToken> {
-  return writer.write((tx) => {
-    const bridge = requireCredential(tx, 'bridge', id)
-    if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')
-    const { token, stored } = newBridgeToken(random, ids)
-    replaceSecret(tx, bridge.id, stored)
-    audit.record(tx, origin, {
-      action: 'bridge.token_renewed',
-      about: { kind: 'bridge', id: bridge.id },
-      before: { token_hint: bridge.hint },
-      after: { token_hint: stored.hint },
-    })
-    return { id: bridge.id, token }
-  })
-}
-
-/** Removes permanently. Removing again changes nothing. */
-export async function removeBridge(
-  { writer, ids, audit }: FileCore,
-  id: string,
-  origin: Origin,
-): Promise<void> {
-  await writer.write((tx) => {
-    const bridge = requireCredential(tx, 'bridge', id)
-    if (bridge.revokedAt !== null) return
-    markRevoked(tx, 'bridge', bridge.id, ids.now())
-    audit.record(tx, origin, {
-      action: 'bridge.removed',
-      about: { kind: 'bridge', id: bridge.id },
-      before: { phone_number: bridge.number, label: bridge.name },
-    })
-  })
-}
-
-function bridgeResource(bridge: Credential<'bridge'>): Bridge {
-  return {
-    id: bridge.id,
-    phone_number: bridge.number,
-    label: bridge.name,
-    token_hint: bridge.hint,
-    created_by: bridge.createdBy,
-    created_at: isoTime(bridge.createdAt),
-    token_created_at: isoTime(bridge.secretCreatedAt),
-    last_heard_at: isoTimeOrNull(bridge.lastUsedAt),
-    revoked_at: isoTimeOrNull(bridge.revokedAt),
-  }
-}
-
-function list<K extends CredentialKind, T>(
-  db: Db,
-  asked: {
-    readonly kind: K
-    readonly isShown?: (credential: Credential<K>) => boolean
-    readonly page: PageRequest
-    readonly lastUsed: Pick<LastUsed, 'of'> | undefined
-  },
-  resource: (credential: Credential<K>) => T,
-): Page<T> {
-  const { kind, isShown, page, lastUsed } = asked
-  const { limit, cursor } = page
-  const found = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
-  const rows = found.rows.map((row) => {
-    const use = lastUsed?.of(row.id) ?? null
-    if (use === null) return row
-    return { ...row, lastUsedAt: timestamp(Math.max(use, row.lastUsedAt ?? 0)) }
-  })
-  return pageOf({ ...found, rows }, limit, resource, ({ seq }) => [seq])
-}
-
-function requireCredential<K extends CredentialKind>(
-  tx: Tx,
-  kind: K,
-  id: string,
-): ListedCredential<K> {
-  const found = getCredential(tx, kind, id)
-  if (found === null) throw noCredential(kind)
-  return found
-}
-
-function noCredential(kind: CredentialKind): RelayError {
-  return new RelayError('not_found', `There is no ${kind} with this id.`)
-}
-
-function requireNameFits(path: string, name: string | null): void {
-  if (Array.from(name ?? '').length <= CREDENTIAL_NAME_LENGTH_MAX) return
-  const message = `must have at most ${CREDENTIAL_NAME_LENGTH_MAX} characters`
-  throw invalidRequest({ path, message })
-}
-
-function newBridgeToken(random: Random, ids: LogicalClock) {
-  const token = newToken(random, BRIDGE_TOKEN_PREFIX, SECRET_BYTES)
-  const hint = hintOf(token, BRIDGE_TOKEN_PREFIX)
-  return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: ids.now() } }
-}
-
-function newToken(random: Random, prefix: string, bytes: number): string {
-  return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
-}
-
-function hintOf(token: string, prefix: string): string {
-  return token.slice(0, prefix.length + 6)
 }

@@ -95,9 +95,9 @@ export function createAuthenticate(
     const found = keyOf(key)
     const isRight = equalBytes(sha256(secret), found?.secretSha256 ?? NO_SECRET)
     if (found === null || !isRight || found.revokedAt !== null) return null
-    const { permissions } = found
+    const { permissions, id: keyId, lineage } = found
     if (permissions.expiresAt !== null && permissions.expiresAt <= clock.now()) return null
-    lastUsed.note(found.id, KEY_USE_MS)
-    return { kind: 'key', keyId: found.id, permissions }
+    lastUsed.note(keyId, KEY_USE_MS)
+    return { kind: 'key', keyId, lineage: lineage ?? keyId, permissions }
   }
 }

@@ -5,17 +5,21 @@ import { TIME_WANTED } from '../api/schema.ts'
 import type { AuditFields } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
-import type { LineId, Timestamp } from '../domain/ids.ts'
+import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
 import {
+  EVERYTHING,
   NO_RULES,
+  SCOPE_GROUPS,
   expandScopes,
   partsAbove,
   ruleAgainst,
   type KeyRules,
   type Permissions,
 } from '../domain/permissions.ts'
+import { getConversation } from '../storage/conversations.ts'
 import type { FileCore } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import { linesNamed } from '../storage/lines.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
@@ -28,10 +32,13 @@ export function permissionsAsked(
   own: Permissions,
 ): Permissions {
   const { scopes = null, phone_line_ids: lines = null, expires_at: end = null } = asked
+  const { conversation_ids: conversations = null } = asked
   const permissions: Permissions = {
     scopes: scopes === null ? own.scopes : expandScopes(scopes),
     lineIds: lines === null ? own.lineIds : linesIn(db, lines, own),
-    expiresAt: end === null ? own.expiresAt : endIn(end, ids.now()),
+    conversationIds:
+      conversations === null ? own.conversationIds : conversationsIn(db, conversations, own),
+    expiresAt: end === null ? own.expiresAt : endIn(end, ids.now(), EVERYTHING),
     rules: rulesAsked(asked.rules ?? {}, own.rules),
   }
   const above = partsAbove(permissions, own)
@@ -42,7 +49,9 @@ export function permissionsAsked(
 
 /** Throws if the request names a scope that would get around the key's other limits. */
 function withAllScopes(permissions: Permissions, named: AskedLimits['scopes'] | null): Permissions {
-  const issues = expandScopes(named ?? []).flatMap((scope) => {
+  // A shorthand stands for those of its scopes that the key may have.
+  const byName = (named ?? []).filter((one) => !Object.hasOwn(SCOPE_GROUPS, one))
+  const issues = expandScopes(byName).flatMap((scope) => {
     const limit = ruleAgainst(permissions, scope)
     if (limit === null) return []
     return [{ path: 'scopes', message: `must not have ${scope}, which would get around ${limit}` }]
@@ -57,9 +66,29 @@ function linesIn(db: Db, texts: readonly string[], own: Permissions): readonly L
   throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
 }
 
-function endIn(text: string, now: Timestamp): Timestamp {
+function conversationsIn(
+  db: Db,
+  texts: readonly string[],
+  { lineIds, conversationIds }: Permissions,
+): readonly ConversationId[] {
+  // Nothing of a conversation depends on its viewer.
+  const viewer = { lineIds, conversationIds, caller: 'owner' } as const
+  const ids = texts.flatMap((text) => {
+    const id = parseId('conv', text)
+    return id !== null && getConversation(db, id) !== null && isSeenBy(db, viewer, id) ? id : []
+  })
+  if (ids.length === texts.length) return [...new Set(ids)]
+  throw invalidRequest({ path: 'conversation_ids', message: 'must be ids of conversations' })
+}
+
+/** The end that a request names. Throws if it isn't ahead, or `forbidden` if it is later than the caller's own. */
+export function endIn(text: string, now: Timestamp, own: Permissions): Timestamp {
   const end = parseIsoTime(text)
   if (end === null) throw invalidRequest({ path: 'expires_at', message: TIME_WANTED })
+  if (own.expiresAt !== null && end > own.expiresAt) {
+    const message = 'A key cannot give more than it has itself: expires_at.'
+    throw new RelayError('forbidden', message, { details: { above: ['expires_at'] } })
+  }
   if (end > now) return end
   throw invalidRequest({ path: 'expires_at', message: 'must be in the future' })
 }
@@ -98,10 +127,11 @@ function handleIn(text: string): string {
 
 /** Empty for a key without limits. */
 export function limitFields(permissions: Permissions) {
-  const { scopes, lineIds, expiresAt, rules } = permissions
+  const { scopes, lineIds, conversationIds, expiresAt, rules } = permissions
   return {
     ...(scopes === null ? {} : { scopes }),
     ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
+    ...(conversationIds === null ? {} : { conversation_ids: conversationIds }),
     ...(expiresAt === null ? {} : { expires_at: isoTime(expiresAt) }),
     ...(rules === NO_RULES ? {} : { rules: rulesResource(rules) }),
   }

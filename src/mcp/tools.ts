@@ -3,10 +3,19 @@
 import { Type, type TObject, type TProperties } from 'typebox'
 
 import { RefusedError, type Answered, type CallArguments } from '../api/client.ts'
+import { AGENT, type KeyRules } from '../api/keys.ts'
 import type { Call, OperationId } from '../api/operations.ts'
 import type { Shape } from '../api/schema.ts'
-import type { Scope } from '../domain/permissions.ts'
-import { UNTRUSTED, conversationView, messageView, receivedView } from './views.ts'
+import type { AnyEvent } from '../api/webhooks.ts'
+import {
+  UNTRUSTED,
+  conversationView,
+  findingView,
+  lineView,
+  messageView,
+  partyView,
+  receivedView,
+} from './views.ts'
 
 export type RelayApi = {
   call<Id extends OperationId>(id: Id, ...call: CallArguments<Id>): Promise<Answered<Id>>
@@ -16,15 +25,14 @@ export type RelayApi = {
 
 export type McpClient = {
   readonly api: RelayApi
-  /** The same for all calls in a session; without a session, for all calls with the same key in the same hour. */
-  readonly id: string
-  readonly may: (scope: Scope) => boolean
+  /** The rules of its key; null for the owner. */
+  readonly rules: KeyRules | null
+  /** True if the client may call the operation, at least for some things. */
+  readonly may: (operation: OperationId) => boolean
 }
 
 export type ToolCall = {
   readonly api: RelayApi
-  /** For sends. The same call of the same client has the same key, so that a repeat sends nothing twice. */
-  readonly headers: { readonly 'idempotency-key': string }
   readonly args: Readonly<Record<string, unknown>>
 }
 
@@ -33,13 +41,29 @@ export type Tool = {
   readonly title: string
   readonly description: string
   readonly input: TObject
-  readonly scope: Scope
+  /** The operation that it is for: a client that may not call it doesn't get the tool. */
+  readonly operation: OperationId
   readonly effect: 'reads' | 'changes' | 'sends'
   run(call: ToolCall): Promise<object>
 }
 
 const CONVERSATION_ID = Type.String({ description: 'A conversation_id of list_conversations.' })
 const LINE_ID = Type.String({ description: 'A line_id of list_lines.' })
+/** Of sends: how an agent says that a message is a repeat, or that it is none. */
+const REPEATS = {
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x20-\\x7e]+$',
+      description:
+        'A name of your own for this message. A call that is repeated with it sends nothing twice.',
+    }),
+  ),
+  again: Type.Optional(
+    Type.Boolean({ description: 'True sends it although the same was sent before.' }),
+  ),
+}
 const TEXT = Type.String({ minLength: 1, maxLength: 20_000, description: 'The whole message.' })
 const RECEIVED = 'message.received,group_message.received'
 /** MCP clients give up after 60 seconds. */
@@ -66,30 +90,19 @@ export const TOOLS: readonly Tool[] = [
     name: 'list_lines',
     title: 'List phone lines',
     description: 'The phone lines that send and receive, with their state.',
-    scope: 'lines:read',
+    operation: 'listPhoneLines',
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
       const { body } = await api.call('listPhoneLines')
-      return {
-        lines: body.data.map((line) => ({
-          line_id: line.id,
-          phone_number: line.phone_number,
-          label: line.label,
-          status: line.status,
-          hint: line.status_hint,
-          is_enabled: line.is_enabled,
-          new_contacts_today: line.new_contacts_today,
-          daily_contact_limit: line.daily_contact_limit,
-        })),
-      }
+      return { lines: body.data.map(lineView) }
     },
   }),
   tool({
     name: 'list_conversations',
     title: 'List conversations',
     description: 'Conversations with people and groups, the latest message first.',
-    scope: 'messages:read',
+    operation: 'listConversations',
     effect: 'reads',
     input: objectOf({
       unanswered: Type.Optional(
@@ -110,7 +123,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'read_conversation',
     title: 'Read a conversation',
     description: 'Its latest messages, oldest first; older ones with the cursor of the answer.',
-    scope: 'messages:read',
+    operation: 'listMessages',
     effect: 'reads',
     input: objectOf({
       conversation_id: CONVERSATION_ID,
@@ -123,7 +136,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'search_messages',
     title: 'Search',
     description: 'Conversations by name or number, and messages with every word of the query.',
-    scope: 'messages:read',
+    operation: 'search',
     effect: 'reads',
     input: objectOf({ query: Type.String({ minLength: 1, maxLength: 200 }), limit: limitOf(20) }),
     async run({ api, args: { query, limit = 20 } }) {
@@ -141,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'get_message',
     title: 'Read a message',
     description: 'One message with its current status.',
-    scope: 'messages:read',
+    operation: 'getMessage',
     effect: 'reads',
     input: objectOf({ message_id: Type.String() }),
     async run({ api, args }) {
@@ -153,15 +166,13 @@ export const TOOLS: readonly Tool[] = [
     name: 'relay_health',
     title: 'Look for problems',
     description: 'What is wrong with the relay and its lines, and what its owner can do.',
-    scope: 'health:read',
+    operation: 'listHealthFindings',
     effect: 'reads',
     input: objectOf({}),
     async run({ api }) {
       const { body } = await api.call('listHealthFindings')
-      const findings = body.data.map(({ severity, title, why, fix, line_id }) => {
-        return { severity, title, why, fix, line_id }
-      })
-      return { is_well: findings.length === 0, findings }
+      const findings = body.data.map(findingView)
+      return { note: UNTRUSTED, is_well: findings.length === 0, findings }
     },
   }),
   tool({
@@ -170,7 +181,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Messages received after a place, or the first to come. Pass the after of the answer to the next call, so ' +
       'that none is missed between two calls.',
-    scope: 'events:read',
+    operation: 'listEvents',
     effect: 'reads',
     input: objectOf({
       after: Type.Optional(
@@ -185,11 +196,7 @@ export const TOOLS: readonly Tool[] = [
       const query = { after, types: RECEIVED, phone_line_id: line || undefined }
       const headers = { prefer: `wait=${seconds}` }
       const { body } = await api.call('listEvents', { query, headers })
-      const messages = body.data.map(async ({ payload }) => {
-        const isGroup = payload.event === 'group_message.received'
-        const handle = 'message' in payload ? (payload.message?.handle ?? '') : ''
-        return receivedView(payload, isGroup ? null : await knows(api, handle))
-      })
+      const messages = body.data.map(({ payload }) => received(api, payload))
       return { note: UNTRUSTED, messages: await Promise.all(messages), after: body.next_cursor }
     },
   }),
@@ -197,35 +204,54 @@ export const TOOLS: readonly Tool[] = [
     name: 'reply',
     title: 'Reply in a conversation',
     description:
-      'Sends a message to the person or the group of a conversation. It cannot be taken back.',
-    scope: 'messages:send',
+      'Sends a message to the person or the group of a conversation. It cannot be taken back. A repeat is refused, ' +
+      'as is a message while a person answers.',
+    operation: 'sendInConversation',
     effect: 'sends',
-    input: objectOf({ conversation_id: CONVERSATION_ID, text: TEXT }),
-    run: ({ api, headers, args: { conversation_id: id, text } }) =>
-      sent(api.call('sendInConversation', { params: { id }, body: { text }, headers })),
+    input: objectOf({
+      conversation_id: CONVERSATION_ID,
+      text: TEXT,
+      answers: Type.Optional(
+        Type.String({
+          description: 'The message_id that this answers. A second answer to it is refused.',
+        }),
+      ),
+      ...REPEATS,
+    }),
+    run: ({ api, args: { conversation_id: id, text, ...repeat } }) =>
+      sent(
+        api.call('sendInConversation', {
+          params: { id },
+          body: { text },
+          headers: sendHeaders(repeat),
+        }),
+      ),
   }),
   tool({
     name: 'send_message',
     title: 'Send a message',
     description:
-      'Sends a message to a number or an email address, also to one never written to before. It cannot be taken back.',
-    scope: 'messages:send',
+      'Sends a message to a number or an email address. It cannot be taken back. A repeat is refused, as is a message ' +
+      'while a person answers, and what the rules of the key exclude.',
+    operation: 'sendMessage',
     effect: 'sends',
     input: objectOf({
       to: Type.String({ description: 'E.164 with +, such as +12025550147, or an email address.' }),
       text: TEXT,
       line_id: Type.Optional(LINE_ID),
+      ...REPEATS,
     }),
-    run({ api, headers, args: { to, text, line_id: line } }) {
+    run({ api, args: { to, text, line_id: line, ...repeat } }) {
       const body = { to, text, phone_line_id: line || undefined }
-      return sent(api.call('sendMessage', { body, headers }))
+      return sent(api.call('sendMessage', { body, headers: sendHeaders(repeat) }))
     },
   }),
   tool({
     name: 'hand_to_person',
     title: 'Hand over to a person',
-    description: 'Marks a conversation as answered by a person; programs stop answering it.',
-    scope: 'conversations:write',
+    description:
+      'A person answers the conversation from now on: agents, you too, send nothing there until a person gives it back.',
+    operation: 'updateConversation',
     effect: 'changes',
     input: objectOf({ conversation_id: CONVERSATION_ID }),
     async run({ api, args: { conversation_id: id } }) {
@@ -257,8 +283,53 @@ export async function readConversation(
 async function sent(sending: Promise<Answered<'sendMessage' | 'sendInConversation'>>) {
   const { body, isReplay } = await sending
   const { id, conversation_id, to, status, queued_reason } = body
-  const repeated = { note: 'This call was made before: the message was not sent a second time.' }
-  return { message_id: id, conversation_id, to, status, queued_reason, ...(isReplay && repeated) }
+  const notes = [
+    ...(isReplay ? ['This call was made before: the message was not sent a second time.'] : []),
+    ...(status === 'uncertain' || status === 'sending' ? [MAYBE_SENT] : []),
+  ]
+  return {
+    message_id: id,
+    conversation_id,
+    to: partyView(to),
+    status,
+    queued_reason,
+    ...(notes.length > 0 && { note: notes.join(' ') }),
+  }
+}
+
+export const MAYBE_SENT = "Don't send it again. It may have arrived."
+
+/** Headers of a send: by `AGENT` the relay knows that an agent sends, and when that is a repeat. */
+function sendHeaders(repeat: {
+  readonly idempotency_key?: string | undefined
+  readonly answers?: string | undefined
+  readonly again?: boolean | undefined
+}): Readonly<Record<string, string>> {
+  const { idempotency_key: key, answers, again = false } = repeat
+  const fields = new URLSearchParams({ again: String(again), ...(answers && { answers }) })
+  return { [AGENT]: String(fields), ...(key !== undefined && { 'idempotency-key': key }) }
+}
+
+/** A received message with its conversation, as far as the key may read them. */
+async function received(api: RelayApi, payload: AnyEvent) {
+  const id = 'message' in payload ? payload.message?.id : undefined
+  if (typeof id !== 'string') return null
+  const message = await unlessRefused(api.call('getMessage', { params: { id } }))
+  const conversation =
+    message &&
+    (await unlessRefused(
+      api.call('getConversation', { params: { id: message.body.conversation_id } }),
+    ))
+  return receivedView(payload, message?.body ?? null, conversation?.body ?? null)
+}
+
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RefusedError) return null
+    throw error
+  }
 }
 
 /** True if the person is in the contacts; null if the key may not know. */

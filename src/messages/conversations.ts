@@ -3,6 +3,7 @@
 import type * as api from '../api/messages.ts'
 import type { Origin } from '../domain/audit.ts'
 import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
+import { RelayError } from '../domain/errors.ts'
 import { markRead, pauseAutomation, type Conversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
@@ -25,8 +26,13 @@ export function createConversationChanges(
     conversationResource(db, requireConversation(db, id), waitReason)
   return {
     /** Messages that were already accepted are still sent. */
-    async pauseAutomation(id: string, isPaused: boolean): Promise<api.Conversation> {
+    async pauseAutomation(
+      id: string,
+      isPaused: boolean,
+      isByKey: boolean,
+    ): Promise<api.Conversation> {
       const known = requireConversation(db, id)
+      if (!isPaused && isByKey && known.loopedAt !== null) throw onlyAPerson()
       await writer.write((tx) => pauseAutomation(tx, known.id, isPaused))
       return read(id)
     },
@@ -58,6 +64,12 @@ export function createConversationChanges(
         : asJson(conversationResource(db, found, waitReason), pages)
     },
   }
+}
+
+function onlyAPerson(): RelayError {
+  const message =
+    'Two programs answered each other here: only a person lets it go on, in the dashboard.'
+  return new RelayError('forbidden', message)
 }
 
 const PAGE = 200

@@ -9,7 +9,8 @@ import { mendedText, type Outbound } from '../domain/message.ts'
 import { hasRules, requirePermission, type KeyCaller } from '../domain/permissions.ts'
 import { markRead } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import type { Tx } from '../storage/database.ts'
+import { lineageOf } from '../storage/credentials.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import { requireMessage, updateMessage } from '../storage/messages.ts'
 import type { Signal } from '../system/signal.ts'
 import { countByRules, requireByRules } from './key-rules.ts'
@@ -84,7 +85,7 @@ export class Decisions {
       if (message.status !== 'uncertain') {
         throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
       }
-      requireOwn(message, decider.key)
+      requireOwn(tx, message, decider.key)
       const sent = { kind: 'sent', at: this.#core.ids.now(), reason: null } as const
       if (status === 'sent') this.#deps.outcomes.applyReceipt(tx, message, sent)
       else this.#deps.outcomes.fail(tx, message, 'resolved_by_hand')
@@ -102,7 +103,7 @@ export class Decisions {
       if (kind === 'member' && message.extras?.memberId !== by) {
         throw new RelayError('forbidden', 'Members cancel only their own messages.')
       }
-      requireOwn(message, decider.key)
+      requireOwn(tx, message, decider.key)
       this.#deps.outcomes.fail(tx, message, 'canceled')
       return { action: 'message.canceled' }
     })
@@ -161,7 +162,8 @@ function pending(message: Outbound, { origin }: Decider): Pending {
   return { ...message, extras: { ...extras, approval } }
 }
 
-function requireOwn(message: Outbound, key: KeyCaller | null): void {
-  if (key === null || message.keyId === key.keyId || !hasRules(key.permissions)) return
+function requireOwn(db: Db, message: Outbound, key: KeyCaller | null): void {
+  if (key === null || !hasRules(key.permissions)) return
+  if (message.keyId !== null && lineageOf(db, message.keyId) === key.lineage) return
   throw new RelayError('forbidden', 'A key with rules decides only on its own messages.')
 }

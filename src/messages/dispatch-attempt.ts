@@ -12,6 +12,7 @@ import { findGroup, markUnreachable } from '../storage/groups.ts'
 import { outgoing } from '../storage/message-queue.ts'
 import { currentMessage, updateMessage } from '../storage/messages.ts'
 import { daysOf } from '../storage/settings.ts'
+import { isTakenOver } from './agents.ts'
 import type { MessageQueue } from './queue.ts'
 import { needUnmetBy, takesMessages, type LineDirectory } from './routing.ts'
 import { optOutOf } from './send-target.ts'
@@ -147,8 +148,9 @@ export class Attempts {
     // An earlier message has come to the line: it goes first.
     if (message.dueAt === null) return null
     if (this.#deps.queue.defer(tx, message)) return null
-    if (optOutOf(this.#core.settings, tx, message) !== null) {
-      this.#deps.outcomes.fail(tx, message, OPTED_OUT)
+    const refusal = this.#refusalOf(tx, message)
+    if (refusal !== null) {
+      this.#deps.outcomes.fail(tx, message, refusal)
       return null
     }
 
@@ -159,6 +161,12 @@ export class Attempts {
     }
     const sending = { status: 'sending', note, passedAt: now, contactHold } as const
     return updateMessage(tx, message, { ...sending, dueAt: null, queuedReason: null }, now)
+  }
+
+  /** The reason why the message may not be sent any more, although it was accepted. */
+  #refusalOf(tx: Tx, message: Outbound): 'automation_paused' | typeof OPTED_OUT | null {
+    if (isTakenOver(tx, message)) return 'automation_paused'
+    return optOutOf(this.#core.settings, tx, message) === null ? null : OPTED_OUT
   }
 
   #write(known: Outbound, result: Result): Promise<boolean> {

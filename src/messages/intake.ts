@@ -36,6 +36,7 @@ import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
+import { stopIfLoop } from './agents.ts'
 import { openDeviceGroup, type DeviceChanges } from './device-changes.ts'
 import {
   filesOf,
@@ -73,6 +74,8 @@ export class Intake {
     core: Core,
     deps: {
       readonly publish: Publish
+      /** Line kinds that don't really send. */
+      readonly practiceKinds: readonly string[]
       readonly store: Pick<AttachmentStore, 'keep'>
       readonly dispatchSignal: Signal
       readonly outcomes: Outcomes
@@ -165,9 +168,16 @@ export class Intake {
     }
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
-    if (!device.isHistory) this.#deps.optOuts.takeKeyword(tx, message)
+    if (!device.isHistory) this.#takeNews(tx, line, message)
     if (device.isName === true) rejectEvent(tx, line.id, NAMED, message.createdAt)
     this.#deps.outcomes.applyWaitingChanges(tx, message, device.guid)
+  }
+
+  #takeNews(tx: Tx, line: Line, message: Outbound): void {
+    this.#deps.optOuts.takeKeyword(tx, message)
+    // People of a practice line always answer at once.
+    const isReal = !this.#deps.practiceKinds.includes(line.driver)
+    if (isReal && message.direction === 'inbound') stopIfLoop(tx, message, this.#core.ids.now())
   }
 
   /** The event to publish, or the kind under which a message without one is counted; `recorded` if neither. */

@@ -55,6 +55,7 @@ export function createMessages(core: Core, around: Surroundings) {
     routing,
     intake: new Intake(core, {
       publish,
+      practiceKinds: directory.practiceKinds,
       store,
       dispatchSignal,
       outcomes,

@@ -13,7 +13,13 @@ import type { AttachmentStore } from '../attachments/store.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { AttachmentId, MemberId } from '../domain/ids.ts'
 import type { Outbound, Progress } from '../domain/message.ts'
-import { callerId, hasScope, type CallerId, type KeyCaller } from '../domain/permissions.ts'
+import {
+  callerId,
+  hasScope,
+  type CallerId,
+  type ConversationLimit,
+  type KeyCaller,
+} from '../domain/permissions.ts'
 import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markFound, markParts } from '../storage/attachments.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -25,6 +31,7 @@ type FilesHere = Pick<AttachmentStore, 'has'>
 type Given = {
   readonly attachments: readonly SendAttachment[]
   readonly key: KeyCaller | null
+  readonly conversationIds: ConversationLimit
   readonly memberId?: MemberId | undefined
   /** Throws if the message can't be accepted; called before anything is fetched. */
   readonly requireTarget: () => void
@@ -34,10 +41,10 @@ export async function attachmentsFor(
   db: Db,
   store: FilesHere,
   files: Pick<Attachments, 'fetch'>,
-  { attachments: given, key, memberId, requireTarget }: Given,
+  { attachments: given, key, conversationIds, memberId, requireTarget }: Given,
 ): Promise<readonly AttachmentId[]> {
   const caller = callerId(key, memberId)
-  const viewer = { lineIds: key?.permissions.lineIds ?? null, caller }
+  const viewer = { lineIds: key?.permissions.lineIds ?? null, conversationIds, caller }
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })

@@ -23,6 +23,7 @@ import {
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { handleAsked } from '../storage/handles.ts'
+import { isInConversations } from '../storage/line-limits.ts'
 import {
   countAttention,
   listChanges,
@@ -107,14 +108,21 @@ function newestFirst(db: Db, waitReason: WaitReason, filter: ListFilter, page: P
 }
 
 /** The upper bound of a page with `around` in its middle; null for the first page. */
-function startAround(db: Db, { around, conversationId, lineIds }: ListFilter, limit: number) {
+function startAround(
+  db: Db,
+  { around, conversationId, lineIds, conversationIds }: ListFilter,
+  limit: number,
+) {
   if (around === undefined) return null
   if (conversationId === undefined) {
     throw invalidRequest({ path: 'around', message: 'needs conversation_id' })
   }
   const { seq, lineId, conversationId: own } = requireMessage(db, around)
   const asked = getConversation(db, conversationId)
-  const isThere = own === (asked?.movedTo ?? asked?.id) && includesLine(lineIds ?? null, lineId)
+  const isThere =
+    own === (asked?.movedTo ?? asked?.id) &&
+    includesLine(lineIds ?? null, lineId) &&
+    isInConversations(db, { conversationIds, caller: 'owner' }, own)
   if (!isThere) throw noMessage()
   const half = Math.floor(limit / 2)
   return messagesAfter(db, { conversationId: own, after: seq, limit: half + 1 })[half]?.seq ?? null

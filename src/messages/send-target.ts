@@ -18,14 +18,16 @@ import {
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
-import type { Message, MessageSource } from '../domain/message.ts'
+import type { Message } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit, Need } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
-import { findPaused, getConversation, type Conversation } from '../storage/conversations.ts'
+import { findConversation, getConversation, type Conversation } from '../storage/conversations.ts'
 import { contactUsage, readContact, type History } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { isInConversations } from '../storage/line-limits.ts'
 import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
@@ -54,6 +56,40 @@ export function checkedRecipient(to: string): Recipient {
     'to must be a phone number in international format, such as +12025550123, or an e-mail ' +
       'address with which the line has a conversation.',
   )
+}
+
+/** A person as the recipient. A caller that is limited to conversations writes by the line of the person's one. */
+export function personTarget(
+  db: Db,
+  to: string,
+  { lineId, within }: { readonly lineId: string | null; readonly within: ConversationLimit },
+): Pick<Target, 'recipient' | 'lineId'> {
+  const recipient = checkedRecipient(to)
+  const [own] = (within ?? []).flatMap((id) => {
+    const found = getConversation(db, id)
+    const isIt = found?.group === null && found.handle === recipient.handle
+    return isIt && (lineId ?? found.lineId) === found.lineId ? found : []
+  })
+  return { recipient, lineId: own?.lineId ?? lineId }
+}
+
+/** Throws if a message would be in another conversation than those that its caller is limited to. */
+export function requireInLimit(
+  db: Db,
+  { recipient, lineId }: Target,
+  conversationIds: ConversationLimit,
+): void {
+  if (conversationIds === null) return
+  const line = parseId('line', lineId ?? '')
+  const id =
+    recipient.kind === 'group'
+      ? recipient.conversationId
+      : line && findConversation(db, { lineId: line, handle: recipient.handle })
+  const viewer = { conversationIds, caller: 'owner' } as const
+  if (id !== null && isInConversations(db, viewer, id)) return
+  const message = 'This key writes only in its conversations.'
+  const details = { conversation_ids: conversationIds }
+  throw new RelayError('recipient_not_allowed', message, { details })
 }
 
 /** The recipient and line of an existing conversation. Throws if there is none. */
@@ -119,22 +155,6 @@ export function limitReached(
       },
       retryAfterSeconds: Math.ceil((resetsAt - now) / 1_000),
     },
-  )
-}
-
-/** Keeps programs out of a conversation that a person answers, if the setting says so. */
-export function requireUnpaused(
-  settings: Settings,
-  tx: Tx,
-  send: { readonly source: MessageSource; readonly lineId: LineId; readonly handle: Handle },
-): void {
-  if (send.source !== 'api' || !settings.get('enforce_automation_pause')) return
-  const paused = findPaused(tx, send.lineId, send.handle)
-  if (paused === null) return
-  throw new RelayError(
-    'automation_paused',
-    'A person answers this conversation: send when its automation_paused is false again.',
-    { details: { conversation_id: paused } },
   )
 }
 

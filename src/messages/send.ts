@@ -7,13 +7,24 @@ import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
 import type { Days } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { guidFromBytes, type AttachmentId, type MemberId, type Timestamp } from '../domain/ids.ts'
+import {
+  guidFromBytes,
+  type AttachmentId,
+  type LineId,
+  type MemberId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import { SCHEDULED_MS_MAX, type MessageSource, type Outbound } from '../domain/message.ts'
-import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
+import {
+  NO_RULES,
+  callerId,
+  type ConversationLimit,
+  type KeyCaller,
+} from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { openConversation, noteMessage } from '../storage/conversations.ts'
+import { findConversation, openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { markKnown, reserveSlot } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -26,19 +37,20 @@ import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
+import { requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
 import { countByRules, newApproval, requireByRules } from './key-rules.ts'
 import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
 import type { Routing } from './routing.ts'
 import {
-  checkedRecipient,
   conversationTarget,
   limitReached,
   LoopError,
   notSupported,
+  personTarget,
+  requireInLimit,
   requireNoLoop,
   requireText,
-  requireUnpaused,
   type Histories,
   type Target,
 } from './send-target.ts'
@@ -56,9 +68,13 @@ export type SendRequest = {
   readonly idempotencyKey: string | null
   /** The caller's key; null for the owner. */
   readonly key: KeyCaller | null
+  /** The conversations that the caller is limited to. */
+  readonly conversationIds: ConversationLimit
   /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
+  /** Set if an AI agent sends it. */
+  readonly agent?: AgentSend | undefined
   /** The dashboard member who wrote it. */
   readonly memberId?: MemberId | undefined
   /** The earliest time to send it. */
@@ -139,6 +155,7 @@ export class Sender {
 
   async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
     const target = this.#targetOf(request)
+    requireInLimit(this.#core.db, target, request.conversationIds)
     const histories = await this.#deps.routing.askHistories(target)
     const requireTarget = () => {
       this.#deps.disk.requireRoom()
@@ -146,13 +163,14 @@ export class Sender {
       requireAllowed(this.#core.db, { request, target, histories }, now)
       this.#deps.routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
     }
-    const { attachments, key, memberId } = request
+    const { attachments, key, conversationIds, memberId } = request
     const attachmentIds =
       attachments === undefined
         ? []
         : await attachmentsFor(this.#core.db, this.#deps.store, this.#deps.attachments, {
             attachments,
             key,
+            conversationIds,
             memberId,
             requireTarget,
           })
@@ -170,14 +188,14 @@ export class Sender {
   }
 
   #targetOf(request: SendRequest): Target {
-    const { to, lineId, replyTo } = request
+    const { to, lineId, replyTo, conversationIds } = request
     if (replyTo !== undefined && replyTo.if_supported !== true) {
       throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
     }
     const lines = linesOf(request)
     const extras = extrasOf(request)
     return typeof to === 'string'
-      ? { recipient: checkedRecipient(to), lineId, lines, extras }
+      ? { ...personTarget(this.#core.db, to, { lineId, within: conversationIds }), lines, extras }
       : { ...conversationTarget(this.#core.db, to.conversationId), lines, extras }
   }
 
@@ -195,7 +213,11 @@ export class Sender {
     requireAllowed(tx, acceptance, now)
     const found = this.#deps.routing.lineFor(tx, target, waitsFrom)
     const { line } = found
-    requireUnpaused(this.#core.settings, tx, { source: request.source, lineId: line.id, handle })
+    const { source, agent, conversationIds } = request
+    const isAgent = agent !== undefined
+    const place = { lineId: line.id, handle }
+    requireUnpaused(this.#core.settings, tx, { source, isAgent, conversationIds, ...place })
+    requireNoRepeat(tx, acceptance, line.id)
     requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#deps.practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
@@ -282,8 +304,14 @@ function extrasOf(request: SendRequest): MessageExtras | null {
     isConfirmed: isConfirmed || undefined,
     quietHours: request.key?.permissions.rules.quietHours ?? undefined,
     memberId,
+    ...agentExtras(request),
   }
   return Object.values(extras).every((value) => value === undefined) ? null : extras
+}
+
+function agentExtras({ agent, conversationIds }: SendRequest): MessageExtras {
+  if (agent === undefined && conversationIds === null) return {}
+  return { isOfAgent: true, answers: agent?.answers ?? undefined }
 }
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>
@@ -292,6 +320,19 @@ function requireAllowed(db: Db, considered: Considered, now: Timestamp): void {
   const { request, target, histories } = considered
   const { key } = request
   if (hasRules(key)) requireByRules(db, { key, target, histories }, now)
+}
+
+/** Throws if an agent sends again what it has sent already. */
+function requireNoRepeat(tx: Tx, { request, target }: Acceptance, lineId: LineId): void {
+  const { agent, key, text } = request
+  if (agent === undefined) return
+  const { recipient } = target
+  const conversationId =
+    recipient.kind === 'group'
+      ? recipient.conversationId
+      : findConversation(tx, { lineId, handle: recipient.handle })
+  const hasKey = request.idempotencyKey !== null
+  requireFirst(tx, { agent, hasKey, lineage: key?.lineage ?? null, conversationId, text })
 }
 
 function hasRules(key: KeyCaller | null): key is KeyCaller {
@@ -327,6 +368,7 @@ function fingerprintOf(request: SendRequest): string {
     lines: linesOf(request) ?? undefined,
     isUrgent: request.isUrgent || undefined,
     isConfirmed: request.isConfirmed || undefined,
+    answers: request.agent?.answers ?? undefined,
   })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')

@@ -6,6 +6,7 @@ import type { ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
@@ -14,6 +15,7 @@ import { messageAt } from './messages.ts'
 import { scanRanges, type ListPage } from './scan.ts'
 import { conversations, groups } from './schema.ts'
 import {
+  CONVERSATION_SEQS,
   columnsOf,
   isOfLines,
   limitValue,
@@ -201,7 +203,11 @@ type Query = QueryOf<typeof CONVERSATIONS.listConversations>
 /** The parameters of the API's list, but with the lines that its caller may see. */
 export type ConversationFilter = {
   readonly [Name in Exclude<keyof Query, keyof typeof PAGE_QUERY>]?: Query[Name] | undefined
-} & { readonly lineIds: LineLimit; readonly type: ConversationType }
+} & {
+  readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
+  readonly type: ConversationType
+}
 
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
@@ -217,15 +223,20 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: ListPage,
 ): Found<ListedConversation> {
-  const { lineIds, handle, type, unread = false, unanswered = false } = filter
+  const { lineIds, conversationIds, handle, type, unread = false, unanswered = false } = filter
   const both = `${unread ? UNREAD : 'TRUE'} AND ${unanswered ? UNANSWERED : 'TRUE'}`
-  if (handle !== undefined) {
+  if (handle !== undefined || conversationIds !== null) {
+    const few = [
+      ...(handle === undefined ? [] : ['c.handle = $handle']),
+      ...(conversationIds === null ? [] : [`c.seq IN ${CONVERSATION_SEQS}`]),
+    ]
     const query = conversationsWhere(
-      `c.handle = $handle AND ${isOfLines('c.line_id')} AND c.last_seq > 0
+      `${few.join(' AND ')} AND ${isOfLines('c.line_id')} AND c.last_seq > 0
        AND c.last_seq < $start AND ${OF_TYPE[type]} AND ${both}`,
     )
     const start = before ?? Number.MAX_SAFE_INTEGER
-    const found = query(db, { handle, lineIds: limitValue(lineIds), start })
+    const limits = { lineIds: limitValue(lineIds), conversationIds: limitValue(conversationIds) }
+    const found = query(db, { ...limits, start, handle: handle ?? null })
     return allFound(found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit))
   }
   // The lists of all lines are merged: an index over all lines would have to be rewritten by each message.
@@ -271,16 +282,42 @@ export function conversationsWithSeqs(
 
 /** Sets whether a person answers. */
 export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: boolean): void {
-  const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
+  const sql = `UPDATE conversations SET automation_paused = $isPaused,
+       loop_from = iif($isPaused OR looped_at IS NULL, loop_from, last_seq),
+       looped_at = iif($isPaused, looped_at, NULL) WHERE seq = ${STOOD_FOR}`
   tx.execute(sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
 }
 
-/** The conversation of a line with a handle, if a person answers it. */
-export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  const sql = `SELECT id FROM conversations
+/** The conversation of a line with a handle, if a person answers it, or two programs did. */
+export function findPaused(
+  db: Db,
+  lineId: LineId,
+  handle: Handle,
+): { readonly id: ConversationId; readonly loopedAt: Timestamp | null } | null {
+  const sql = `SELECT id, looped_at AS loopedAt FROM conversations
      WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return db.row<{ id: ConversationId }>(sql, { lineId, handle })?.id ?? null
+  return db.row(sql, { lineId, handle })
+}
+
+/** Stops programs in a conversation until a person lets them go on. */
+export function stopLoop(tx: Tx, id: ConversationId, now: Timestamp): void {
+  const sql = 'UPDATE conversations SET automation_paused = 1, looped_at = $now WHERE id = $id'
+  tx.execute(sql, { id, now })
+  touch(tx, id)
+}
+
+/** The conversations that were stopped because two programs seemed to answer each other, at most a hundred. */
+export function loopedConversations(db: Db) {
+  const sql = `SELECT id, line_id AS lineId FROM conversations INDEXED BY conversations_looped
+     WHERE looped_at IS NOT NULL ORDER BY looped_at LIMIT 100`
+  return db.rows<{ readonly id: ConversationId; readonly lineId: LineId }>(sql)
+}
+
+/** Messages up to this seq count toward no loop; null if the conversation is stopped already. */
+export function loopFrom(db: Db, id: ConversationId): number | null {
+  const sql = 'SELECT loop_from AS seq FROM conversations WHERE id = $id AND automation_paused = 0'
+  return db.row<{ seq: number }>(sql, { id })?.seq ?? null
 }
 
 /** SQL: ids of the conversations with a handle, and ids that stand for one. */

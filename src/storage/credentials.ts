@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
 import type { CredentialId, CredentialIds, CredentialKind } from '../domain/credential.ts'
-import type { BridgeId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
+import type { BridgeId, ConversationId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
 import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
@@ -23,7 +23,7 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 
 /** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
-  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
+  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage'> & {
     readonly number: string | null
     readonly permissions: Permissions
   }
@@ -45,37 +45,41 @@ export function insertCredential(
   tx: Tx,
   { number, permissions, ...credential }: NewCredential,
 ): void {
-  const { scopes, lineIds, expiresAt, rules } = permissions
+  const { scopes, lineIds, conversationIds, expiresAt, rules } = permissions
   tx.execute(insertion, {
     ...credential,
     phoneNumber: number,
     scopes: scopes && JSON.stringify(scopes),
     lineIds: lineIds && JSON.stringify(lineIds),
+    conversationIds: conversationIds && JSON.stringify(conversationIds),
     expiresAt,
     rules: rules === NO_RULES ? null : JSON.stringify(rules),
   })
   if (credential.kind === 'key') touchKey(tx, credential.id)
 }
 
-const LIMITS = ['scopes', 'lineIds', 'expiresAt', 'rules'] as const
+const LIMITS = ['scopes', 'lineIds', 'conversationIds', 'expiresAt', 'rules'] as const
 type RawLimits = Pick<RawRow<typeof credentials>, (typeof LIMITS)[number]>
 
 /** Parses the JSON that `insertCredential` wrote. */
-function permissionsIn({ scopes, lineIds, expiresAt, rules }: RawLimits): Permissions {
+function permissionsIn(limits: RawLimits): Permissions {
+  const { scopes, lineIds, conversationIds, expiresAt, rules } = limits
   return {
     scopes: scopes === null ? null : (JSON.parse(scopes) as readonly Scope[]),
     lineIds: lineIds === null ? null : (JSON.parse(lineIds) as readonly LineId[]),
+    conversationIds:
+      conversationIds === null ? null : (JSON.parse(conversationIds) as readonly ConversationId[]),
     expiresAt,
     rules: rules === null ? NO_RULES : (JSON.parse(rules) as KeyRules),
   }
 }
 
-type SecretOfKey = Pick<Row, 'revokedAt'> & {
+type SecretOfKey = Pick<Row, 'revokedAt' | 'lineage'> & {
   readonly id: KeyId
   readonly secretSha256: Uint8Array
 }
 
-const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', ...LIMITS])}
+const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', 'lineage', ...LIMITS])}
    FROM credentials WHERE key = $key`
 
 /** Called in every turn that brings requests: another process may have revoked the key. */
@@ -160,6 +164,12 @@ export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): v
   tx.execute(replacing, { id, ...secret })
 }
 
+/** Sets the end of a key that another one replaces. */
+export function setExpiry(tx: Tx, id: CredentialId, expiresAt: Timestamp): void {
+  tx.orm.update(credentials).set({ expiresAt }).where(eq(credentials.id, id)).run()
+  touchKey(tx, id)
+}
+
 /** Revokes a credential; no change if it is revoked already. */
 export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now: Timestamp): void {
   const isLive = and(eq(credentials.id, id), isNull(credentials.revokedAt))
@@ -167,24 +177,32 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** The number of keys in use that expire after `now` and until `until`. */
+/** The number of keys in use that expire after `now` and until `until`, without those that another key replaces. */
 export function countExpiring(
   db: Db,
   times: { readonly now: number; readonly until: number; readonly usedSince: number },
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
-     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince`
+     AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince
+     AND NOT EXISTS (SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
+       AND newer.revoked_at IS NULL AND newer.created_at > credentials.created_at)`
   return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 
 type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
 
+/** The first of the keys that this one replaces; its own id if it replaces none. */
+export function lineageOf(db: Db, id: KeyId): KeyId {
+  const sql = 'SELECT coalesce(lineage, id) AS lineage FROM credentials WHERE id = $id'
+  return db.row<{ lineage: KeyId }>(sql, { id })?.lineage ?? id
+}
+
 const limitedMakers = `WITH RECURSIVE makers (id) AS (
      SELECT $id UNION SELECT c.created_by FROM makers m JOIN credentials c ON c.id = m.id)
-   SELECT c.id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
+   SELECT coalesce(c.lineage, c.id) AS id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
    WHERE c.kind = 'key' AND c.rules IS NOT NULL`
 
-/** The key and its ancestors that have rules: its sends count for each of them. */
+/** The key and its ancestors that have rules, each by its lineage: its sends count for each of them. */
 export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
   const rows = db.rows<{ id: KeyId; rules: string }>(limitedMakers, { id })
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))

@@ -1,10 +1,19 @@
 import type { Handle } from '../domain/handle.ts'
 import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/ids.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
-import { columnsOf, inserted, isOfLines, limitValue, selected, type RawRow } from './statement.ts'
+import {
+  CONVERSATION_SEQS,
+  columnsOf,
+  inserted,
+  isOfLines,
+  limitValue,
+  selected,
+  type RawRow,
+} from './statement.ts'
 import { events } from './webhook-schema.ts'
 import type { StoredWebhook } from './webhooks.ts'
 
@@ -69,6 +78,7 @@ export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
 export type EventFilter = {
   readonly names: readonly EventName[] | null
   readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
 }
 
 /** One page: all wanted events after the given seq, up to `upTo`. */
@@ -85,17 +95,24 @@ const IS_OF_LINES = isOfLines(`coalesce(e.body ->> '$.phone_line_id',
 /** SQL: whether an event `e` is of one of the lines, or a test event. */
 export const IS_FOR_LINES = `(e.id GLOB 'evt_test_*' OR ${IS_OF_LINES})`
 
+/** SQL: whether an event `e` is of one of the conversations, or there is no such limit. */
+const IS_OF_CONVERSATIONS = `(+$conversationIds IS NULL OR
+     (SELECT coalesce(c.moved_to, c.seq) FROM conversations c WHERE c.id = e.conversation_id)
+     IN ${CONVERSATION_SEQS})`
+
 const wanted = `FROM events e
    WHERE e.seq > $after AND e.seq <= $last AND e.id NOT GLOB 'evt_test_*'
      AND (+$names IS NULL OR instr(+$names, '"' || e.name || '"') > 0) AND ${IS_OF_LINES}`
 
-const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} ${wanted} ORDER BY e.seq LIMIT $limit`
+const wantedBy = `${wanted} AND ${IS_OF_CONVERSATIONS}`
+
+const listing = `SELECT ${selected(events, columnsOf(events), 'e.')} ${wantedBy} ORDER BY e.seq LIMIT $limit`
 
 /** At most `limit` events after the seq `after`, in commit order, without test events. */
 export function listEvents(
   db: Db,
   after: number,
-  { names, lineIds }: EventFilter,
+  { names, lineIds, conversationIds }: EventFilter,
   limit: number,
 ): EventStep {
   const newest = newestEvent(db)?.seq ?? 0
@@ -105,6 +122,7 @@ export function listEvents(
     last,
     names: names && JSON.stringify(names),
     lineIds: limitValue(lineIds),
+    conversationIds: limitValue(conversationIds),
     limit,
   })
   const upTo = found.length < limit ? last : (found.at(-1)?.seq ?? last)

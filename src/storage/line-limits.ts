@@ -1,16 +1,40 @@
-// What a key limited to lines may see: everything that belongs to one of its lines.
+// What a key with limits may see: everything that belongs to its lines and its conversations.
 
 import type { Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
-import { isSubset, type CallerId } from '../domain/permissions.ts'
+import { isSubset, type CallerId, type ConversationLimit } from '../domain/permissions.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { findDelivery } from './deliveries.ts'
 import { IS_FOR_LINES } from './events.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQS, isOfLines, limitValue } from './statement.ts'
+import {
+  CONVERSATION_SEQ,
+  CONVERSATION_SEQS,
+  LINE_SEQS,
+  isOfLines,
+  limitValue,
+} from './statement.ts'
 import { findWebhook } from './webhooks.ts'
+
+const CONVERSATION = `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}`
+
+/** A file of a message that fits, or one that no message has and that the caller uploaded. */
+function attachmentOf(fits: string): string {
+  return `SELECT 1 FROM attachments a WHERE a.id = $id AND (
+      (a.caller = $caller AND NOT EXISTS
+        (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq))
+      OR EXISTS (SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
+        WHERE l.attachment_seq = a.seq AND ${fits}))`
+}
+
+/** Queries by id prefix that find a thing only if it belongs to the conversations. Nothing else does. */
+const IN_CONVERSATIONS: Readonly<Record<string, string>> = {
+  msg: `SELECT 1 FROM messages WHERE id = $id AND conversation_seq IN ${CONVERSATION_SEQS}`,
+  conv: `${CONVERSATION} AND c.seq IN ${CONVERSATION_SEQS}`,
+  att: attachmentOf(`m.conversation_seq IN ${CONVERSATION_SEQS}`),
+}
 
 /**
  * Queries by id prefix that find a thing only if it belongs to the lines. A file that no message has belongs to
@@ -18,23 +42,44 @@ import { findWebhook } from './webhooks.ts'
  */
 const SEEN: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
-  conv: `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}
-    AND ${isOfLines('c.line_id')}`,
-  att: `SELECT 1 FROM attachments a WHERE a.id = $id AND (
-      (a.caller = $caller AND NOT EXISTS
-        (SELECT 1 FROM message_attachments l WHERE l.attachment_seq = a.seq))
-      OR EXISTS (SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
-        WHERE l.attachment_seq = a.seq AND m.line_seq IN ${LINE_SEQS}))`,
+  conv: `${CONVERSATION} AND ${isOfLines('c.line_id')}`,
+  att: attachmentOf(`m.line_seq IN ${LINE_SEQS}`),
   dlv: `SELECT 1 FROM deliveries d JOIN events e ON e.seq = d.event_seq WHERE d.id = $id AND ${IS_FOR_LINES}`,
 }
 
-/** The caller's lines, and the caller itself, for uploads that no message has yet. */
-export type Viewer = { readonly lineIds: LineLimit; readonly caller: CallerId }
+/** The caller's limits, and the caller itself, for uploads that no message has yet. */
+export type Viewer = {
+  readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
+  readonly caller: CallerId
+}
+
+export function isSeenBy(db: Db, viewer: Viewer, id: string): boolean {
+  return isOnLines(db, viewer, id) && isInConversations(db, viewer, id)
+}
+
+/** True if a thing belongs to one of the caller's conversations, or the caller is not limited to any. */
+export function isInConversations(
+  db: Db,
+  { conversationIds, caller }: Pick<Viewer, 'conversationIds' | 'caller'>,
+  id: string,
+): boolean {
+  if (conversationIds === null) return true
+  const kind = kindOf(id)
+  const query = Object.hasOwn(IN_CONVERSATIONS, kind) ? IN_CONVERSATIONS[kind] : undefined
+  const values = { id, conversationIds: limitValue(conversationIds), caller }
+  return query !== undefined && db.row(query, values) !== null
+}
+
+/** The prefix of an id. */
+function kindOf(id: string): string {
+  return id.slice(0, Math.max(0, id.indexOf('_')))
+}
 
 /** True if a thing belongs to the caller's lines, or to no line. */
-export function isSeenBy(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
+function isOnLines(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
   if (limit === null) return true
-  const kind = id.slice(0, Math.max(0, id.indexOf('_')))
+  const kind = kindOf(id)
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
   const values = { id, lineIds: limitValue(limit), caller }
   if (query !== undefined && db.row(query, values) === null) return false

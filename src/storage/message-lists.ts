@@ -8,15 +8,22 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import { STORED_STATUSES, type DeferralReason, type Message } from '../domain/message.ts'
+import {
+  STORED_STATUSES,
+  type DeferralReason,
+  type Message,
+  type MessageSource,
+} from '../domain/message.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { STOOD_FOR } from './conversations.ts'
+import { IS_HISTORY, STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { messageAt, messagesWhere } from './messages.ts'
 import { EXAMINED_MAX, inSteps, scan, scanRanges, type ListPage } from './scan.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import {
   CONVERSATION_SEQ,
+  CONVERSATION_SEQS,
   LINE_SEQ,
   LINE_SEQS,
   given,
@@ -27,6 +34,7 @@ import {
 
 export type MessageFilter = {
   readonly lineIds: LineLimit
+  readonly conversationIds: ConversationLimit
   readonly conversationId?: string | undefined
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
@@ -67,6 +75,8 @@ const stoodFor = `SELECT seq FROM conversations WHERE seq = ${STOOD_FOR}`
 const ofHandle = 'SELECT seq FROM conversations WHERE handle = $handle'
 const someGroups = `SELECT seq FROM groups ORDER BY seq LIMIT ${MERGED_GROUPS_MAX + 1}`
 
+const ofConversations = `SELECT seq FROM conversations WHERE seq IN ${CONVERSATION_SEQS}`
+
 const BY_CONVERSATION = 'INDEXED BY messages_by_conversation WHERE conversation_seq = +$value'
 const BY_STATUS = 'INDEXED BY messages_by_status WHERE status = +$value'
 const BY_REASON = `INDEXED BY messages_deferred_by_reason
@@ -81,6 +91,7 @@ const ALL = 'NOT INDEXED WHERE +$value IS NULL'
  */
 function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
+  const { conversationIds } = filter
   const seqs = (sql: string, values: Values) =>
     db.rows<{ seq: number }>(sql, values).map(({ seq }) => seq)
   if (conversationId !== undefined) {
@@ -90,6 +101,14 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   if (handle !== undefined) {
     const rest = { ...filter, handle: undefined }
     return seqs(ofHandle, { handle }).map((value) => ({ by: BY_CONVERSATION, value, rest }))
+  }
+  if (conversationIds !== null) {
+    const values = { conversationIds: limitValue(conversationIds) }
+    return seqs(ofConversations, values).map((value) => ({
+      by: BY_CONVERSATION,
+      value,
+      rest: filter,
+    }))
   }
   const groups = type === 'group' ? seqs(someGroups, {}) : null
   if (groups !== null && groups.length <= MERGED_GROUPS_MAX)
@@ -113,6 +132,31 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
 export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
+
+/** Messages of a conversation without its history, newest first. */
+export const newestIn = (db: Db, conversationId: ConversationId, limit: number) =>
+  newest(db, { conversationId, limit })
+
+const newest = messagesWhere(
+  `INDEXED BY messages_by_conversation WHERE conversation_seq = ${CONVERSATION_SEQ}
+     AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT +$limit`,
+)
+
+/** The newest messages of a line or a conversation that are searched for its last sends. */
+const NEWEST_MAX = 200
+
+const times = `SELECT direction = 'inbound' AS isInbound, source, coalesce(sent_at, created_at) AS at
+   FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$from AND NOT ${IS_HISTORY}
+     AND status NOT IN ('failed', 'expired', 'deferred') ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
+
+/** The times of a conversation's messages after the seq `from`, newest first. */
+export function timesIn(
+  db: Db,
+  of: { readonly conversationId: ConversationId; readonly from: number },
+) {
+  return db.each<{ isInbound: 0 | 1; source: MessageSource; at: number }>(times, of)
+}
 
 export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
   return seqs.flatMap((seq) => messageAt(db, { seq }))
@@ -187,6 +231,7 @@ export function listChanges(
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
   lineIds: `line_seq IN ${LINE_SEQS}`,
+  conversationIds: `conversation_seq IN ${CONVERSATION_SEQS}`,
   conversationId: `conversation_seq = ${STOOD_FOR}`,
   handle: 'handle = $handle',
   direction: 'direction = $direction',
@@ -203,10 +248,12 @@ function conditionsOf(filter: MessageFilter): string {
 
 /** Ids from outside are only compared, so any string is allowed. */
 function valuesOf(filter: MessageFilter): Values {
-  const { lineIds, conversationId, handle, direction, status, queuedReason, service } = filter
+  const { lineIds, conversationIds, conversationId, handle } = filter
+  const { direction, status, queuedReason, service } = filter
   const ofLines = lineIds?.length === 1 ? { lineId: lineIds[0] } : { lineIds: limitValue(lineIds) }
   return given({
     ...(lineIds && ofLines),
+    ...(conversationIds && { conversationIds: limitValue(conversationIds) }),
     conversationId,
     handle,
     direction,
@@ -219,8 +266,6 @@ function valuesOf(filter: MessageFilter): Values {
 // Queries of the health findings. Each uses an index and has a limit, so it costs the same with a million
 // messages.
 
-/** The number of a line's newest messages that are searched for its last sends. */
-const NEWEST_MAX = 200
 /** Most waiting or uncertain messages counted. */
 export const COUNTED_MAX = 1_000
 

@@ -88,12 +88,16 @@ export const credentials = sqliteTable(
     /** The limits of a key; null if it has no such limit. */
     scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    conversationIds: text('conversation_ids', { mode: 'json' }).$type<readonly ConversationId[]>(),
     expiresAt: at('expires_at'),
     rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
+    /** The first of the keys of which each replaces the one before; null for a key that replaces none. */
+    lineage: text('lineage').$type<KeyId>(),
   },
   (t) => [
     checkJson('scopes'),
     checkJson('phone_line_ids'),
+    checkJson('conversation_ids'),
     checkJson('rules'),
     uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
@@ -160,6 +164,10 @@ export const conversations = sqliteTable(
     isUnanswered: flag('is_unanswered').notNull().default(false),
     /** True if a person answers here, so that programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
+    /** Since when it is paused because two programs seem to answer each other; null otherwise. */
+    loopedAt: at('looped_at'),
+    /** Messages up to this seq count toward no loop: a person let the conversation go on after them. */
+    loopFrom: integer('loop_from').notNull().default(0),
     /** The conversation to which its last message moved; null if it still has messages. */
     movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
       onDelete: 'cascade',
@@ -176,6 +184,9 @@ export const conversations = sqliteTable(
     index('conversations_unanswered')
       .on(t.lineId, t.lastSeq)
       .where(sql`is_unanswered = 1`),
+    index('conversations_looped')
+      .on(t.loopedAt)
+      .where(sql`looped_at IS NOT NULL`),
     index('conversations_by_handle').on(t.handle),
     index('conversations_by_move')
       .on(t.movedTo)

@@ -3,8 +3,6 @@ import type { Changes, Database, Statement } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import type { LineLimit } from '../domain/routing.ts'
-
 // SQLite prepares a statement again whenever a bound value might change its plan: a value compared on a table
 // with partial indexes, or a LIMIT. That costs ten times as much as running it (measured with SQLite 3.54:
 // 3 µs instead of 0.2). SQLite doesn't look at a value behind a unary plus, so hot queries write `+$name`.
@@ -125,7 +123,11 @@ export const CONVERSATION_SEQ = '(SELECT c.seq FROM conversations c WHERE c.id =
 export const LINE_SEQS =
   '(SELECT l.seq FROM lines l WHERE l.id IN (SELECT value FROM json_each($lineIds)))'
 
-export function limitValue(limit: LineLimit): string | null {
+/** The `seq` of the conversation of each of `$conversationIds`, a JSON list made by `limitValue`. */
+export const CONVERSATION_SEQS = `(SELECT coalesce(k.moved_to, k.seq) FROM conversations k
+   WHERE k.id IN (SELECT value FROM json_each($conversationIds)))`
+
+export function limitValue(limit: readonly string[] | null): string | null {
   return limit && JSON.stringify(limit)
 }
 

@@ -125,7 +125,8 @@ type Run = {
 
 /** Limits a run to the webhook's own lines. */
 function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
-  return { names: filter.events, lineIds: narrowed(lineIds, filter.lineId ?? undefined) }
+  const lines = narrowed(lineIds, filter.lineId ?? undefined)
+  return { names: filter.events, lineIds: lines, conversationIds: null }
 }
 
 /** Queues one delivery. A dry run counts it without calling it. */

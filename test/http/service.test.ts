@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   '/api/v1/keys': 'get listKeys, post createKey',
   '/api/v1/keys/self': 'get getOwnKey',
   '/api/v1/keys/{id}': 'delete revokeKey',
+  '/api/v1/keys/{id}/rotate': 'post rotateKey',
   '/api/v1/messages': 'get listMessages',
   '/api/v1/messages/send': 'post sendMessage',
   '/api/v1/messages/{id}': 'delete cancelMessage, get getMessage',

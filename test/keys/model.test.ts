@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineId } from '../../src/domain/ids.ts'
+import type { ConversationId, LineId } from '../../src/domain/ids.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import {
   APPROVAL_RULES,
@@ -12,6 +12,7 @@ import {
   SCOPES,
   allowsRecipient,
   hasScope,
+  mayCall,
   narrowed,
   partsAbove,
   type KeyRules,
@@ -27,11 +28,17 @@ const CHECKS = 5_000 * SCALE
 /** Lines that there are, and one that is still to come. */
 const LINES = ['line_a', 'line_b', 'line_c'] as LineId[]
 const ANY_LINE = [...LINES, 'line_later' as LineId]
+const CONVERSATIONS = ['conv_a', 'conv_b', 'conv_c'] as ConversationId[]
 const ENDS = [1, 2, 3].map(timestamp)
 const HANDLES = ['+12025550701', '+12025550702', '+12025550703']
 /** Also one that no rule names. */
 const ANYBODY = [...HANDLES, '+12025550799']
 const STATES = ['stranger', 'known', 'recent'] as const
+/** All that is left to a key of some conversations. */
+const IN_CONVERSATIONS =
+  'messages:read messages:send conversations:write attachments:read attachments:write events:read'.split(
+    ' ',
+  )
 const WHOLE_RELAY = 'contacts:write bridges:read bridges:write audit:read'.split(' ')
 const REACH: Readonly<Record<KeyRules['recipients'], readonly (typeof STATES)[number][]>> = {
   anyone: ['stranger', 'known', 'recent'],
@@ -42,8 +49,9 @@ const REACH: Readonly<Record<KeyRules['recipients'], readonly (typeof STATES)[nu
 
 // The oracle.
 
-const may = ({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean => {
+const may = ({ scopes, lineIds, conversationIds, rules }: Permissions, scope: Scope): boolean => {
   const given = scopes ?? SCOPES
+  if (conversationIds !== null && !IN_CONVERSATIONS.includes(scope)) return false
   if (scope === 'approvals:write' && rules.approval !== 'never') return false
   const needsKnown = rules.recipients !== 'anyone' || rules.approval === 'new_contacts'
   if (/^(?:lines|bridges):write$/.test(scope) && needsKnown) return false
@@ -51,6 +59,8 @@ const may = ({ scopes, lineIds, rules }: Permissions, scope: Scope): boolean => 
 }
 const sees = ({ lineIds }: Permissions, line: string) =>
   lineIds === null || lineIds.some((id) => id === line)
+const talks = ({ conversationIds }: Permissions, conversation: string) =>
+  conversationIds === null || conversationIds.some((id) => id === conversation)
 const lasts = ({ expiresAt }: Permissions, time: number) => expiresAt === null || time < expiresAt
 const reaches = (
   { recipients, allow }: KeyRules,
@@ -70,6 +80,8 @@ const upTo = (limit: number | null, count: number) => limit === null || count <=
 const BEYOND: Readonly<Record<PermissionPart, (a: Permissions, b: Permissions) => boolean>> = {
   scopes: (a, b) => SCOPES.some((scope) => may(a, scope) && !may(b, scope)),
   phone_line_ids: (a, b) => ANY_LINE.some((line) => sees(a, line) && !sees(b, line)),
+  conversation_ids: (a, b) =>
+    [...CONVERSATIONS, 'conv_later'].some((id) => talks(a, id) && !talks(b, id)),
   expires_at: (a, b) => [0, b.expiresAt ?? 0].some((time) => lasts(a, time) && !lasts(b, time)),
   rules: ({ rules: a }, { rules: b }) =>
     ANYBODY.some((handle) =>
@@ -114,6 +126,7 @@ function limitsIn(random: Chances): Permissions {
   return {
     scopes: maybe(() => some(SCOPES)),
     lineIds: maybe(() => [one(LINES), ...some(LINES)]),
+    conversationIds: maybe(() => [one(CONVERSATIONS), ...some(CONVERSATIONS)]),
     expiresAt: maybe(() => one(ENDS)),
     rules: maybe(() => rules) ?? NO_RULES,
   }
@@ -139,6 +152,11 @@ test(
       check(partsAbove(asked, asked), [], () => asked)
       const [scope, line, handle, state] = [one(SCOPES), one(ANY_LINE), one(ANYBODY), one(STATES)]
       check(hasScope(asked, scope), may(asked, scope), () => [asked, scope])
+      const limits = one([[], ['lines'], ['conversations'], ['lines', 'conversations']])
+      const needed = one([scope, 'any'] as const)
+      const isOpen = asked.conversationIds === null || limits.includes('conversations')
+      const maybeCalls = isOpen && (needed === 'any' || may(asked, scope))
+      check(mayCall(asked, { scope: needed, limits }), maybeCalls, () => [asked, needed, limits])
       check(narrowed(asked.lineIds, line), sees(asked, line) ? [line] : [], () => [asked, line])
       const facts = {
         handles: [handle],

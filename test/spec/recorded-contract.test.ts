@@ -13,12 +13,13 @@ import { playContract, type Exchange } from './contract-script.ts'
 
 /** Fields, headers and metrics that this version says beyond: the operation, and the name. */
 const ADDITIONS: readonly string[] = [
+  'GET /api/v1/keys/self conversation_ids',
   'PUT /api/v1/webhooks/ID events_while_paused',
   'PUT /api/v1/webhooks/ID paused_at',
 ]
 
 /** Operations that have come since: no old client calls them. */
-const ADDED_OPERATIONS: readonly string[] = []
+const ADDED_OPERATIONS: readonly string[] = ['POST /api/v1/keys/{id}/rotate']
 
 /** Words that are meant to differ since: what was recorded, what is said now, and why. */
 const REWORDED = [
@@ -34,7 +35,8 @@ const REWORDED = [
   ],
   // A file without a name gets the ending of its type, so that its receiver can open it.
   ['"filename":"attachment"', '"filename":"attachment.txt"'],
-  // The trail has two actions more.
+  // The trail has three actions more.
+  ['key.created, ', 'key.created, key.rotated, '],
   [
     'conversation.exported, ',
     'conversation.exported, conversation.merged, conversation.separated, ',

@@ -41,7 +41,7 @@ test('the conversations of all lines come in one order, page by page, also those
   for (;;) {
     const { rows: page }: ReturnType<typeof listConversations> = listConversations(
       db,
-      { type: 'direct', lineIds: null },
+      { type: 'direct', lineIds: null, conversationIds: null },
       { limit: 3, before },
     )
     listed.push(...page.map(({ id }) => id))
@@ -58,7 +58,11 @@ test('those of one line, or with one handle, come in the same order', () => {
     const { handle, lineId } = filter
     const lineIds = narrowed(null, lineId)
     const page = { limit: COUNT, before: null }
-    const { rows } = listConversations(db, { handle, lineIds, type: 'all' }, page)
+    const { rows } = listConversations(
+      db,
+      { handle, lineIds, conversationIds: null, type: 'all' },
+      page,
+    )
     return rows.map(({ id }): string => id)
   }
 

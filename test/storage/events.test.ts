@@ -29,8 +29,8 @@ const event = (id: string, body: string | null): NewEvent => ({
   createdAt: timestamp(TEST_START),
 })
 
-const ALL = { names: null, lineIds: null }
-const LINE_A = { names: null, lineIds: ['line_a' as LineId] }
+const ALL = { names: null, lineIds: null, conversationIds: null }
+const LINE_A = { names: null, lineIds: ['line_a' as LineId], conversationIds: null }
 
 const listed = (db: Db, after: number, limit = 100, filter: EventFilter = ALL) =>
   listEvents(db, after, filter, limit).events.map(({ id, body }) => `${id} ${body}`)

@@ -12,7 +12,7 @@ import { startRelay, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 const SMALL =
-  'about|boxes|contact_days|relay_runs|queue_samples|credentials|g|groups|l|lines|rejected_events|settings|snoozes|w|webhooks|webhook_secrets'
+  'about|boxes|contact_days|relay_runs|queue_samples|credentials|g|groups|l|lines|rejected_events|settings|snoozes|w|webhooks|webhook_secrets|json_each|newer'
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =

@@ -75,6 +75,13 @@ export const AUDITED: { readonly [Id in OperationId]?: Case } = {
     set: asks({ name: 'shop' }),
     changes: { before: null, after: { name: 'shop' } },
   },
+  rotateKey: {
+    set: on(async ({ owner }) => (await owner('POST', '/api/v1/keys', {})).body.id, {}),
+    changes: {
+      before: null,
+      after: { name: null, new_key: expect.any(String), expires_at: expect.any(String) },
+    },
+  },
   revokeKey: {
     set: on(async ({ owner }) => (await owner('POST', '/api/v1/keys', {})).body.id),
   },

@@ -16,7 +16,7 @@ import {
 } from '../support/guarded-relay.ts'
 import { ANNA, HOUR_MS } from '../support/limited-keys.ts'
 import { TEST_START } from '../support/test-clock.ts'
-import { ATTEMPTS, OWN_WORDS, TOOL_ARGUMENTS } from './key-attempts.ts'
+import { ATTEMPTS, OF_CONVERSATION, OWN_WORDS, TOOL_ARGUMENTS } from './key-attempts.ts'
 
 /** The scope of each operation; undefined for those that need no key. */
 async function scopes(): Promise<ReadonlyMap<string, unknown>> {
@@ -74,6 +74,47 @@ test('nor by any tool or resource of the MCP server', async () => {
   expect(await world.secrets()).toBe(before)
   expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
 })
+
+const ONE_CONVERSATION: Readonly<Record<string, (world: Guarded) => Promise<Prober>>> = {
+  'a key of one conversation': (world) =>
+    world.prober({ conversation_ids: [world.ownConversation] }),
+  'a key of one conversation and its line': (world) =>
+    world.prober({ conversation_ids: [world.ownConversation], phone_line_ids: [world.first] }),
+  'a call that its key limits to one conversation': async (world) => {
+    const { headers } = await world.prober({})
+    return proberOf({ headers: { ...headers, 'x-hookline-conversation': world.ownConversation } })
+  },
+}
+
+for (const [who, open] of Object.entries(ONE_CONVERSATION)) {
+  test(`${who} is told nothing of another, and changes nothing of it, by any operation or tool`, async () => {
+    await using world = await startGuarded()
+    const prober = await open(world)
+    const before = await world.secrets()
+
+    for (const [id, { calls }] of Object.entries(ATTEMPTS)) {
+      if (id === 'getOwnKey') continue
+      const answers = []
+      for (const call of calls(world, prober)) answers.push(await tried(world, prober, call))
+
+      const wanted = OF_CONVERSATION[id] ?? answers.map(() => 403)
+      expect([id, answers.map(({ status }) => status)]).toEqual([id, [...wanted]])
+      expect([id, answers.flatMap(({ told }) => told)]).toEqual([id, []])
+      expect([id, await world.secrets()]).toEqual([id, before])
+    }
+    for (const path of [`conversations/${world.conversation}`, `attachments/${world.foreignFile}`])
+      await expectNothing(world, prober, request('resources/read', { uri: `hookline://${path}` }))
+    for (const call of toolCalls(world)) await expectNothing(world, prober, call)
+
+    expect(await world.secrets()).toBe(before)
+    expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
+  })
+}
+
+async function expectNothing(world: Guarded, prober: Prober, call: Call): Promise<void> {
+  const { told } = await tried(world, prober, call)
+  expect([call.body, told]).toEqual([call.body, []])
+}
 
 const SPELLINGS: Readonly<Record<string, (path: string) => string>> = {
   'a slash at its end': (path) => path.replace(/\?|$/, '/$&'),

@@ -313,6 +313,10 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
   },
   listKeys: { calls: () => [get('/keys')], ofLine: [200] },
   getOwnKey: { calls: () => [get('/keys/self')], ofLine: [200] },
+  rotateKey: {
+    calls: ({ otherKey }) => [post(`/keys/${otherKey}/rotate`, {})],
+    ofLine: [404],
+  },
   revokeKey: { calls: ({ otherKey }) => [remove(`/keys/${otherKey}`)], ofLine: [404] },
   deleteBridge: {
     calls: () => [remove('/bridges/brg_00000000000000000000000000')],
@@ -323,6 +327,21 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
   getLiveness: { calls: () => [{ method: 'GET', path: '/healthz' }], ofLine: [200] },
   getReadiness: { calls: () => [{ method: 'GET', path: '/readyz' }], ofLine: [200] },
   getMetrics: { calls: () => [{ method: 'GET', path: '/metrics' }], ofLine: [404] },
+}
+
+/** The statuses for a key that is limited to Anna's conversation, if not each is 403. */
+export const OF_CONVERSATION: Readonly<Record<string, readonly number[]>> = {
+  bridgeReceive: [401],
+  bridgeNext: [401],
+  bridgeDone: [401],
+  listMessages: [200, 200, 200, 404, 403, 200],
+  listConversations: [200, 200, 200],
+  listEvents: [200, 200],
+  streamEvents: [200],
+  uploadAttachment: [201],
+  getLiveness: [200],
+  getReadiness: [200],
+  getMetrics: [404],
 }
 
 /** Arguments of each tool of the MCP server. */

@@ -45,7 +45,15 @@ for (const [protocol, versions] of [
 
     expect(tools.map(({ name }) => name)).toEqual(NAMES)
     expect(waited.messages).toMatchObject([
-      { from: FROM, known_contact: false, untrusted_text: 'is my bike ready?' },
+      {
+        conversation_id: id,
+        at: expect.any(String),
+        from: FROM,
+        known_contact: false,
+        untrusted_text: 'is my bike ready?',
+        automation_paused: false,
+        opted_out: false,
+      },
     ])
     expect(replied.structuredContent).toMatchObject({ to: FROM, status: 'sent' })
     expect(JSON.parse(replied.content[0].text)).toEqual(replied.structuredContent)
@@ -106,52 +114,6 @@ test('annotations are true: what only reads says so, and what sends is destructi
   expect(named((hints) => hints.openWorldHint)).toEqual(['reply', 'send_message'])
   expect(named((hints) => !hints.idempotentHint)).toEqual(['reply', 'send_message'])
   await client.close()
-})
-
-test('a call that is repeated under its id sends one message; one with other words sends another', async () => {
-  await using stage = await openMcp()
-  const { auth } = stage
-  const opening = await stage.raw(INITIALIZE, auth)
-  const session = { ...auth, 'mcp-session-id': opening.headers.get('mcp-session-id') ?? '' }
-  const send = async (id: number, text: string, headers: Record<string, string> = session) => {
-    const params = { name: 'send_message', arguments: { to: '+12025550123', text } }
-    const body = { jsonrpc: '2.0', id, method: 'tools/call', params }
-    return (await stage.raw(body, headers)).text()
-  }
-
-  const first = await send(7, 'hello')
-  const again = await send(7, 'hello')
-  await send(7, 'other words')
-  await send(8, 'hello')
-  await send(7, 'hello', { ...session, 'mcp-session-id': 'another' })
-
-  expect([first.includes('a second time'), again.includes('a second time')]).toEqual([false, true])
-  expect(stage.device.sent.map(({ text }) => text)).toEqual([
-    'hello',
-    'other words',
-    'hello',
-    'hello',
-  ])
-})
-
-test('a client without a session is known by its key, for an hour', async () => {
-  await using stage = await openMcp()
-  const { auth } = stage
-  const { body: other } = await stage.post('/api/v1/keys', {})
-  const params = { name: 'send_message', arguments: { to: '+12025550123', text: 'hello' } }
-  const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
-  const send = async (headers: Record<string, string>) => (await stage.raw(body, headers)).text()
-  const sent = [0]
-  const calls = [auth, auth, { 'x-api-key': other.key, 'x-api-secret': other.secret }]
-
-  for (const headers of calls) {
-    await send(headers)
-    sent.push(stage.device.sent.length)
-  }
-  await stage.clock.advance(3_600_000)
-  await send(auth)
-
-  expect([...sent, stage.device.sent.length]).toEqual([0, 1, 1, 2, 3])
 })
 
 const INITIALIZE = {

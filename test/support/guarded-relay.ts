@@ -129,6 +129,7 @@ async function furnish(relay: TestRelay) {
   await happen(second, { from: BOB, text: `${WALNUT}s again` })
   await clock.advance(10)
   await put(`/api/v1/webhooks/${narrowedHook}`, { phone_line_ids: [first] })
+  const apples = await relay.get(`/api/v1/conversations?handle=${encodeURIComponent(ANNA)}`)
   const { data } = await relay.get(`/api/v1/webhooks/${narrowedHook}/deliveries`)
   const exhausted = data.find((each: Json) => each.message_id === inbound.id)
   return {
@@ -140,6 +141,8 @@ async function furnish(relay: TestRelay) {
     foreignFile: String(inbound.attachments[0].id),
     received: String(inbound.id),
     conversation: String(inbound.conversation_id),
+    /** That with Anna, on the first line. */
+    ownConversation: String(apples.data[0].id),
     scheduled,
     uncertain: await uncertain,
     held: [held, heldForStranger] as const,

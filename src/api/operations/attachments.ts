@@ -45,13 +45,14 @@ export const ATTACHMENTS = rows({
       'rate_limit_exceeded',
       'storage_full',
     ],
-    limits: [],
+    limits: ['conversations'],
     member: 'yes',
     password: 'no',
     audit: null,
   },
   getAttachment: {
     ...READS,
+    limits: ['lines', 'conversations'],
     route: 'GET /attachments/:id',
     summary: 'Read an attachment',
     description: 'What is known of the file, and whether its bytes are here.',
@@ -70,6 +71,7 @@ export const ATTACHMENTS = rows({
   },
   downloadAttachment: {
     ...READS,
+    limits: ['lines', 'conversations'],
     route: 'GET /attachments/:id/content',
     summary: 'Download a file',
     description:

@@ -13,7 +13,11 @@ import { CHANGE, READ, rows } from '../operation.ts'
 import { PAGE_QUERY, textParameter } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
 
-const SHARED = { callers: 'keys', tag: 'Conversations', limits: ['lines'] } as const
+const SHARED = {
+  callers: 'keys',
+  tag: 'Conversations',
+  limits: ['lines', 'conversations'],
+} as const
 const READS = { ...SHARED, ...READ, scope: 'messages:read' } as const
 const CHANGES = { ...SHARED, ...CHANGE, scope: 'conversations:write', password: 'no' } as const
 
@@ -66,7 +70,7 @@ export const CONVERSATIONS = rows({
     summary: 'Turn human takeover on or off',
     description:
       'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
-      '`enforce_automation_pause` decides whether later sends of API keys are refused.',
+      '`enforce_automation_pause` decides whether later sends of API keys are refused. Sends of agents always are.',
     body: ConversationChanges,
     answers: { 200: Conversation },
     errors: ['not_found', 'storage_full'],

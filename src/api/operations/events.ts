@@ -11,7 +11,7 @@ const READS = {
   callers: 'keys',
   tag: 'Events',
   scope: 'events:read',
-  limits: ['lines'],
+  limits: ['lines', 'conversations'],
   errors: ['events_gone', 'rate_limit_exceeded'],
 } as const
 

@@ -1,5 +1,13 @@
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
-import { CreatedKey, KeyCreation, KeyList, KeySelf, RevokedKey } from '../keys.ts'
+import {
+  CreatedKey,
+  KeyCreation,
+  KeyList,
+  KeyRotation,
+  KeySelf,
+  RevokedKey,
+  RotatedKey,
+} from '../keys.ts'
 import { CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PageQuery } from '../query.ts'
 import { Deleted } from '../schema.ts'
@@ -38,6 +46,7 @@ export const KEYS = rows({
   getOwnKey: {
     ...OF_KEYS,
     ...READ,
+    limits: ['conversations'],
     route: 'GET /keys/self',
     scope: 'any',
     summary: 'Read your own key',
@@ -45,6 +54,20 @@ export const KEYS = rows({
     answers: { 200: KeySelf },
     errors: ['not_found'],
     compress: true,
+  },
+  rotateKey: {
+    ...KEY_CHANGES,
+    route: 'POST /keys/:id/rotate',
+    summary: 'Rotate a key',
+    description:
+      'Makes a key with the same name and limits, which takes the place of the old one: a retry by the new key of a ' +
+      'request by the old one is still one message. The old key goes on working for `overlap` seconds. Key and ' +
+      'secret are shown only in this answer.',
+    answers: { 201: RotatedKey },
+    errors: ['not_found', 'storage_full'],
+    body: KeyRotation,
+    isBodyOptional: true,
+    audit: 'key.rotated',
   },
   revokeKey: {
     ...KEY_CHANGES,

@@ -41,6 +41,9 @@ const SendHeaders = Type.Object({
   ),
 })
 
+/** Limits of operations that a key of some conversations may call for them. */
+const IN_CONVERSATIONS = ['lines', 'conversations'] as const
+
 const REFUSALS = [
   'invalid_recipient',
   'attachment_needs_text',
@@ -62,7 +65,7 @@ const REFUSALS = [
 
 const SENDS = {
   ...CHANGES,
-  limits: ['lines', 'recipients'],
+  limits: ['lines', 'conversations', 'recipients'],
   member: 'yes',
   audit: null,
   headers: SendHeaders,
@@ -134,6 +137,7 @@ export const MESSAGES = rows({
   },
   listMessages: {
     ...READS,
+    limits: IN_CONVERSATIONS,
     route: 'GET /messages',
     summary: 'List messages',
     description:
@@ -145,6 +149,7 @@ export const MESSAGES = rows({
   },
   getMessage: {
     ...READS,
+    limits: IN_CONVERSATIONS,
     route: 'GET /messages/:id',
     summary: 'Read a message',
     description: 'Its current status, and the times of its steps.',
@@ -155,6 +160,7 @@ export const MESSAGES = rows({
   },
   cancelMessage: {
     ...CHANGES,
+    limits: IN_CONVERSATIONS,
     route: 'DELETE /messages/:id',
     summary: 'Cancel a queued message',
     description:

@@ -19,6 +19,7 @@ export type NameOf = (id: string | null) => string | null
 
 const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'key.created': (name) => `Key ${name} created`,
+  'key.rotated': (name) => `Key ${name} rotated`,
   'key.revoked': (name) => `Key ${name} revoked`,
   'bridge.created': (name) => `Shortcuts line ${name} added`,
   'bridge.token_renewed': (name) => `Token of Shortcuts line ${name} renewed`,

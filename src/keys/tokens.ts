@@ -1,0 +1,67 @@
+// What keys and bridges have in common: secrets, lists and lookups.
+
+import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
+import type { Page } from '../api/schema.ts'
+import { CREDENTIAL_NAME_LENGTH_MAX, type CredentialKind } from '../domain/credential.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
+import {
+  getCredential,
+  listCredentials,
+  type Credential,
+  type ListedCredential,
+} from '../storage/credentials.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import type { Random } from '../system/random.ts'
+import type { LastUsed } from './last-used.ts'
+
+export const SECRET_BYTES = 32
+
+export function list<K extends CredentialKind, T>(
+  db: Db,
+  asked: {
+    readonly kind: K
+    readonly isShown?: (credential: Credential<K>) => boolean
+    readonly page: PageRequest
+    readonly lastUsed: Pick<LastUsed, 'of'> | undefined
+  },
+  resource: (credential: Credential<K>) => T,
+): Page<T> {
+  const { kind, isShown, page, lastUsed } = asked
+  const { limit, cursor } = page
+  const found = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor), isShown })
+  const rows = found.rows.map((row) => {
+    const use = lastUsed?.of(row.id) ?? null
+    if (use === null) return row
+    return { ...row, lastUsedAt: timestamp(Math.max(use, row.lastUsedAt ?? 0)) }
+  })
+  return pageOf({ ...found, rows }, limit, resource, ({ seq }) => [seq])
+}
+
+export function requireCredential<K extends CredentialKind>(
+  tx: Tx,
+  kind: K,
+  id: string,
+): ListedCredential<K> {
+  const found = getCredential(tx, kind, id)
+  if (found === null) throw noCredential(kind)
+  return found
+}
+
+export function noCredential(kind: CredentialKind): RelayError {
+  return new RelayError('not_found', `There is no ${kind} with this id.`)
+}
+
+export function requireNameFits(path: string, name: string | null): void {
+  if (Array.from(name ?? '').length <= CREDENTIAL_NAME_LENGTH_MAX) return
+  const message = `must have at most ${CREDENTIAL_NAME_LENGTH_MAX} characters`
+  throw invalidRequest({ path, message })
+}
+
+export function newToken(random: Random, prefix: string, bytes: number): string {
+  return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
+}
+
+export function hintOf(token: string, prefix: string): string {
+  return token.slice(0, prefix.length + 6)
+}

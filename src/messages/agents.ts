@@ -1,0 +1,152 @@
+// Rules for sends of AI agents: a person's takeover stops them, a message that an agent repeats isn't sent twice, and
+// two programs that answer each other are stopped.
+
+import { RelayError } from '../domain/errors.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { ConversationId, KeyId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { MessageSource, Outbound, StoredStatus } from '../domain/message.ts'
+import type { ConversationLimit } from '../domain/permissions.ts'
+import { MINUTE_MS } from '../domain/time.ts'
+import { findPaused, loopFrom, stopLoop } from '../storage/conversations.ts'
+import { lineageOf } from '../storage/credentials.ts'
+import type { Tx } from '../storage/database.ts'
+import { newestIn, timesIn } from '../storage/message-lists.ts'
+import { noMessage, requireMessage } from '../storage/messages.ts'
+import type { Settings } from '../storage/settings.ts'
+import { isoTime } from '../system/iso-time.ts'
+
+/** What an agent says about its message. */
+export type AgentSend = {
+  /** The id of the message that it answers. */
+  readonly answers: MessageId | null
+  /** True to send it even if it seems to be a repeat. */
+  readonly isAgain: boolean
+}
+
+/**
+ * Keeps programs out of a conversation that a person answers: agents and keys of conversations always, others if the
+ * setting says so.
+ */
+export function requireUnpaused(
+  settings: Settings,
+  tx: Tx,
+  send: {
+    readonly source: MessageSource
+    readonly isAgent: boolean
+    readonly conversationIds: ConversationLimit
+    readonly lineId: LineId
+    readonly handle: Handle
+  },
+): void {
+  const isProgram = send.source === 'api'
+  const isKept = isProgram && settings.get('enforce_automation_pause')
+  const isAlwaysKept = isKept || send.isAgent || send.conversationIds !== null
+  if (!isProgram && !isAlwaysKept) return
+  const paused = findPaused(tx, send.lineId, send.handle)
+  if (paused === null || !(isAlwaysKept || paused.loopedAt !== null)) return
+  throw new RelayError(
+    'automation_paused',
+    paused.loopedAt === null
+      ? 'A person answers this conversation: send when its automation_paused is false again.'
+      : 'Two programs seem to answer each other here: send when a person has let it go on.',
+    { details: { conversation_id: paused.id } },
+  )
+}
+
+/**
+ * True if a message came to its turn in a conversation that is closed to its sender: to agents while a person answers,
+ * to every key after a loop. Then it isn't sent.
+ */
+export function isTakenOver(tx: Tx, { extras, source, lineId, handle }: Outbound): boolean {
+  const isOfAgent = extras?.isOfAgent === true
+  if (!isOfAgent && source !== 'api') return false
+  const paused = findPaused(tx, lineId, handle)
+  return paused !== null && (isOfAgent || paused.loopedAt !== null)
+}
+
+/** So many answers of the other side in a row, each within this time after a message of a program, are of a machine. */
+const LOOPS = [
+  { answers: 20, withinMs: 10_000 },
+  { answers: 60, withinMs: MINUTE_MS },
+]
+const ANSWERS_MAX = Math.max(...LOOPS.map(({ answers }) => answers))
+
+/** Stops the conversation of a received message if it and the ones before it were answers of a machine. */
+export function stopIfLoop(tx: Tx, { conversationId }: Outbound, now: Timestamp): void {
+  const from = loopFrom(tx, conversationId)
+  if (from === null) return
+  const gaps = answerGaps(tx, conversationId, from)
+  const isLoop = LOOPS.some(
+    ({ answers, withinMs }) =>
+      gaps.length >= answers && gaps.slice(0, answers).every((gap) => gap <= withinMs),
+  )
+  if (isLoop) stopLoop(tx, conversationId, now)
+}
+
+/** How long after a program's message each answer came, the newest first, up to the first that a person could give. */
+function answerGaps(tx: Tx, id: ConversationId, from: number): readonly number[] {
+  const gaps: number[] = []
+  const answers: number[] = []
+  for (const { isInbound, source, at } of timesIn(tx, { conversationId: id, from })) {
+    if (isInbound) answers.push(at)
+    else if (source !== 'api') return gaps
+    else gaps.push(...answers.splice(0).map((answered) => answered - at))
+    if ((gaps.at(-1) ?? 0) > MINUTE_MS || gaps.length + answers.length > 2 * ANSWERS_MAX) break
+    if (gaps.length >= ANSWERS_MAX) break
+  }
+  return gaps
+}
+
+/** The messages of a conversation that a repeat is looked for among. */
+const EXAMINED_MAX = 200
+
+/** Statuses of messages that certainly weren't sent, so that they may be sent again. */
+const NOT_SENT: readonly StoredStatus[] = ['failed', 'expired']
+
+type Sent = {
+  readonly agent: AgentSend
+  readonly hasKey: boolean
+  /** The lineage of the key; null for the owner. */
+  readonly lineage: KeyId | null
+  /** Null if this message opens the conversation. */
+  readonly conversationId: ConversationId | null
+  readonly text: string
+}
+
+/**
+ * Throws `already_sent` for an agent's repeat: a second answer to one message, or, without an idempotency key, the
+ * same text with nothing received in between.
+ */
+export function requireFirst(tx: Tx, send: Sent): void {
+  const { agent, conversationId, hasKey } = send
+  const { answers, isAgain } = agent
+  if (answers !== null && requireMessage(tx, answers).conversationId !== conversationId) {
+    throw noMessage()
+  }
+  const mayRepeat = isAgain || (answers === null && hasKey)
+  if (conversationId === null || mayRepeat) return
+  for (const message of newestIn(tx, conversationId, EXAMINED_MAX)) {
+    const isEarlier = answers === null ? message.direction === 'inbound' : message.id === answers
+    if (isEarlier) return
+    if (isRepeated(tx, message, send)) throw alreadySent(message, answers)
+  }
+}
+
+/** True if the send would repeat the message. */
+function isRepeated(tx: Tx, message: Outbound, { agent: { answers }, text, lineage }: Sent) {
+  const isSame = answers === null ? message.text === text : message.extras?.answers === answers
+  if (!isSame || NOT_SENT.includes(message.status)) return false
+  const { source, keyId } = message
+  if (lineage === null) return keyId === null && source === 'cli'
+  return keyId !== null && lineageOf(tx, keyId) === lineage
+}
+
+function alreadySent(message: Outbound, answers: MessageId | null): RelayError {
+  const at: Timestamp = message.sentAt ?? message.createdAt
+  const what = answers === null ? 'The same text was sent' : `The message ${answers} was answered`
+  return new RelayError(
+    'already_sent',
+    `${what} at ${isoTime(at)}; pass again: true to send it again.`,
+    { details: { message_id: message.id, status: message.status, at: isoTime(at) } },
+  )
+}
