@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
-import { enumOf, objectSchema, text, type Shape } from './schema.ts'
+import { IN_DOCUMENT, enumOf, objectSchema, text, type Shape } from './schema.ts'
 
 type Meaning = { readonly status: number; readonly when: string }
 
@@ -86,6 +86,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   stopping: { status: 503, when: 'The relay is stopping.' },
 }
 
+/** The path of the code's row in the guide of this relay. */
+export function guideOf(code: ErrorCode): string {
+  return `/guide/errors#${code}`
+}
+
 /** Errors of every operation that takes a body. */
 export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as const
 
@@ -115,9 +120,19 @@ export const ErrorAnswer = objectSchema('ErrorAnswer', {
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
-        description: 'More for programs, depending on the code.',
+        description:
+          'More for programs, depending on the code. `suggestion` is the value, name or path that was ' +
+          'most likely meant.',
       }),
     ),
+    doc_url: Type.Optional(
+      Type.String({
+        description: "The code's place in this relay's guide.",
+        example: '/guide/errors#not_found',
+        [IN_DOCUMENT]: { format: 'uri-reference' },
+      }),
+    ),
+    request_id: Type.Optional(text("The relay's log has details under it.", 'req_oACH00dH_1')),
   }),
 })
 export type ErrorAnswer = Shape<typeof ErrorAnswer>

@@ -175,7 +175,7 @@ export class Sender {
     }
     const limits = { lines: linesOf(request), extras: extrasOf(request) }
     return typeof to === 'string'
-      ? { recipient: checkedRecipient(to), lineId, ...limits }
+      ? { recipient: checkedRecipient(this.#core.db, to, limits.lines), lineId, ...limits }
       : { ...conversationTarget(this.#core.db, to.conversationId), ...limits }
   }
 
