@@ -1,6 +1,7 @@
 // Shell completion: a script for each shell, and the ids that these scripts ask the running relay for.
 
 import { groupedNumber } from '../domain/handle.ts'
+import { webhookName } from '../domain/webhook-url.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { GLOBAL_OPTIONS, argument, type Command, type IdKind } from './command.ts'
 import type { ControlClient } from './control-client.ts'
@@ -21,17 +22,24 @@ export const COMPLETIONS_COMMAND: Command = {
 /** After Tab, an empty list is better than a longer wait. */
 const PATIENCE_MS = 1_000
 
-type Named = { readonly id: string; readonly name: string }
+/** `names` are all the names that a person may write in place of the id; `name` is shown beside it. */
+export type Named = {
+  readonly id: string
+  readonly name: string
+  readonly names?: readonly string[]
+}
 
-const LISTED = { query: { limit: '50' } }
+const COMPLETED_MAX = 50
 
-const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly Named[]>>> = {
-  keys: async (client) => {
-    const { data } = await client.ask('listKeys', LISTED)
+type List = (client: ControlClient, limit: number) => Promise<readonly Named[]>
+
+export const LISTS: Readonly<Record<IdKind, List>> = {
+  keys: async (client, limit) => {
+    const { data } = await client.ask('listKeys', listed(limit))
     return unrevoked(data).map((key) => named(key.id, key.name, key.key_hint))
   },
-  bridges: async (client) => {
-    const { data } = await client.ask('listBridges', LISTED)
+  bridges: async (client, limit) => {
+    const { data } = await client.ask('listBridges', listed(limit))
     return unrevoked(data).map(({ id, label, phone_number }) =>
       named(id, label, groupedNumber(phone_number)),
     )
@@ -44,18 +52,20 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
     const { data } = await client.ask('listBoxes')
     return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
   },
-  webhooks: async (client) => {
-    const { data } = await client.ask('listWebhooks', LISTED)
-    return data.map(({ id, description, url }) => named(id, description, url))
+  webhooks: async (client, limit) => {
+    const { data } = await client.ask('listWebhooks', listed(limit))
+    return data.map(({ id, description, url }) =>
+      named(id, description, url, URL.canParse(url) ? webhookName({ url, description }) : null),
+    )
   },
   members: async (client) => (await client.ask('listMembers')).data,
   deliveries: failedDeliveries,
-  messages: (client) => newestMessages(client),
-  approvals: (client) => newestMessages(client, { queued_reason: 'approval' }),
-  uncertain: (client) => newestMessages(client, { status: 'uncertain' }),
-  conversations: async (client) => {
+  messages: (client, limit) => newestMessages(client, limit),
+  approvals: (client, limit) => newestMessages(client, limit, { queued_reason: 'approval' }),
+  uncertain: (client, limit) => newestMessages(client, limit, { status: 'uncertain' }),
+  conversations: async (client, limit) => {
     const { data } = await client.ask('listConversations', {
-      query: { ...LISTED.query, type: 'all' },
+      query: { ...listed(limit).query, type: 'all' },
     })
     return data.map(({ id, name, contact_name, handle }) =>
       named(id, name ?? null, contact_name ?? null, groupedNumber(handle)),
@@ -69,10 +79,10 @@ export const COMPLETION_IDS_COMMAND: Command = {
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
     const kind = argument(call, 0) as IdKind // The parser lets no other word through.
-    const ids = runningRelay(call).then((client) => LISTS[kind](client))
+    const ids = runningRelay(call).then((client) => LISTS[kind](client, COMPLETED_MAX))
     const found = await withTimeout(systemClock, PATIENCE_MS, ids, []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
-    call.out.data({ data: found }, lines)
+    call.out.data({ data: found.map(({ id, name }) => ({ id, name })) }, lines)
   },
 }
 
@@ -227,9 +237,9 @@ function firstWords(commands: readonly Command[]): readonly string[] {
 }
 
 /** Candidates for `webhooks redeliver`. */
-async function failedDeliveries(client: ControlClient): Promise<readonly Named[]> {
+async function failedDeliveries(client: ControlClient, limit: number): Promise<readonly Named[]> {
   const { data: webhooks } = await client.ask('listWebhooks', { query: { limit: '10' } })
-  const query = { ...LISTED.query, status: 'exhausted' }
+  const query = { ...listed(limit).query, status: 'exhausted' }
   const lists = await Promise.all(
     webhooks.map(async ({ id, description, url }) => {
       const { data } = await client.ask('listWebhookDeliveries', { params: { id }, query })
@@ -242,9 +252,10 @@ async function failedDeliveries(client: ControlClient): Promise<readonly Named[]
 
 async function newestMessages(
   client: ControlClient,
+  limit: number,
   filter: { readonly queued_reason?: string; readonly status?: string } = {},
 ): Promise<readonly Named[]> {
-  const query = { ...LISTED.query, type: 'all', ...filter }
+  const query = { ...listed(limit).query, type: 'all', ...filter }
   const { data } = await client.ask('listMessages', { query })
   return data.map(({ id, handle, status }) => named(id, `${status} ${groupedNumber(handle)}`))
 }
@@ -253,8 +264,12 @@ function unrevoked<T extends { readonly revoked_at: string | null }>(rows: reado
   return rows.filter(({ revoked_at }) => revoked_at === null)
 }
 
-/** Takes the first name that isn't empty, without control characters. */
+function listed(limit: number) {
+  return { query: { limit: String(limit) } }
+}
+
+/** Leaves out empty names, and control characters. */
 function named(id: string, ...names: readonly (string | null)[]): Named {
-  const name = names.find((one) => one !== null && one !== '') ?? ''
-  return { id, name: name.replaceAll(/\p{Cc}+/gu, ' ') }
+  const plain = names.flatMap((one) => (one ? [one.replaceAll(/\p{Cc}+/gu, ' ')] : []))
+  return { id, name: plain[0] ?? '', names: plain }
 }

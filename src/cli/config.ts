@@ -43,7 +43,7 @@ async function show(call: Call): Promise<undefined> {
     value: shownSetting(row.name, row.value),
   }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
-  call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
+  call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells)])
   if (running !== null) return
   const why = isThere ? 'The relay serves nothing: see hookline status.' : 'No relay is running.'
   call.out.note(`${why} These are the values it would start with.`)
