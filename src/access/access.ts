@@ -123,7 +123,7 @@ export class Access {
     if (taken === null) return this.#joinByLink(token, password, client)
     const { writer, ids, audit } = this.#core
     try {
-      requireFit(password)
+      requireFit(password, namesOf(this.#addresses()))
       const passwordHash = await this.#passwords.make(password)
       return await writer.write((tx) => {
         savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
@@ -178,7 +178,7 @@ export class Access {
     client: Client,
   ): Promise<DashboardSession> {
     requireUnlocked(this.#lockedPassword)
-    requireFit(password)
+    requireFit(password, namesOf(this.#addresses()))
     const proof = await this.#requireRight(current, { client, session })
     const passwordHash = await this.#passwords.make(password)
     const { writer, ids, audit } = this.#core
@@ -196,6 +196,17 @@ export class Access {
     return writer.write((tx) => {
       audit.record(tx, origin, { action: 'session.ended', about: sessionThing(session) })
       this.sessions.end(tx, session)
+    })
+  }
+
+  /** Ends the session with this id, in whichever browser it is. Throws `not_found`. */
+  async endSession(id: string, origin: Origin): Promise<void> {
+    const found = this.sessions.list().find((session) => shortId(session) === id)
+    if (found === undefined) throw new RelayError('not_found', 'There is no session with this id.')
+    const { writer, audit } = this.#core
+    await writer.write((tx) => {
+      audit.record(tx, origin, { action: 'session.ended', about: { kind: 'session', id } })
+      this.sessions.end(tx, found)
     })
   }
 
@@ -228,7 +239,7 @@ export class Access {
   async #joinByLink(token: string, password: string, client: Client): Promise<NewSession> {
     const { db, writer, audit } = this.#core
     if (memberOfLink(this.#core, db, token) === null) throw linkInvalid()
-    requireFit(password)
+    requireFit(password, namesOf(this.#addresses()))
     const passwordHash = await this.#passwords.make(password)
     return writer.write((tx) => {
       // While the password was hashed, the link may have been used or replaced.
@@ -312,6 +323,16 @@ function sessionThing(session: DashboardSession): Thing {
 function requireStillRight(tx: Tx, proof: Account): void {
   if (accountOf(tx, proof.memberId)?.passwordHash === proof.passwordHash) return
   throw wrongPassword('The password was changed just now.')
+}
+
+const NAME_LENGTH_MIN = 4
+
+/** The names that a guesser of passwords tries: of the product, and of the machine. */
+function namesOf({ publicUrl, localName }: Addresses): readonly string[] {
+  const hosts = [localName, publicUrl === null ? '' : new URL(publicUrl).hostname]
+  const labels = hosts.flatMap((host) => host.toLowerCase().split('.'))
+  const isName = (label: string) => label.length >= NAME_LENGTH_MIN && label !== 'local'
+  return ['hookline', 'imessage', ...labels.filter(isName)]
 }
 
 function requireUnlocked(lockedPassword: string | null): void {

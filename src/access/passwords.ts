@@ -4,11 +4,14 @@ import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
+import { weaknessOf } from './weak-passwords.ts'
 
-/** Throws `invalid_request` for a password that is too short or too long, in characters. */
-export function requireFit(password: string): void {
-  if (isPasswordLength(password)) return
-  throw invalidRequest({ path: 'password', message: `must be ${PASSWORD_KIND.wanted}` })
+/** Throws `invalid_request` for a password of a wrong length, or one that is guessed early. `names` are the relay's. */
+export function requireFit(password: string, names: readonly string[]): void {
+  const message = isPasswordLength(password)
+    ? weaknessOf(password, names)
+    : `must be ${PASSWORD_KIND.wanted}`
+  if (message !== null) throw invalidRequest({ path: 'password', message })
 }
 
 /** The password from the options is valid even if it is too short for today's rule. */

@@ -193,6 +193,10 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
       if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(request, null)
     }),
+    bind(DASHBOARD.endSession, async ({ request, params }) => {
+      await access.endSession(params.id, originOf(request))
+      return { id: params.id, deleted: true as const }
+    }),
     bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
       await access.signOutEverywhere(originOf(request))
       return withCookie(request, null)

@@ -329,6 +329,7 @@ test('completions get the ids that a command takes, with names that cannot steer
       {
         id: 'x_b',
         name: 'old',
+        description: null,
         url: 'http://b',
         phone_number: '+2',
         handle: '+2',

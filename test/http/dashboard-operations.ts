@@ -64,6 +64,7 @@ export const TABLE: Readonly<Record<string, Told>> = {
   'POST /dashboard/password': ['free', { current: 'x', password: 'battery staple' }],
   'PUT /dashboard/setup-step': ['free', { step: 'line' }],
   'DELETE /dashboard/session': ['free'],
+  'DELETE /dashboard/sessions/:id': ['free'],
   'DELETE /dashboard/sessions': ['free'],
 }
 

@@ -25,7 +25,7 @@ import {
 } from '../dashboard.ts'
 import { CHANGE, READ, changing, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
-import type { All, Page } from '../schema.ts'
+import { type All, Deleted, type Page } from '../schema.ts'
 import type { HomeChartData, LineChartData, WebhookChartData } from '../stats.ts'
 import { DeliveryQuery } from './webhooks.ts'
 
@@ -81,6 +81,8 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: 'session.ended',
   }),
+  /** Ends one session, in whichever browser it is. */
+  endSession: change('DELETE /sessions/:id', Deleted, { password: 'no', audit: 'session.ended' }),
   signOutEverywhere: change('DELETE /sessions', typed<SessionState>(), {
     password: 'no',
     audit: 'session.ended',
