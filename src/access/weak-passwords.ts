@@ -2,6 +2,7 @@
 
 // Every password of at least 12 characters among the 49,233 most common ones of @zxcvbn-ts/language-common 3.
 import common from './common-passwords.txt' with { type: 'text' }
+import type { Addresses } from './setup-link.ts'
 
 const COMMON: ReadonlySet<string> = new Set(common.trim().split('\n'))
 /** Neighbors in the alphabet, among the digits, and on keyboards. */
@@ -25,6 +26,19 @@ const PAIRS: ReadonlySet<string> = new Set(
 const RUN_LENGTH = 4
 /** Letters and digits that a password needs beside a name. */
 const BESIDE_NAME_MIN = 8
+
+const NAME_LENGTH_MIN = 4
+
+/** The names that a guesser of passwords tries: of the product, and of the machine. */
+export function relayNames({
+  publicUrl,
+  localName,
+}: Pick<Addresses, 'publicUrl' | 'localName'>): readonly string[] {
+  const hosts = [localName, publicUrl === null ? '' : new URL(publicUrl).hostname]
+  const labels = hosts.flatMap((host) => host.toLowerCase().split('.'))
+  const isName = (label: string) => label.length >= NAME_LENGTH_MIN && label !== 'local'
+  return ['hookline', 'imessage', ...labels.filter(isName)]
+}
 
 /** Why a password would be guessed early, as the end of a sentence; null if nothing speaks against it. */
 export function weaknessOf(password: string, names: readonly string[]): string | null {

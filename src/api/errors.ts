@@ -16,6 +16,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   signed_out: { status: 401, when: 'This browser is not signed in to the dashboard.' },
   wrong_password: { status: 401, when: 'The dashboard password is incorrect.' },
+  second_factor_needed: {
+    status: 401,
+    when: 'The sign-in needs the code of an authenticator app.',
+  },
+  wrong_code: { status: 401, when: 'The code is wrong, or was used already.' },
   forbidden: {
     status: 403,
     when: 'The key lacks the scope in `details.required_scope`, or asks for more than it has itself.',
@@ -98,6 +103,8 @@ export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as co
 const OWNERS_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'signed_out',
   'wrong_password',
+  'second_factor_needed',
+  'wrong_code',
   'password_needed',
   'setup_link_invalid',
   'name_taken',

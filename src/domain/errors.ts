@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'unauthorized'
   | 'signed_out'
   | 'wrong_password'
+  | 'second_factor_needed'
+  | 'wrong_code'
   | 'forbidden'
   | 'recipient_not_allowed'
   | 'password_needed'

@@ -19,6 +19,7 @@ import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
+import { qrCode } from './dashboard-views.ts'
 import { type Hosts, isLoopbackOnly } from './hosts.ts'
 import type { Relay } from './relay.ts'
 import {
@@ -181,6 +182,17 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
     bind(DASHBOARD.changePassword, async ({ request, body }) =>
       stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
     ),
+    bind(DASHBOARD.beginSecondFactor, () => {
+      const made = access.beginSecondFactor()
+      return { ...made, qr_svg: qrCode(made.url) }
+    }),
+    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
+      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
+    })),
+    bind(DASHBOARD.turnOffSecondFactor, async ({ request, body }) => {
+      await access.turnOffSecondFactor(body.code, clientOf(request))
+      return stateFor(request, sessionOf(request))
+    }),
     bind(DASHBOARD.putSetupStep, async ({ request, body }) => {
       await access.saveSetupStep(body.step)
       return stateFor(request, sessionOf(request))
@@ -207,6 +219,7 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
 function stateOf(access: Access, session: DashboardSession | null, isLocal: boolean): SessionState {
   const memberId = session?.memberId ?? null
   const isSignedIn = session !== null
+  const codes = isSignedIn && memberId === null ? access.secondFactor.recoveryCodesLeft() : null
   const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
@@ -214,6 +227,7 @@ function stateOf(access: Access, session: DashboardSession | null, isLocal: bool
     version: isSignedIn ? VERSION : null,
     setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
     is_local: isLocal,
+    ...(codes !== null && { second_factor: { recovery_codes_left: codes } }),
     ...(access.members.hasAny() && { has_members: true }),
     ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
   }

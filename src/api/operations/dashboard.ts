@@ -8,11 +8,14 @@ import {
   type BrowserSession,
   Claim,
   type ContactCost,
+  FactorCode,
+  type FactorOn,
   Elevation,
   type InboxEntry,
   type InboxRequest,
   type LineChecks,
   type MessageTimes,
+  type NewFactor,
   NewPassword,
   type RelayState,
   type SeenDelivery,
@@ -68,6 +71,16 @@ export const DASHBOARD = rows({
     body: NewPassword,
     password: 'no',
     audit: 'password.changed',
+  }),
+  /** Makes a secret for an authenticator app. It counts once a code of it was given. */
+  beginSecondFactor: change('POST /second-factor', typed<NewFactor>(), { audit: null }),
+  turnOnSecondFactor: change('PUT /second-factor', typed<FactorOn>(), {
+    body: FactorCode,
+    audit: 'second_factor.added',
+  }),
+  turnOffSecondFactor: change('DELETE /second-factor', typed<SessionState>(), {
+    body: FactorCode,
+    audit: 'second_factor.removed',
   }),
   putSetupStep: change('PUT /setup-step', typed<SessionState>(), {
     body: SetupStep,

@@ -28,6 +28,7 @@ import {
 } from './settings-fields.tsx'
 import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
+import { TwoSteps } from './settings-second-factor.tsx'
 
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
@@ -214,8 +215,9 @@ function SecuritySection({ browsers, about }: SecurityProps) {
     () => notices.done('Signed out.'),
   )
   return (
-    <Section name="security" words={['Security', 'Password and sessions.']}>
+    <Section name="security" words={['Security', 'Password, two-step sign-in and sessions.']}>
       <ChangePassword isLocked={about.is_password_locked} />
+      <TwoSteps />
       <div class="stack-tight">
         <h3>{countWords(browsers.length, 'active session')}</h3>
         <ul class="settings-browsers">
