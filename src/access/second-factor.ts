@@ -103,7 +103,7 @@ export class SecondFactor {
 
   /** What the database holds once this code was used. Throws `wrong_code`. */
   #proofOf(db: Db | Tx, code: string): Proof {
-    const { totpSealed = null, totpStep = null, recoverySha256 = null } = getOwner(db) ?? NONE
+    const { totpSealed, totpStep, recoverySha256 } = getOwner(db) ?? NONE
     if (totpSealed === null) throw wrongCode('The second factor was turned off just now.')
     if (!/^\s*\d[\d\s]*$/.test(code)) return recoveryProof(recoverySha256, code)
     const secret = this.#seal.open(totpSealed, CONTEXT)

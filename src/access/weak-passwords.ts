@@ -18,7 +18,7 @@ const ROWS = [
   '1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik',
 ]
 const PAIRS: ReadonlySet<string> = new Set(
-  ROWS.flatMap((row) => [row, [...row].toReversed().join('')]).flatMap((row) =>
+  ROWS.flatMap((row) => [row, Array.from(row).toReversed().join('')]).flatMap((row) =>
     Array.from(row.slice(1), (letter, index) => `${row[index]}${letter}`),
   ),
 )

@@ -169,6 +169,7 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
     return respondTo(request, JSON.stringify(body), { headers })
   }
   return [
+    ...factorBindings(access, { stateFor, clientOf }),
     bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),
     bind(DASHBOARD.setUp, async ({ request, body }) =>
       withCookie(request, await access.setUp(body, clientOf(request))),
@@ -182,17 +183,6 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
     bind(DASHBOARD.changePassword, async ({ request, body }) =>
       stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
     ),
-    bind(DASHBOARD.beginSecondFactor, () => {
-      const made = access.beginSecondFactor()
-      return { ...made, qr_svg: qrCode(made.url) }
-    }),
-    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
-      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
-    })),
-    bind(DASHBOARD.turnOffSecondFactor, async ({ request, body }) => {
-      await access.turnOffSecondFactor(body.code, clientOf(request))
-      return stateFor(request, sessionOf(request))
-    }),
     bind(DASHBOARD.putSetupStep, async ({ request, body }) => {
       await access.saveSetupStep(body.step)
       return stateFor(request, sessionOf(request))
@@ -216,21 +206,57 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
   ]
 }
 
-function stateOf(access: Access, session: DashboardSession | null, isLocal: boolean): SessionState {
-  const memberId = session?.memberId ?? null
-  const isSignedIn = session !== null
-  const codes = isSignedIn && memberId === null ? access.secondFactor.recoveryCodesLeft() : null
-  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
-  return {
-    state: isSignedIn ? 'signed_in' : signedOut,
-    elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
-    version: isSignedIn ? VERSION : null,
-    setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
-    is_local: isLocal,
-    ...(codes !== null && { second_factor: { recovery_codes_left: codes } }),
-    ...(access.members.hasAny() && { has_members: true }),
-    ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
+function factorBindings(
+  access: Access,
+  {
+    stateFor,
+    clientOf,
+  }: {
+    readonly stateFor: (request: Request, session: DashboardSession) => SessionState
+    readonly clientOf: (request: Request) => Client
+  },
+) {
+  return [
+    bind(DASHBOARD.beginSecondFactor, () => {
+      const made = access.beginSecondFactor()
+      return { ...made, qr_svg: qrCode(made.url) }
+    }),
+    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
+      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
+    })),
+    bind(DASHBOARD.turnOffSecondFactor, async ({ request, body }) => {
+      await access.turnOffSecondFactor(body.code, clientOf(request))
+      return stateFor(request, sessionOf(request))
+    }),
+  ]
+}
+
+function stateOf(
+  access: Access,
+  session: DashboardSession | null,
+  is_local: boolean,
+): SessionState {
+  const common = { is_local, ...(access.members.hasAny() && { has_members: true as const }) }
+  if (session === null) {
+    const state = access.hasPassword() ? 'signed_out' : 'unclaimed'
+    return { state, elevated_until: null, version: null, setup_step: null, ...common }
   }
+  const { memberId } = session
+  return {
+    state: 'signed_in',
+    elevated_until: isoTimeOrNull(session.elevatedUntil),
+    version: VERSION,
+    setup_step: memberId === null ? access.setupStep() : null,
+    ...common,
+    ...(memberId === null
+      ? factorOf(access)
+      : { member: { id: memberId, name: access.members.nameOf(memberId) } }),
+  }
+}
+
+function factorOf({ secondFactor }: Access): Pick<SessionState, 'second_factor'> {
+  const left = secondFactor.recoveryCodesLeft()
+  return left === null ? {} : { second_factor: { recovery_codes_left: left } }
 }
 
 function browserSession(

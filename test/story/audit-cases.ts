@@ -2,6 +2,8 @@
 
 import { expect } from 'bun:test'
 
+import { Secret, TOTP } from 'otpauth'
+
 import type { AuditEntry } from '../../src/api/audit.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
 import { BACKUP, HELD_BY, type Stage } from './audit-stage.ts'
@@ -42,6 +44,8 @@ export const LAST_ACTIONS: readonly AuditEntry['action'][] = [
   'password.set',
   'password.changed',
   'session.ended',
+  'second_factor.added',
+  'second_factor.removed',
 ]
 
 export const webhook = async ({ owner }: Stage): Promise<string> => {
@@ -270,8 +274,37 @@ export const RECORDED: Readonly<Record<string, Case>> = {
     action: 'password.changed',
     set: asks({ current: PASSWORD, password: NEW_PASSWORD }),
   },
+  'PUT /dashboard/second-factor': {
+    action: 'second_factor.added',
+    set: async (stage) => ({ body: { code: (await newFactorOf(stage)).codeAt(0) } }),
+  },
+  'DELETE /dashboard/second-factor': {
+    action: 'second_factor.removed',
+    set: async (stage) => {
+      const { browser, codeAt } = await newFactorOf(stage)
+      await browser.ask('PUT', '/dashboard/second-factor', { body: { code: codeAt(0) } })
+      return { body: { code: codeAt(30_000) } }
+    },
+  },
+  'DELETE /dashboard/sessions/:id': {
+    action: 'session.ended',
+    set: async ({ relay }) => {
+      const browser = await relay.logIn()
+      const { body } = await browser.get('/dashboard/sessions')
+      const own = body.data.find((one: { readonly is_current: boolean }) => one.is_current)
+      return { path: String(own.id) }
+    },
+  },
   'DELETE /dashboard/session': { action: 'session.ended' },
   'DELETE /dashboard/sessions': { action: 'session.ended' },
+}
+
+/** A second factor that no code has confirmed yet, and the codes of its phone. */
+async function newFactorOf({ relay }: Stage) {
+  const browser = await relay.logIn()
+  const { body } = await browser.ask('POST', '/dashboard/second-factor')
+  const phone = new TOTP({ secret: Secret.fromBase32(body.secret) })
+  return { browser, codeAt: (ms: number) => phone.generate({ timestamp: relay.clock.now() + ms }) }
 }
 
 async function startRollout(stage: Stage) {

@@ -26,6 +26,8 @@ const UNRECORDED = [
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/judgement',
   'PUT /dashboard/setup-step',
+  // The secret counts only once a code confirms it.
+  'POST /dashboard/second-factor',
   'POST /api/v1/update-check',
   // The restore itself is recorded, in the data that came back.
   'POST /dashboard/restore',

@@ -23,10 +23,9 @@ export function SignInPage() {
     () => session.signIn(password.value, name.value, code.value),
     () => {},
     (refused) => {
-      const { message, retryAfterSeconds } = refused
       needsCode.value = needsCode.value || refused.code === CODE_NEEDED
-      startCountdown(retryAfterSeconds ?? 0)
-      notices.announce(message)
+      startCountdown(refused.retryAfterSeconds ?? 0)
+      notices.announce(refused.message)
     },
   )
   // After the wait, the error is no longer true.
@@ -68,11 +67,17 @@ export function SignInPage() {
           </Button>
         </Form>
       </Card>
-      <p class="small quiet">
-        Forgot your password, or lost your phone? Run <code>hookline setup-link</code> on the
-        computer that runs Hookline, and open the link it prints.
-      </p>
+      <Forgotten />
     </>
+  )
+}
+
+function Forgotten() {
+  return (
+    <p class="small quiet">
+      Forgot your password, or lost your phone? Run <code>hookline setup-link</code> on the computer
+      that runs Hookline, and open the link it prints.
+    </p>
   )
 }
 
