@@ -21,6 +21,10 @@ export function commandLineGuide(): string {
 Every command takes \`--json\`, \`--quiet\`, \`--data-dir PATH\` and \`--help\`. Exit codes: 0 ok, 1 failed, 2 usage,
 3 no relay is running where one is needed, 4 not allowed, 5 checks failed, 78 a person is needed.
 
+Wherever a command takes an id, it takes the name, the number or the short id (\`wh_…ay27n\`) of the thing, too: case
+and accents don't count. If several things have the name, nothing happens, and they are listed with their ids.
+\`send\` takes the whole name of a contact. Programs should use ids.
+
 \`hookline help COMMAND\` describes the options of a command, \`hookline help --man\` prints the manual page,
 \`hookline help --agents\` the commands and their rules for an agent, and \`hookline completions bash\` (or
 \`zsh\`, \`fish\`) a script that completes commands and ids. At a terminal, output has colours (not with

@@ -269,10 +269,11 @@ function createQueueWatch(
   return queues
 }
 
-function createEntry({ core, health }: Runtime, { config, parts, life }: Start): Access {
+function createEntry({ core, health, seal }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
     passwordHash: parts.passwordHash ?? argon2id,
     lockedPassword: config.adminPassword,
+    seal,
     addresses: () => ({
       publicUrl: config.publicUrl,
       listeningUrl: life.listener?.url ?? NOT_LISTENING,

@@ -19,6 +19,7 @@ import {
 import type { Tx } from '../storage/database.ts'
 import type { PasswordHash } from '../system/hash.ts'
 import { networkOf } from '../system/network-address.ts'
+import type { Seal } from '../system/seal.ts'
 import {
   accountKey,
   accountNamed,
@@ -34,6 +35,7 @@ import {
   requireFit,
   type Guesser,
 } from './passwords.ts'
+import { SecondFactor, type NewFactor } from './second-factor.ts'
 import {
   DashboardSessions,
   sessionActor,
@@ -42,6 +44,7 @@ import {
   type NewSession,
 } from './sessions.ts'
 import { SetupLink, setupLinkOf, type Addresses, type SetupToken } from './setup-link.ts'
+import { relayNames } from './weak-passwords.ts'
 
 export type Client = Origin & {
   /** True if it certainly runs on this machine. */
@@ -58,6 +61,7 @@ const KNOWN_FOR_MS = 30 * 86_400_000
 export class Access {
   readonly sessions: DashboardSessions
   readonly members: ReturnType<typeof createMembers>
+  readonly secondFactor: SecondFactor
   readonly #core: Core
   readonly #lockedPassword: string | null
   readonly #passwords: Passwords
@@ -71,6 +75,7 @@ export class Access {
     given: {
       readonly passwordHash: PasswordHash
       readonly lockedPassword: string | null
+      readonly seal: Seal
       /** Called for each link, because the relay listens only after its start. */
       readonly addresses: () => Addresses
     },
@@ -82,6 +87,7 @@ export class Access {
     this.#link = new SetupLink(core)
     this.#addresses = given.addresses
     this.sessions = new DashboardSessions(core)
+    this.secondFactor = new SecondFactor(core, { seal: given.seal })
     this.members = createMembers(core, { sessions: this.sessions })
   }
 
@@ -123,10 +129,12 @@ export class Access {
     if (taken === null) return this.#joinByLink(token, password, client)
     const { writer, ids, audit } = this.#core
     try {
-      requireFit(password)
+      requireFit(password, relayNames(this.#addresses()))
       const passwordHash = await this.#passwords.make(password)
       return await writer.write((tx) => {
         savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
+        // An owner without the phone gets in by a setup link, on the machine.
+        this.secondFactor.remove(tx)
         this.sessions.endOthers(tx, null)
         this.#noteNetwork(tx, client)
         const opened = this.sessions.open(tx)
@@ -141,13 +149,12 @@ export class Access {
   }
 
   /** Signs in as the owner if no name is given. */
-  async signIn(
-    { name, password }: { readonly name?: string | undefined; readonly password: string },
-    client: Client,
-  ): Promise<NewSession> {
+  async signIn({ name, password, code }: Credentials, client: Client): Promise<NewSession> {
     const proof = await this.#requireRight(password, { client, session: null, name })
+    const second = proof.memberId === null ? await this.#requireCode(code, client) : null
     return this.#core.writer.write((tx) => {
       requireStillRight(tx, proof)
+      second?.use(tx)
       this.#noteNetwork(tx, client)
       const opened = this.sessions.open(tx, proof.memberId)
       const about = sessionThing(opened.session)
@@ -178,7 +185,7 @@ export class Access {
     client: Client,
   ): Promise<DashboardSession> {
     requireUnlocked(this.#lockedPassword)
-    requireFit(password)
+    requireFit(password, relayNames(this.#addresses()))
     const proof = await this.#requireRight(current, { client, session })
     const passwordHash = await this.#passwords.make(password)
     const { writer, ids, audit } = this.#core
@@ -191,11 +198,47 @@ export class Access {
     })
   }
 
+  /** Makes a secret for an authenticator app; it counts once `turnOnSecondFactor` gets a code of it. */
+  beginSecondFactor(): NewFactor {
+    return this.secondFactor.begin(this.#addresses().localName)
+  }
+
+  /** Returns the recovery codes. */
+  turnOnSecondFactor(code: string, origin: Origin): Promise<readonly string[]> {
+    const { writer, audit } = this.#core
+    return writer.write((tx) => {
+      const codes = this.secondFactor.confirm(tx, code)
+      audit.record(tx, origin, { action: 'second_factor.added', about: DASHBOARD })
+      return codes
+    })
+  }
+
+  async turnOffSecondFactor(code: string, client: Client): Promise<void> {
+    const second = await this.#requireCode(code, client)
+    const { writer, audit } = this.#core
+    await writer.write((tx) => {
+      second.use(tx)
+      this.secondFactor.remove(tx)
+      audit.record(tx, client, { action: 'second_factor.removed', about: DASHBOARD })
+    })
+  }
+
   signOut(session: DashboardSession, origin: Origin): Promise<void> {
     const { writer, audit } = this.#core
     return writer.write((tx) => {
       audit.record(tx, origin, { action: 'session.ended', about: sessionThing(session) })
       this.sessions.end(tx, session)
+    })
+  }
+
+  /** Ends the session with this id, in whichever browser it is. Throws `not_found`. */
+  async endSession(id: string, origin: Origin): Promise<void> {
+    const found = this.sessions.list().find((session) => shortId(session) === id)
+    if (found === undefined) throw new RelayError('not_found', 'There is no session with this id.')
+    const { writer, audit } = this.#core
+    await writer.write((tx) => {
+      audit.record(tx, origin, { action: 'session.ended', about: { kind: 'session', id } })
+      this.sessions.end(tx, found)
     })
   }
 
@@ -218,6 +261,7 @@ export class Access {
     const passwordHash = await this.#passwords.make(password)
     await writer.write((tx) => {
       savePassword(tx, { passwordHash, passwordSetAt: ids.now(), setupStep: FIRST_STEP })
+      this.secondFactor.remove(tx)
       this.sessions.endOthers(tx, null)
       const after = { by: 'HOOKLINE_ADMIN_PASSWORD' }
       audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after })
@@ -228,7 +272,7 @@ export class Access {
   async #joinByLink(token: string, password: string, client: Client): Promise<NewSession> {
     const { db, writer, audit } = this.#core
     if (memberOfLink(this.#core, db, token) === null) throw linkInvalid()
-    requireFit(password)
+    requireFit(password, relayNames(this.#addresses()))
     const passwordHash = await this.#passwords.make(password)
     return writer.write((tx) => {
       // While the password was hashed, the link may have been used or replaced.
@@ -247,7 +291,7 @@ export class Access {
 
   /** Throws `wrong_password`, or `rate_limit_exceeded` without checking the password. */
   async #requireRight(password: string, guess: Guess): Promise<Account> {
-    const { db, writer, audit, log } = this.#core
+    const { db } = this.#core
     const owner = getOwner(db)
     if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
     const account = accountNamed(db, guess.name)
@@ -255,12 +299,28 @@ export class Access {
     // Checks a password even if the name is unknown, so that it takes as long.
     const isFit = await this.#passwords.fits(password, (account ?? owner).passwordHash)
     if (account === null || !isFit) {
-      log.warn('dashboard password was wrong', { address: guess.client.address })
-      await recordedIfRoom(writer.write((tx) => audit.recordRefusal(tx, guess.client)))
+      await this.#noteRefusal('password', guess.client)
       throw wrongPassword(guess.name ? 'Incorrect name or password.' : 'Incorrect password.')
     }
     attempt.succeed()
     return account
+  }
+
+  /** Like `SecondFactor.check`; a wrong code is in the audit trail and in the log. */
+  async #requireCode(code: string | undefined, client: Client) {
+    try {
+      return this.secondFactor.check(code)
+    } catch (error) {
+      if (!(error instanceof RelayError) || error.code !== 'wrong_code') throw error
+      await this.#noteRefusal('code', client)
+      throw error
+    }
+  }
+
+  async #noteRefusal(what: 'password' | 'code', client: Client): Promise<void> {
+    const { writer, audit, log } = this.#core
+    log.warn(`dashboard ${what} was wrong`, { address: client.address })
+    await recordedIfRoom(writer.write((tx) => audit.recordRefusal(tx, client)))
   }
 
   /**
@@ -290,6 +350,13 @@ export class Access {
       after: timestamp(clock.ago(KNOWN_FOR_MS, now)),
     })
   }
+}
+
+/** `code` is of the owner's authenticator app, or a recovery code. */
+type Credentials = {
+  readonly name?: string | undefined
+  readonly password: string
+  readonly code?: string | undefined
 }
 
 /** The giver of a password; `session` is null if it is to begin one. `name` is a member's; the owner gives none. */

@@ -4,11 +4,14 @@ import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
+import { weaknessOf } from './weak-passwords.ts'
 
-/** Throws `invalid_request` for a password that is too short or too long, in characters. */
-export function requireFit(password: string): void {
-  if (isPasswordLength(password)) return
-  throw invalidRequest({ path: 'password', message: `must be ${PASSWORD_KIND.wanted}` })
+/** Throws `invalid_request` for a password of a wrong length, or one that is guessed early. `names` are the relay's. */
+export function requireFit(password: string, names: readonly string[]): void {
+  const message = isPasswordLength(password)
+    ? weaknessOf(password, names)
+    : `must be ${PASSWORD_KIND.wanted}`
+  if (message !== null) throw invalidRequest({ path: 'password', message })
 }
 
 /** The password from the options is valid even if it is too short for today's rule. */
@@ -81,13 +84,18 @@ const GUESSERS_MAX = 1_000
  */
 export class LoginRateLimiter {
   readonly #clock: Clock
+  readonly #delayMaxMs: number
+  readonly #what: string
   /** By name. A map keeps the order of its entries, so the first entry failed longest ago. */
   readonly #failures = new Map<string, { readonly count: number; readonly lastAt: number }>()
   /** The starts of the wrong attempts of the last minute, oldest first, by share. */
   readonly #recent = new Map<Share, number[]>()
 
-  constructor(clock: Clock) {
+  /** `delayMaxMs` is the longest wait of one guesser; `what` is what they guess. */
+  constructor(clock: Clock, { delayMaxMs = DELAY_MS_MAX, what = 'passwords' } = {}) {
     this.#clock = clock
+    this.#delayMaxMs = delayMaxMs
+    this.#what = what
   }
 
   /**
@@ -100,7 +108,7 @@ export class LoginRateLimiter {
     const [oldest = now] = recent
     const waitOfShareMs = recent.length < SHARES[share] ? 0 : oldest + WINDOW_MS - now
     const waitMs = Math.max(this.#waitOf(name, now), waitOfShareMs)
-    if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1_000))
+    if (waitMs > 0) throw tooMany(this.#what, Math.ceil(waitMs / 1_000))
     const count = (this.#failures.get(name)?.count ?? 0) + 1
     this.#failures.delete(name)
     this.#failures.set(name, { count, lastAt: now })
@@ -112,7 +120,7 @@ export class LoginRateLimiter {
   #waitOf(name: string, now: number): number {
     const known = this.#failures.get(name)
     if (known === undefined || known.count < FREE_FAILURES) return 0
-    const delayMs = Math.min(DELAY_MS_MIN * 2 ** (known.count - FREE_FAILURES), DELAY_MS_MAX)
+    const delayMs = Math.min(DELAY_MS_MIN * 2 ** (known.count - FREE_FAILURES), this.#delayMaxMs)
     return known.lastAt + delayMs - now
   }
 
@@ -124,10 +132,10 @@ export class LoginRateLimiter {
   }
 }
 
-function tooMany(seconds: number): RelayError {
+function tooMany(what: string, seconds: number): RelayError {
   const message =
-    `Too many wrong passwords. Try again in ${seconds} s. ` +
+    `Too many wrong ${what}. Try again in ${seconds} s. ` +
     'On the relay\'s own machine, "hookline setup-link" lets you in without waiting.'
-  const details = { limit: 'wrong_passwords', retry_after_seconds: seconds }
+  const details = { limit: `wrong_${what}`, retry_after_seconds: seconds }
   return new RelayError('rate_limit_exceeded', message, { details, retryAfterSeconds: seconds })
 }

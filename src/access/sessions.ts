@@ -51,6 +51,8 @@ export type NewSession = SessionKeys & { readonly session: DashboardSession }
 
 /** Counts from the last use. */
 export const SESSION_LIFE_MS = 7 * 86_400_000
+/** Counts from the sign-in, however often the session is used. */
+const SESSION_LIFE_MAX_MS = 30 * 86_400_000
 const ELEVATION_MS = 3_600_000
 const SEEN_EVERY_MS = 3_600_000
 const SESSIONS_MAX = 25
@@ -80,7 +82,9 @@ export class DashboardSessions {
   /** All open sessions, the one seen last first. */
   list(): readonly SessionRow[] {
     const { db, clock, ids } = this.#core
-    return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, ids.now())))
+    const now = ids.now()
+    const seen = listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, now)))
+    return seen.filter(({ createdAt }) => createdAt > clock.ago(SESSION_LIFE_MAX_MS, now))
   }
 
   isOpen({ tokenSha256 }: DashboardSession): boolean {
@@ -121,7 +125,7 @@ export class DashboardSessions {
     this.#signalEndsAfterCommit()
   }
 
-  end(tx: Tx, session: DashboardSession): void {
+  end(tx: Tx, session: Pick<DashboardSession, 'tokenSha256'>): void {
     deleteSession(tx, session.tokenSha256)
     this.#signalEndsAfterCommit()
   }
@@ -142,8 +146,10 @@ export class DashboardSessions {
   #living(tokenSha256: Uint8Array): SessionRow | null {
     const { db, clock, ids } = this.#core
     const row = findSession(db, tokenSha256)
-    const isOver = row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, ids.now())
-    return isOver ? null : row
+    if (row === null) return null
+    const now = ids.now()
+    const isUnused = row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, now)
+    return isUnused || row.createdAt <= clock.ago(SESSION_LIFE_MAX_MS, now) ? null : row
   }
 
   #signalEndsAfterCommit(): void {

@@ -19,6 +19,8 @@ export type SessionState = {
   readonly is_local: boolean
   /** Left out for the owner. */
   readonly member?: { readonly id: string; readonly name: string } | undefined
+  /** For the owner, if the sign-in takes two steps. */
+  readonly second_factor?: { readonly recovery_codes_left: number } | undefined
   /** Left out if only the owner can sign in. */
   readonly has_members?: true | undefined
 }
@@ -40,7 +42,16 @@ export const SignIn = objectSchema('SignIn', {
   /** The member's name; the owner signs in without one. */
   name: Type.Optional(Type.String({ maxLength: 200 })),
   password,
+  /** Of the owner's authenticator app, or a recovery code. */
+  code: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
 })
+export const FactorCode = objectSchema('FactorCode', {
+  code: Type.String({ minLength: 1, maxLength: 50, example: '123456' }),
+})
+/** `url` is for authenticator apps, and `qr_svg` its QR code. */
+export type NewFactor = { readonly secret: string; readonly url: string; readonly qr_svg: string }
+/** Nothing shows the codes again. */
+export type FactorOn = { readonly recovery_codes: readonly string[] }
 export const Elevation = objectSchema('Elevation', { password })
 export const Claim = objectSchema('Claim', { token: Type.String({ maxLength: 100 }), password })
 export const NewPassword = objectSchema('NewPassword', { current: password, password })

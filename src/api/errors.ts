@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
-import { enumOf, objectSchema, text, type Shape } from './schema.ts'
+import { IN_DOCUMENT, enumOf, objectSchema, text, type Shape } from './schema.ts'
 
 type Meaning = { readonly status: number; readonly when: string }
 
@@ -16,6 +16,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   signed_out: { status: 401, when: 'This browser is not signed in to the dashboard.' },
   wrong_password: { status: 401, when: 'The dashboard password is incorrect.' },
+  second_factor_needed: {
+    status: 401,
+    when: 'The sign-in needs the code of an authenticator app.',
+  },
+  wrong_code: { status: 401, when: 'The code is wrong, or was used already.' },
   forbidden: {
     status: 403,
     when: 'The key lacks the scope in `details.required_scope`, or asks for more than it has itself.',
@@ -90,6 +95,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   stopping: { status: 503, when: 'The relay is stopping.' },
 }
 
+/** The path of the code's row in the guide of this relay. */
+export function guideOf(code: ErrorCode): string {
+  return `/guide/errors#${code}`
+}
+
 /** Errors of every operation that takes a body. */
 export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as const
 
@@ -97,6 +107,8 @@ export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as co
 const OWNERS_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'signed_out',
   'wrong_password',
+  'second_factor_needed',
+  'wrong_code',
   'password_needed',
   'setup_link_invalid',
   'name_taken',
@@ -119,9 +131,19 @@ export const ErrorAnswer = objectSchema('ErrorAnswer', {
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
-        description: 'More for programs, depending on the code.',
+        description:
+          'More for programs, depending on the code. `suggestion` is the value, name or path that was ' +
+          'most likely meant.',
       }),
     ),
+    doc_url: Type.Optional(
+      Type.String({
+        description: "The code's place in this relay's guide.",
+        example: '/guide/errors#not_found',
+        [IN_DOCUMENT]: { format: 'uri-reference' },
+      }),
+    ),
+    request_id: Type.Optional(text("The relay's log has details under it.", 'req_oACH00dH_1')),
   }),
 })
 export type ErrorAnswer = Shape<typeof ErrorAnswer>

@@ -1,7 +1,11 @@
 import { idIn, type Call, type Command } from './command.ts'
+import { namedIds } from './completion-ids.ts'
 import { excerptOf, withOf } from './message-lines.ts'
-import { askRelay, calling } from './own-file.ts'
+import { calling, runningRelay } from './own-file.ts'
 import { table, timeCell } from './table.ts'
+
+/** Keys whose names are shown. */
+const KEYS_MAX = 1_000
 
 export const APPROVAL_COMMANDS: readonly Command[] = [
   {
@@ -37,13 +41,17 @@ export const APPROVAL_COMMANDS: readonly Command[] = [
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const query = { type: 'all', queued_reason: 'approval', limit: '200' }
-  const page = await askRelay(call, 'listMessages', { query })
+  const client = await runningRelay(call)
+  const query = { type: 'all', queued_reason: 'approval', limit: '200', contact_names: 'true' }
+  const page = await client.ask('listMessages', { query })
+  const keys = page.data.length === 0 ? [] : await namedIds(client, 'keys', KEYS_MAX)
+  const names = new Map(keys.map(({ id, name }) => [id, name]))
+  const nameOf = (id: string | undefined) => names.get(id ?? '') ?? id
   const rows = page.data.map((message) => [
     message.id,
     timeCell(message.created_at),
     withOf(message),
-    message.approval?.requested_by,
+    nameOf(message.approval?.requested_by),
     excerptOf(message),
   ])
   call.out.data(page, [table(['ID', 'TIME', 'TO', 'KEY', 'TEXT'], rows)])

@@ -2,7 +2,7 @@
 
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { GLOBAL_OPTIONS, argument, type Command } from './command.ts'
-import { COMPLETION_IDS, type IdKind } from './completion-ids.ts'
+import { COMPLETION_IDS, namedIds, type IdKind } from './completion-ids.ts'
 import { runningRelay } from './own-file.ts'
 
 export const COMPLETIONS_COMMAND: Command = {
@@ -19,6 +19,7 @@ export const COMPLETIONS_COMMAND: Command = {
 
 /** After Tab, an empty list is better than a longer wait. */
 const PATIENCE_MS = 1_000
+const COMPLETED_MAX = 50
 
 export const COMPLETION_IDS_COMMAND: Command = {
   name: 'completion-ids',
@@ -26,12 +27,10 @@ export const COMPLETION_IDS_COMMAND: Command = {
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
     const kind = argument(call, 0) as IdKind // The parser lets no other word through.
-    const ids = runningRelay(call).then((client) =>
-      COMPLETION_IDS[kind]((id, ...call) => client.ask(id, ...call)),
-    )
+    const ids = runningRelay(call).then((client) => namedIds(client, kind, COMPLETED_MAX))
     const found = await withTimeout(systemClock, PATIENCE_MS, ids, []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
-    call.out.data({ data: found }, lines)
+    call.out.data({ data: found.map(({ id, name }) => ({ id, name })) }, lines)
   },
 }
 

@@ -46,7 +46,7 @@ async function show(call: Call): Promise<undefined> {
   }))
   const shown = all.filter(matters)
   const cells = shown.map(({ name, value, from }) => [name, value, from])
-  call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells, ['VALUE'])])
+  call.out.data({ data: all }, [table(['NAME', 'VALUE', 'FROM'], cells)])
   const hidden = all.length - shown.length
   if (hidden > 0) call.out.note(`Not shown: ${hidden} defaults for other systems. See --json.`)
   if (running !== null) return

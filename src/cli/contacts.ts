@@ -279,10 +279,14 @@ function foundLines({ people, conversations, messages }: SearchResult): readonly
     const { id, handle, name, contact_name: person, message_count: count } = conversation
     return [id, name ?? person ?? groupedNumber(handle), count, timeCell(conversation.updated_at)]
   })
-  const messageRows = messages.map(({ message, excerpt }) => {
+  const messageRows = messages.map(({ message, excerpt, contact_name: person }) => {
     const arrow = message.direction === 'outbound' ? '→' : '←'
     const text = excerpt.text.replaceAll(/\s+/g, ' ')
-    return [timeCell(message.created_at), `${arrow} ${groupedNumber(message.handle)}`, text]
+    return [
+      timeCell(message.created_at),
+      `${arrow} ${person ?? groupedNumber(message.handle)}`,
+      text,
+    ]
   })
   const parts = [
     [people, contactTable(people)],

@@ -28,6 +28,7 @@ import {
   timeOption,
   type Call,
   type Command,
+  type CommandOption,
 } from './command.ts'
 import { askRelay, throughRelayOrFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
@@ -41,46 +42,59 @@ const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
 const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
 
+const LIMIT_OPTIONS: readonly CommandOption[] = [
+  {
+    name: 'scopes',
+    value: 'LIST',
+    sentence: 'What it may do, such as read,send. Default: all.',
+  },
+  {
+    name: 'lines',
+    value: 'LIST',
+    ids: 'lines',
+    sentence: 'The only lines it may use: ids, numbers or labels.',
+  },
+  {
+    name: 'conversations',
+    value: 'LIST',
+    ids: 'conversations',
+    sentence: 'The only conversations it may use: ids or names.',
+  },
+  { name: 'expires', value: 'TIME', sentence: 'When it ends: 90d, 12h, or a date and time.' },
+  {
+    name: 'recipients',
+    value: 'WHO',
+    sentence: `Who it may write to: ${RECIPIENT_RULES.join(', ')}.`,
+  },
+  { name: 'allow', value: 'LIST', sentence: 'Numbers that it may write to besides.' },
+  { name: 'per-hour', value: 'N', sentence: 'How many messages it may send in an hour.' },
+  { name: 'per-day', value: 'N', sentence: 'How many messages it may send in 24 hours.' },
+  {
+    name: 'approval',
+    value: 'WHICH',
+    sentence: `Which messages wait for approval: ${APPROVAL_RULES.join(', ')}.`,
+  },
+  { name: 'quiet-hours', value: 'HH:MM-HH:MM', sentence: 'When its messages wait.' },
+]
+
+/** The name that `keys create` had with limits. It goes on working. */
+export const KEYS_ADD_COMMAND: Command = {
+  name: 'keys add',
+  args: [{ name: 'NAME' }],
+  options: LIMIT_OPTIONS,
+  sentence: 'Create an API key with limits. Its secret is shown only once.',
+  run: createApiKey,
+}
+
 export const KEY_COMMANDS: readonly Command[] = [
   {
     name: 'keys create',
-    options: [{ name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' }],
-    sentence: 'Create an API key. Its secret is shown only once.',
-    run: createApiKey,
-  },
-  {
-    name: 'keys add',
-    args: [{ name: 'NAME' }],
+    args: [{ name: 'NAME', isOptional: true }],
     options: [
-      {
-        name: 'scopes',
-        value: 'LIST',
-        sentence: 'What it may do, such as read,send. Default: all.',
-      },
-      { name: 'lines', value: 'LIST', ids: 'lines', sentence: 'Ids of the only lines it may use.' },
-      {
-        name: 'conversations',
-        value: 'LIST',
-        ids: 'conversations',
-        sentence: 'Ids of the only conversations it may use.',
-      },
-      { name: 'expires', value: 'TIME', sentence: 'When it ends: 90d, 12h, or a date and time.' },
-      {
-        name: 'recipients',
-        value: 'WHO',
-        sentence: `Who it may write to: ${RECIPIENT_RULES.join(', ')}.`,
-      },
-      { name: 'allow', value: 'LIST', sentence: 'Numbers that it may write to besides.' },
-      { name: 'per-hour', value: 'N', sentence: 'How many messages it may send in an hour.' },
-      { name: 'per-day', value: 'N', sentence: 'How many messages it may send in 24 hours.' },
-      {
-        name: 'approval',
-        value: 'WHICH',
-        sentence: `Which messages wait for approval: ${APPROVAL_RULES.join(', ')}.`,
-      },
-      { name: 'quiet-hours', value: 'HH:MM-HH:MM', sentence: 'When its messages wait.' },
+      { name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' },
+      ...LIMIT_OPTIONS,
     ],
-    sentence: 'Create an API key with limits. Its secret is shown only once.',
+    sentence: 'Create an API key. Its secret is shown only once.',
     run: createApiKey,
   },
   {
@@ -280,7 +294,7 @@ async function listApiKeys(call: Call): Promise<undefined> {
   const isLimited = page.data.some((key) => key.expires_at !== undefined || limitWords(key) !== '')
   const common = ['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE']
   const head = isLimited ? [...common, 'LIMITS', 'EXPIRES'] : common
-  call.out.data(page, [table(head, rows, ['KEY', 'CREATED'])])
+  call.out.data(page, [table(head, rows, ['KEY', 'CREATED', 'EXPIRES'])])
   if (rows.length === 0) call.out.note('No API keys yet.')
 }
 

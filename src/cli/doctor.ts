@@ -19,6 +19,7 @@ import { writeFileAtomically } from '../system/files.ts'
 import { type RunProcess, processRunner } from '../system/process.ts'
 import { boxDoctor } from './box.ts'
 import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
+import type { ControlClient } from './control-client.ts'
 import { clientOf, runningRelay } from './own-file.ts'
 import { repair, repairLines, type Repaired } from './repairs.ts'
 import { openServiceCall, thisPlace, type FindPlace } from './service.ts'
@@ -96,6 +97,7 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   const phones = (await client.find('listPhones'))?.data ?? []
 
   const listed = listedIn(findingTrees(findings))
+  const more = await webhookFacts(client, findings)
   const online = lines.filter((line) => line.status === 'online')
   const problems = findings.filter(
     ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
@@ -104,7 +106,7 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   call.out.data({ checks_failed: problems.length > 0, ...fixed, lines, findings, phones }, [
     ...repairLines(fixed.repairs),
     ...phoneLines(phones),
-    ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
+    ...listed.flatMap((one) => [...describe(one, { lines, isMac, more }), '']),
     findingWords(findings) ?? `No issues. ${countWords(online.length, 'line')} online.`,
   ])
   if (call.options.has('open')) await openFirstPane(call, listed, host.run)
@@ -142,9 +144,13 @@ function listedIn(
 
 function describe(
   { finding, number, depth, cause }: Listed,
-  lines: readonly PhoneLine[],
-  isMac: boolean,
+  known: {
+    readonly lines: readonly PhoneLine[]
+    readonly isMac: boolean
+    readonly more: Awaited<ReturnType<typeof webhookFacts>>
+  },
 ): readonly Line[] {
+  const { lines, isMac } = known
   const because = cause === null ? '' : ` (caused by ${cause})`
   const { snoozed_until } = finding
   const snoozed = snoozed_until === undefined ? '' : ` (snoozed until ${snoozed_until})`
@@ -155,12 +161,31 @@ function describe(
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
     ['why', finding.why],
+    ...(known.more.get(finding.about.id ?? '') ?? []),
     ['fix', finding.fix],
     ...(guide === null ? [] : [['see', `hookline guide ${guide.split('#')[0]}`] as const]),
     ...(pane === undefined ? [] : [['open', `open "${pane}"`] as const]),
   ]
   const indent = '    '.repeat(depth)
   return [fields([[`${number}.`, stateCell(head)]], indent), fields(more, `    ${indent}`)]
+}
+
+/** The latest error of each webhook with a finding, and the command that shows more, by its id. */
+async function webhookFacts(
+  client: ControlClient,
+  findings: readonly HealthFinding[],
+): Promise<ReadonlyMap<string, readonly (readonly [string, string])[]>> {
+  const facts = new Map<string, readonly (readonly [string, string])[]>()
+  for (const { about } of findings) {
+    const { kind, id } = about
+    if (kind !== 'webhook' || id === null) continue
+    const call = { params: { id }, query: { limit: '20' } }
+    const deliveries = (await client.find('listWebhookDeliveries', call))?.data ?? []
+    const error = deliveries.find(({ last_error }) => last_error !== null)?.last_error
+    const cause = error ? [['error', error] as const] : []
+    facts.set(id, [...cause, ['run', `hookline webhooks show ${id}`]])
+  }
+  return facts
 }
 
 function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {

@@ -37,8 +37,8 @@ function factsOf(message: Message): Pairs {
   ]
 }
 
-export function withOf({ conversation_type, sender, handle }: Message): string {
-  if (conversation_type !== 'group') return groupedNumber(handle)
+export function withOf({ conversation_type, sender, handle, contact_name }: Message): string {
+  if (conversation_type !== 'group') return contact_name ?? groupedNumber(handle)
   return sender ? `${sender.name ?? groupedNumber(sender.handle)} in a group` : 'a group'
 }
 

@@ -183,6 +183,7 @@ async function list(call: Call): Promise<undefined> {
   const page = await client.ask('listMessages', {
     query: {
       type: 'all',
+      contact_names: 'true',
       limit: String(limit),
       status,
       queued_reason: queued,

@@ -9,6 +9,7 @@ import {
 } from '../domain/handle.ts'
 import { UsageError, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
+import { isCalled, theOnly } from './named-ids.ts'
 
 /** The recipient for the API. Reads a national number in the country of the line, and prints the result. */
 export async function recipientOf(
@@ -19,11 +20,25 @@ export async function recipientOf(
   const understood = await readRecipient(call, client, written)
   // The relay says what is wrong with an address.
   if ('why' in understood && isAddress(written)) return written
-  if ('why' in understood) throw new UsageError(`${written} ${understood.why}.`)
+  if ('why' in understood) {
+    const person = await personCalled(client, written)
+    if (person === null) throw new UsageError(`${written} ${understood.why}.`)
+    call.out.note(`${written} → ${groupedNumber(person)}`)
+    return person
+  }
   const { handle } = understood
   const shown = groupedNumber(handle)
   if (written !== shown && written !== handle) call.out.note(`${written} → ${shown}`)
   return handle
+}
+
+/** The number or address of the contact with this name; null if there is none. Throws if there are several. */
+async function personCalled(client: ControlClient, written: string): Promise<string | null> {
+  if (!/\p{L}/u.test(written)) return null
+  const { people } = await client.ask('search', { query: { q: written, limit: '50' } })
+  const named = people.map(({ handle, name }) => ({ id: handle, name }))
+  const called = named.filter((one) => isCalled(one, written))
+  return theOnly(written, called)?.id ?? null
 }
 
 /** The country of the line in `--line`, else of the first line. */

@@ -13,6 +13,7 @@ import { BOX_COMMAND, JOIN_COMMAND } from './box.ts'
 import { BOX_COMMANDS } from './boxes.ts'
 import { CLIENT_COMMAND } from './client.ts'
 import {
+  type Call,
   type Command,
   type CommandGroup,
   EXIT,
@@ -24,7 +25,12 @@ import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { CONTACT_COMMANDS, OPT_OUT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { CONVERSATION_COMMANDS } from './conversations.ts'
-import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
+import {
+  BRIDGE_COMMANDS,
+  KEYS_ADD_COMMAND,
+  KEY_COMMANDS,
+  SETUP_LINK_COMMAND,
+} from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'
@@ -40,6 +46,7 @@ import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
 import { MCP_COMMAND } from './mcp.ts'
 import { MEMBER_COMMANDS } from './members.ts'
 import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
+import { withIds } from './named-ids.ts'
 import {
   OutputError,
   STANDARD,
@@ -110,7 +117,7 @@ async function runParsed(
     return EXIT.ok
   }
   let loaded: LoadedConfig | null = null
-  const exitCode = await command.run({
+  const call: Call = {
     args,
     options,
     out,
@@ -120,7 +127,8 @@ async function runParsed(
       if (isAgain || loaded === null) loaded = load(surroundings, options)
       return loaded
     },
-  })
+  }
+  const exitCode = await command.run(await withIds(command, call))
   return exitCode ?? EXIT.ok
 }
 
@@ -298,4 +306,5 @@ const HIDDEN_COMMANDS: readonly Command[] = [
   CHECK_MIGRATIONS_COMMAND,
   MAC_PERMIT_COMMAND,
   COMPLETION_IDS_COMMAND,
+  KEYS_ADD_COMMAND,
 ]

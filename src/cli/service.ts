@@ -27,6 +27,7 @@ import {
 } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
+import { row, timeCell, type Line, type Tone } from './table.ts'
 
 export type ServicePlace = {
   readonly machine: Machine
@@ -191,13 +192,31 @@ export async function printLog(service: ServiceCall): Promise<undefined> {
   const log = await logOf(service)
   const count = numberOption(call, 'lines', { fallback: 200, max: 1_000 })
   const lines = await log.newest(count, signal)
-  for (const line of lines) call.out.data(entryOf(line), [line])
+  for (const line of lines) call.out.data(entryOf(line), [spoken(line)])
   if (lines.length === 0) call.out.note('The log is empty.')
   while (call.options.has('follow') && !signal.aborted) {
     await machine.clock.sleep(FOLLOW_MS, signal)
     if (signal.aborted) break
-    for (const line of await log.more(signal)) call.out.data(entryOf(line), [line])
+    for (const line of await log.more(signal)) call.out.data(entryOf(line), [spoken(line)])
   }
+}
+
+const TONES: Readonly<Record<string, Tone>> = { warn: 'warning', error: 'bad' }
+
+/** A line for people: time, level, message, and the fields as `name=value`. */
+function spoken(line: string): Line {
+  const { time, level, message, ...rest } = entryOf(line)
+  if (typeof time !== 'string' || typeof level !== 'string') return line
+  const values = Object.entries(rest).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return `${name}=${/\s/.test(text) ? JSON.stringify(text) : text}`
+  })
+  return row(
+    timeCell(time),
+    { text: level.padEnd(5), tone: TONES[level] ?? null },
+    String(message),
+    ...(values.length === 0 ? [] : [{ text: values.join(' '), tone: 'dim' as const }]),
+  )
 }
 
 /** A relay in the foreground keeps its newest lines in memory. */

@@ -44,9 +44,9 @@ export function laidOut(lines: readonly Line[], look: Look): readonly string[] {
 }
 
 /**
- * Rows in columns with a head; empty if there are no rows. In a narrow terminal, the columns in `least` shrink
- * first, then the others from last to second. The first column, the id, never shrinks; if the rest still doesn't
- * fit, the id goes on a line above the others.
+ * Rows in columns with a head; empty if there are no rows. In a narrow terminal, ids are shortened, then the
+ * columns in `least` are dropped in this order, then the widest of the others shrink. The first column never
+ * shrinks; if the rest still doesn't fit, it goes on a line above the others.
  */
 export function table(
   head: readonly string[],
@@ -55,19 +55,18 @@ export function table(
 ): Part {
   return (look) => {
     if (rows.length === 0) return []
-    const cells = [head, ...rows].map((row) => head.map((_, column) => drawn(row[column], look)))
-    const widths = head.map((_, column) =>
-      Math.max(...cells.map((row) => Bun.stringWidth(row[column]?.text ?? ''))),
-    )
-    const order = [...least, ...head.slice(1).toReversed()].map((name) => head.indexOf(name))
     const columns = look.columns ?? Infinity
+    const drawnRows = rows.map((row) => head.map((_, column) => drawn(row[column], look)))
+    const whole = [head.map((text) => drawn(text, look)), ...drawnRows]
+    const cells = fittingColumns(whole, { head, least, columns })
+    const widths = widthsOf(cells)
     const lineOf = (row: readonly Drawn[], within: readonly number[]) => {
       const line = row.map((cell, column) => padded(cell, within[column] ?? 0, look)).join('  ')
       return Bun.sliceAnsi(line.trimEnd(), 0, look.columns ?? undefined, '…')
     }
-    const fitting = fitted(widths, order, columns)
+    const fitting = fitted(widths, columns)
     if (excessOf(fitting, columns) <= 0) return cells.map((row) => lineOf(row, fitting))
-    const indented = fitted([0, ...widths.slice(1)], order, columns)
+    const indented = fitted([0, ...widths.slice(1)], columns)
     return cells.flatMap((row) => [
       lineOf(row.slice(0, 1), widths),
       lineOf([{ text: '', tone: null }, ...row.slice(1)], indented),
@@ -75,21 +74,70 @@ export function table(
   }
 }
 
+type Rows = readonly (readonly Drawn[])[]
+
+/** The rows with short ids, and without the columns of `least` for which there is no room. */
+function fittingColumns(
+  rows: Rows,
+  {
+    head,
+    least,
+    columns,
+  }: {
+    readonly head: readonly string[]
+    readonly least: readonly string[]
+    readonly columns: number
+  },
+): Rows {
+  if (excessOf(widthsOf(rows), columns) <= 0) return rows
+  let [fitting, names] = [withShortIds(rows), head]
+  for (const name of least) {
+    if (excessOf(widthsOf(fitting), columns) <= 0) break
+    const at = names.indexOf(name)
+    fitting = fitting.map((row) => row.filter((_, column) => column !== at))
+    names = names.filter((_, column) => column !== at)
+  }
+  return fitting
+}
+
+function widthsOf(rows: Rows): readonly number[] {
+  const [first = []] = rows
+  return first.map((_, column) =>
+    Math.max(...rows.map((row) => Bun.stringWidth(row[column]?.text ?? ''))),
+  )
+}
+
+/** Such as `wh_01m8k2q8rkfxn8t2w9r4day27n`, which is long and ends randomly. */
+const ID = /^([a-z]+_)[0-9a-z]{26}$/
+/** Letters of a short id: `wh_…ay27n` is one of 33 million. */
+const SHORT_ID_LETTERS = 5
+
+/** Commands take these ids, too. They stay whole in a column in which two would be the same. */
+function withShortIds(rows: Rows): Rows {
+  const short = (text: string) => text.replace(ID, `$1…${text.slice(-SHORT_ID_LETTERS)}`)
+  const [first = []] = rows
+  const isUnique = first.map((_, column) => {
+    const ids = new Set(rows.map((row) => row[column]?.text ?? ''))
+    return new Set([...ids].map(short)).size === ids.size
+  })
+  return rows.map((row) =>
+    row.map((cell, column) =>
+      isUnique[column] === true ? { ...cell, text: short(cell.text) } : cell,
+    ),
+  )
+}
+
 function excessOf(widths: readonly number[], columns: number): number {
   return widths.reduce((sum, width) => sum + width + 2, -2) - columns
 }
 
-/** Shrinks widths in `order` until they fit into `columns`, or are at their minimum. */
-function fitted(
-  widths: readonly number[],
-  order: readonly number[],
-  columns: number,
-): readonly number[] {
+/** Shrinks the widest columns but the first until all fit into `columns`, or are at their minimum. */
+function fitted(widths: readonly number[], columns: number): readonly number[] {
   const fitting = [...widths]
-  for (const column of order) {
-    const excess = excessOf(fitting, columns)
-    const width = fitting[column] ?? 0
-    if (excess > 0) fitting[column] = Math.max(width - excess, Math.min(width, COLUMN_WIDTH_MIN))
+  for (let excess = excessOf(fitting, columns); excess > 0; excess -= 1) {
+    const widest = Math.max(...fitting.slice(1))
+    if (widest <= COLUMN_WIDTH_MIN) break
+    fitting[fitting.lastIndexOf(widest)] = widest - 1
   }
   return fitting
 }

@@ -1,7 +1,7 @@
 import type { Delivery, Webhook, WebhookChanges } from '../api/webhooks.ts'
 import { countWords } from '../domain/number-words.ts'
 import { missedWords, webhookStateOf } from '../domain/webhook-state.ts'
-import { withScheme } from '../domain/webhook-url.ts'
+import { webhookName, withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES, type EventName } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -178,9 +178,10 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
 async function list(call: Call): Promise<undefined> {
   const page = await askRelay(call, 'listWebhooks', { query: { limit: '200' } })
   const rows = page.data.map((webhook) => {
-    return [webhook.id, stateCell(stateOf(webhook)), webhook.url, webhook.events.join(', ')]
+    const { id, url, events } = webhook
+    return [id, stateCell(stateOf(webhook)), webhookName(webhook), url, events.join(', ')]
   })
-  call.out.data(page, [table(['ID', 'STATE', 'URL', 'EVENTS'], rows)])
+  call.out.data(page, [table(['ID', 'STATE', 'NAME', 'URL', 'EVENTS'], rows, ['EVENTS'])])
   if (rows.length === 0) call.out.note('No webhooks yet.')
 }
 

@@ -87,7 +87,9 @@ export function createApi({
   }
   async function once<T>(attempt: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const answer = await attempt()
-    if (!answer.ok && answer.failure.status === 401) onSignedOut()
+    // A wrong code leaves the session as it is.
+    const isOut = !answer.ok && answer.failure.status === 401
+    if (isOut && answer.failure.code !== 'wrong_code') onSignedOut()
     return answer
   }
   async function call<Id extends OperationId>(id: Id, asked: AnyCall = {}) {
@@ -205,6 +207,7 @@ export function isDeclined(failure: Failure): boolean {
 
 /** The error codes about the current password. */
 export const OF_PASSWORD = ['wrong_password', 'rate_limit_exceeded'] as const
+export const OF_CODE = ['wrong_code', 'code', 'rate_limit_exceeded'] as const
 
 /**
  * The sentence to show beside a field; null if the failure is not about it. `names` are its path in the API, and

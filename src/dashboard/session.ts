@@ -60,9 +60,9 @@ export class SessionStore {
     if (answer.ok) this.#take(answer.value)
   }
 
-  /** Signs in as the owner if `name` is empty. */
-  signIn(password: string, name = ''): Promise<Answer<SessionState>> {
-    const body = name === '' ? { password } : { name, password }
+  /** Signs in as the owner if `name` is empty. `code` is the owner's second step. */
+  signIn(password: string, name = '', code = ''): Promise<Answer<SessionState>> {
+    const body = { password, ...(name !== '' && { name }), ...(code !== '' && { code }) }
     return this.#change(request('signIn', { body }))
   }
 

@@ -74,6 +74,8 @@ export const AUDIT_ACTIONS = [
   'password.set',
   'password.changed',
   'password.refused',
+  'second_factor.added',
+  'second_factor.removed',
   'session.created',
   'session.elevated',
   'session.ended',

@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'unauthorized'
   | 'signed_out'
   | 'wrong_password'
+  | 'second_factor_needed'
+  | 'wrong_code'
   | 'forbidden'
   | 'recipient_not_allowed'
   | 'password_needed'
@@ -49,7 +51,12 @@ export type ErrorCode =
   | 'stopping'
   | 'internal_error'
 
-export type Issue = { readonly path: string; readonly message: string }
+/** `suggestion` is the value or name that the caller most likely meant. */
+export type Issue = {
+  readonly path: string
+  readonly message: string
+  readonly suggestion?: string | undefined
+}
 
 /** An error for the caller: the message says what was wrong and what would be right. */
 export class RelayError extends Error {
@@ -74,12 +81,21 @@ export class RelayError extends Error {
   }
 }
 
-/** The error for an invalid body, query or path, with one issue for each place. */
+/**
+ * The error for an invalid body, query or path, with one issue for each place. Its message is about the first
+ * issue with a suggestion, because a misspelled name explains why another one is missing.
+ */
 export function invalidRequest(...issues: readonly Issue[]): RelayError {
-  const first = issues[0]
+  const first = issues.find(({ suggestion }) => suggestion !== undefined) ?? issues[0]
+  const suggestion = first?.suggestion
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `
-  const message = first === undefined ? 'The request does not fit.' : `${where}${first.message}`
-  return new RelayError('invalid_request', message, { details: { issues } })
+  const said = first === undefined ? 'The request does not fit.' : `${where}${first.message}`
+  const message = suggestion === undefined ? said : withSuggestion(said, suggestion)
+  return new RelayError('invalid_request', message, { details: { issues, suggestion } })
+}
+
+export function withSuggestion(message: string, suggestion: string): string {
+  return `${message.replace(/\.$/, '')}. Did you mean ${suggestion}?`
 }
 
 /** Throws unless `condition` holds; a failure is our bug, never the caller's fault. */

@@ -7,6 +7,7 @@ import changelog from './changelog.md' with { type: 'text' }
 import clients from './clients.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
+import errors from './errors.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
@@ -41,6 +42,7 @@ export const GUIDES: readonly Guide[] = [
   guide('iphone', iphone),
   guide('shortcuts', shortcuts),
   guide('api', api),
+  guide('errors', errors),
   guide('keys', keys),
   guide('sending-rules', sendingRules),
   guide('rich-messages', richMessages),

@@ -1,11 +1,20 @@
 import { ONLY_CONVERSATION } from '../api/keys.ts'
+import { BRIDGE_TOKEN_PREFIX, KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
+import type { RelayError } from '../domain/errors.ts'
 import { limitedTo, type Caller, type KeyCaller } from '../domain/permissions.ts'
-import type { Authenticate } from '../keys/last-used.ts'
+import { endedKeyOf, type Authenticate, type EndedKey } from '../keys/last-used.ts'
 import type { Core } from '../storage/core.ts'
+import { isoTime } from '../system/iso-time.ts'
 import { dropOldest } from '../system/memoize.ts'
 import { clientAddress } from './hosts.ts'
 import type { Relay } from './relay.ts'
-import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
+import {
+  badToken,
+  unauthorized,
+  type BridgeCaller,
+  type Peer,
+  type Refusal,
+} from './request-context.ts'
 
 type Failures = { readonly loggedAt: number; readonly unlogged: number }
 
@@ -18,7 +27,7 @@ const BEARER = /^Bearer +(hlb_[A-Za-z0-9_-]{43}) *$/i
  * address. Secrets of 256 bits need no rate limit.
  */
 export function createAuthentication(
-  { clock, log }: Core,
+  core: Core,
   {
     authenticate,
     credentials: { bridges },
@@ -26,6 +35,7 @@ export function createAuthentication(
     metrics,
   }: Pick<Relay, 'authenticate' | 'credentials' | 'hosts' | 'metrics'>,
 ) {
+  const { clock, log } = core
   const failures = new Map<string, Failures>()
   const noteFailure = (request: Request, peer: Peer) => {
     metrics.count('hookline_authentication_failures_total', 'Requests that were answered 401.')
@@ -42,21 +52,21 @@ export function createAuthentication(
     dropOldest(failures, ADDRESSES_MAX)
   }
   return {
-    /** The caller of the API. Otherwise throws `unauthorized`, which is the same for every reason. */
-    caller(request: Request, peer: Peer): Caller {
+    /** The caller of the API. Otherwise throws `unauthorized`, with the reason that the headers show. */
+    caller(request: Request, peer: Peer, how = TWO_HEADERS): Caller {
       if (peer.isControl) return limitedByItself({ kind: 'cli' }, request.headers)
       const caller = keyIn(request.headers, authenticate)
       if (caller !== null) return caller
       noteFailure(request, peer)
-      throw unauthorized()
+      throw refusalOf(request, core, how)
     },
-    /** The bridge of the token. Otherwise throws `unauthorized`, which is the same for every reason. */
+    /** The bridge of the token. Otherwise throws `unauthorized`, which is the same for every wrong token. */
     bridge(request: Request, peer: Peer): BridgeCaller {
       const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
       const id = token === undefined ? null : bridges.ofToken(token)
       if (token === undefined || id === null) {
         noteFailure(request, peer)
-        throw badToken()
+        throw badToken(badTokenIn(request.headers, token))
       }
       bridges.noteCall(id)
       return { id, isGood: () => bridges.ofToken(token) !== null }
@@ -76,4 +86,64 @@ export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller |
 function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   const conversation = headers.get(ONLY_CONVERSATION)
   return conversation === null ? caller : limitedTo(caller, conversation)
+}
+
+const TWO_HEADERS = 'Send the key in X-API-Key and its secret in X-API-Secret.'
+/** What `/mcp` takes besides the two headers. */
+export const OR_BEARER = `${TWO_HEADERS} Or send both as "Authorization: Bearer KEY:SECRET".`
+const KEY = /^hl_live_[A-Za-z0-9_-]+$/
+const SECRET = /^hl_secret_[A-Za-z0-9_-]+$/
+
+/** Why the credentials of a call are refused. A wrong secret and an unknown key get the same words. */
+function refusalOf(request: Request, core: Core, how: string): RelayError {
+  const key = request.headers.get('x-api-key') ?? ''
+  const secret = request.headers.get('x-api-secret') ?? ''
+  const fault = key === '' || secret === '' ? missingIn(request) : malformedIn(key, secret)
+  if (fault !== null) return unauthorized({ ...fault, why: `${fault.why} ${how}` })
+  const ended = endedKeyOf(core, key, secret)
+  if (ended !== null) return unauthorized(endOf(ended), { ended_at: isoTime(ended.at) })
+  const why = 'No key has these values. On its machine, "hookline keys list" shows the keys.'
+  return unauthorized({ reason: 'wrong', why })
+}
+
+function missingIn({ headers, url }: Request): Refusal {
+  if ((headers.get('x-api-secret') ?? '') !== '') {
+    return { reason: 'missing_key', why: 'X-API-Key is missing.' }
+  }
+  if ((headers.get('x-api-key') ?? '') !== '') {
+    return { reason: 'missing_secret', why: 'X-API-Secret is missing.' }
+  }
+  if (headers.has('authorization')) {
+    return { reason: 'wrong_header', why: 'The Authorization header has no key for this path.' }
+  }
+  if (/[?&][^=&]*(?:key|secret|token)[^=&]*=/i.test(url)) {
+    return { reason: 'in_url', why: 'Credentials in a URL are not read.' }
+  }
+  return { reason: 'missing', why: 'X-API-Key and X-API-Secret are missing.' }
+}
+
+function malformedIn(key: string, secret: string): Refusal | null {
+  if (key.startsWith(SECRET_PREFIX) && secret.startsWith(KEY_PREFIX)) {
+    return { reason: 'swapped', why: 'The key and its secret are swapped.' }
+  }
+  const form = (header: string, prefix: string) =>
+    `${header} must begin with ${prefix}, and have no spaces or quotes.`
+  if (!KEY.test(key)) return { reason: 'malformed_key', why: form('X-API-Key', KEY_PREFIX) }
+  if (SECRET.test(secret)) return null
+  return { reason: 'malformed_secret', why: form('X-API-Secret', SECRET_PREFIX) }
+}
+
+function endOf({ reason, at }: EndedKey): Refusal {
+  if (reason === 'revoked') return { reason, why: `This key was revoked at ${isoTime(at)}.` }
+  const why = `This key expired at ${isoTime(at)}. Create another one: hookline keys create`
+  return { reason, why }
+}
+
+/** Why the token of a bridge is refused. */
+function badTokenIn(headers: Headers, token: string | undefined): Refusal {
+  if (token !== undefined) return { reason: 'wrong', why: 'No bridge has this token.' }
+  const how = `Send it as "Authorization: Bearer ${BRIDGE_TOKEN_PREFIX}…".`
+  return headers.has('authorization')
+    ? { reason: 'malformed_token', why: `The Authorization header is malformed. ${how}` }
+    : { reason: 'missing_token', why: `The Authorization header is missing. ${how}` }
 }

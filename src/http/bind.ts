@@ -13,7 +13,7 @@ import {
   type QueryOf,
   routeOf,
 } from '../api/operation.ts'
-import { AS_FORM, type ObjectShape, type Shape, TIME_WANTED } from '../api/schema.ts'
+import { AS_FORM, type ObjectShape, type Shape } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 import { beyondConversations, permissionsOf, requireCall } from '../domain/permissions.ts'
@@ -24,6 +24,8 @@ import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery }
 import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
+import { issuesOf } from './schema-faults.ts'
+import { wordMeant } from './suggestions.ts'
 
 /** A request as its handler gets it, checked against the row. */
 export type Input<O extends Operation> = {
@@ -96,11 +98,13 @@ export function checkedByType(
   const checks = new Map(
     Object.entries(shapes).map(([type, each]) => [type, checkOf(each, requestRefusal)]),
   )
-  const allowed = [...checks.keys()].join(', ')
+  const allowed = [...checks.keys()]
   const body = bridged(Type.Union(Object.values(shapes), { title }), (value) => {
-    const check = checks.get('type' in value ? String(value.type) : '')
+    const type = 'type' in value ? String(value.type) : ''
+    const check = checks.get(type)
     if (check !== undefined) return check(value)
-    throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
+    const message = `must be one of ${allowed.join(', ')}`
+    throw invalidRequest({ path: 'type', message, suggestion: wordMeant(type, allowed) })
   })
   return { parse: [jsonBody], body }
 }
@@ -260,18 +264,13 @@ type Bridged<T> = {
   readonly '~standard': { readonly types?: { readonly input: T; readonly output: T } | undefined }
 }
 
-type Fault = ReturnType<Validator['Errors']>[number]
-
-const ISSUES_MAX = 20
-const NAME_LENGTH_MAX = 100
-
 /** For bodies: unknown fields and wrong types are answered 400, each with its name. */
 export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   return bridged(schema, checkOf(schema, requestRefusal))
 }
 
-function requestRefusal(faults: readonly Fault[]): RelayError {
-  return invalidRequest(...issuesOf(faults))
+function requestRefusal(issues: readonly Issue[]): RelayError {
+  return invalidRequest(...issues)
 }
 
 /** For path parameters: an invalid one is answered 404. */
@@ -282,9 +281,9 @@ export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>>
 
 /** For answers: an invalid one is a bug in the relay. Its values stay out of the log. */
 function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
-  const refusal = (faults: readonly Fault[]) => {
-    const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
-    return new Error(`An answer does not fit its schema: ${issues.join('; ')}`)
+  const refusal = (issues: readonly Issue[]) => {
+    const faults = issues.map((issue) => `${issue.path} ${issue.message}`)
+    return new Error(`An answer does not fit its schema: ${faults.join('; ')}`)
   }
   return bridged(schema, checkOf(schema, refusal))
 }
@@ -293,12 +292,12 @@ function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
  * Makes a check that throws the error of `refusal`; Elysia's own error would contain the value. The schema is
  * compiled at its first use: to compile the schemas of all routes takes a third of the start.
  */
-function checkOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
+function checkOf(schema: TSchema, refusal: (issues: readonly Issue[]) => Error) {
   let validator: Validator | null = null
   return (value: unknown) => {
     validator ??= Compile(schema)
     if (validator.Check(value)) return { value }
-    throw refusal(validator.Errors(value))
+    throw refusal(issuesOf(validator.Errors(value), { value, schema }))
   }
 }
 
@@ -309,53 +308,4 @@ function bridged<T extends TSchema, V>(
   const standard = { version: 1, vendor: 'typebox', validate }
   // This defines the property that the type adds.
   return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as T & Bridged<V>
-}
-
-function issuesOf(faults: readonly Fault[]): Issue[] {
-  return faults
-    .filter((fault) => isInformative(fault, faults))
-    .flatMap(issuesOfOne)
-    .slice(0, ISSUES_MAX)
-}
-
-/**
- * False for errors that repeat others. typebox reports an unknown field twice, for itself and for its object,
- * and a union together with each of its branches: only the branch with the right type helps, or, if there is
- * none, the union.
- */
-function isInformative(fault: Fault, faults: readonly Fault[]): boolean {
-  const isHelpfulBranch = (other: Fault) =>
-    isBranch(other) && other.keyword !== 'type' && other.instancePath === fault.instancePath
-  if (fault.keyword === 'additionalProperties') return false
-  if (fault.keyword === 'anyOf') return !faults.some(isHelpfulBranch)
-  return !isBranch(fault) || fault.keyword !== 'type'
-}
-
-function isBranch(fault: Fault): boolean {
-  return /\/anyOf\/\d/.test(fault.schemaPath)
-}
-
-function issuesOfOne(fault: Fault): Issue[] {
-  const path = fault.instancePath.slice(1).replaceAll('/', '.')
-  if (fault.keyword !== 'required') return [{ path: shortened(path), message: messageOf(fault) }]
-  return fault.params.requiredProperties.map((name) => {
-    return { path: shortened(path === '' ? name : `${path}.${name}`), message: 'is required' }
-  })
-}
-
-const MESSAGES: Readonly<Record<string, string>> = {
-  // The schema of an unknown field is `false`.
-  boolean: 'is not a field of this request',
-  minProperties: 'must have at least one field',
-  anyOf: 'has the wrong type',
-  format: TIME_WANTED,
-}
-
-function messageOf(fault: Fault): string {
-  if (fault.keyword === 'enum') return `must be one of ${fault.params.allowedValues.join(', ')}`
-  return MESSAGES[fault.keyword] ?? fault.message
-}
-
-function shortened(name: string): string {
-  return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
 }

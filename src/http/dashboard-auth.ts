@@ -19,6 +19,7 @@ import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
+import { qrCode } from './dashboard-views.ts'
 import { type Hosts, isLoopbackOnly } from './hosts.ts'
 import type { Relay } from './relay.ts'
 import {
@@ -168,6 +169,7 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
     return respondTo(request, JSON.stringify(body), { headers })
   }
   return [
+    ...factorBindings(access, { stateFor, clientOf }),
     bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),
     bind(DASHBOARD.setUp, async ({ request, body }) =>
       withCookie(request, await access.setUp(body, clientOf(request))),
@@ -193,6 +195,10 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
       if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(request, null)
     }),
+    bind(DASHBOARD.endSession, async ({ request, params }) => {
+      await access.endSession(params.id, originOf(request))
+      return { id: params.id, deleted: true as const }
+    }),
     bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
       await access.signOutEverywhere(originOf(request))
       return withCookie(request, null)
@@ -200,19 +206,57 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
   ]
 }
 
-function stateOf(access: Access, session: DashboardSession | null, isLocal: boolean): SessionState {
-  const memberId = session?.memberId ?? null
-  const isSignedIn = session !== null
-  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
-  return {
-    state: isSignedIn ? 'signed_in' : signedOut,
-    elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
-    version: isSignedIn ? VERSION : null,
-    setup_step: isSignedIn && memberId === null ? access.setupStep() : null,
-    is_local: isLocal,
-    ...(access.members.hasAny() && { has_members: true }),
-    ...(memberId !== null && { member: { id: memberId, name: access.members.nameOf(memberId) } }),
+function factorBindings(
+  access: Access,
+  {
+    stateFor,
+    clientOf,
+  }: {
+    readonly stateFor: (request: Request, session: DashboardSession) => SessionState
+    readonly clientOf: (request: Request) => Client
+  },
+) {
+  return [
+    bind(DASHBOARD.beginSecondFactor, () => {
+      const made = access.beginSecondFactor()
+      return { ...made, qr_svg: qrCode(made.url) }
+    }),
+    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
+      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
+    })),
+    bind(DASHBOARD.turnOffSecondFactor, async ({ request, body }) => {
+      await access.turnOffSecondFactor(body.code, clientOf(request))
+      return stateFor(request, sessionOf(request))
+    }),
+  ]
+}
+
+function stateOf(
+  access: Access,
+  session: DashboardSession | null,
+  is_local: boolean,
+): SessionState {
+  const common = { is_local, ...(access.members.hasAny() && { has_members: true as const }) }
+  if (session === null) {
+    const state = access.hasPassword() ? 'signed_out' : 'unclaimed'
+    return { state, elevated_until: null, version: null, setup_step: null, ...common }
   }
+  const { memberId } = session
+  return {
+    state: 'signed_in',
+    elevated_until: isoTimeOrNull(session.elevatedUntil),
+    version: VERSION,
+    setup_step: memberId === null ? access.setupStep() : null,
+    ...common,
+    ...(memberId === null
+      ? factorOf(access)
+      : { member: { id: memberId, name: access.members.nameOf(memberId) } }),
+  }
+}
+
+function factorOf({ secondFactor }: Access): Pick<SessionState, 'second_factor'> {
+  const left = secondFactor.recoveryCodesLeft()
+  return left === null ? {} : { second_factor: { recovery_codes_left: left } }
 }
 
 function browserSession(

@@ -82,7 +82,7 @@ export function qrBindings() {
 }
 
 /** An SVG, black on white in both themes because cameras need that, with one stroke per run of dark modules. */
-function qrCode(text: string): string {
+export function qrCode(text: string): string {
   // The quiet zone that scanners need is four modules wide.
   const { size, data } = encode(text, { ecc: 'M', border: 4 })
   const path = data

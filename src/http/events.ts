@@ -24,6 +24,7 @@ import {
 } from './request-context.ts'
 import { respondTo, streamOf } from './respond.ts'
 import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
+import { wordMeant } from './suggestions.ts'
 
 /** The most readers that may wait at the same time. */
 const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
@@ -150,7 +151,9 @@ function namesIn(types: string | undefined): EventFilter['names'] {
   const names = EVENT_NAMES.filter((name) => given.includes(name))
   if (names.length === new Set(given).size) return names
   const message = `must be some of ${EVENT_NAMES.join(', ')}, separated by commas`
-  throw invalidRequest({ path: 'types', message })
+  const unknown = given.find((name) => !names.some((known) => known === name))
+  const suggestion = unknown === undefined ? undefined : wordMeant(unknown, EVENT_NAMES)
+  throw invalidRequest({ path: 'types', message, suggestion })
 }
 
 /** Sends the position before the first event, so that a reader who loses the connection resumes there. */

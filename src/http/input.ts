@@ -1,5 +1,6 @@
 // Reads bodies and queries. A body is a JSON object in UTF-8; uploads are in file-body.ts.
 
+import type * as jsonc from 'jsonc-parser'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 import type { PageRequest } from '../api/paging.ts'
@@ -9,6 +10,8 @@ import { parseRecipient } from '../domain/handle.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { HungUpError } from './respond.ts'
+import { unknownName } from './schema-faults.ts'
+import { wordMeant } from './suggestions.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -62,7 +65,7 @@ async function readObject(request: Request, isOfDevice = false): Promise<JsonObj
   if (bytes.length === 0) return null
   requireJsonType(request.headers)
   const text = decoded(bytes)
-  const value = parsed(text)
+  const value = await parsed(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidRequest({ path: '', message: 'The body must be a JSON object.' })
   }
@@ -125,7 +128,8 @@ function requireJsonType(headers: Headers): void {
   const type = headers.get('content-type') ?? ''
   const encoding = headers.get('content-encoding') ?? 'identity'
   if (JSON_TYPE.test(type.trim()) && encoding.toLowerCase() === 'identity') return
-  const message = 'The body must be application/json in UTF-8, not compressed.'
+  const message =
+    'The body must be application/json in UTF-8, not compressed. Send "Content-Type: application/json".'
   throw new RelayError('unsupported_media_type', message)
 }
 
@@ -142,12 +146,83 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-function parsed(text: string): unknown {
+async function parsed(text: string): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalidRequest({ path: '', message: 'The body is not valid JSON.' })
+    throw await notJson(text)
   }
+}
+
+/** Bun's own error has no position. The parser that has one is loaded at the first use, out of the start's way. */
+async function notJson(text: string): Promise<RelayError> {
+  const fault = jsonFaultIn(text, await import('jsonc-parser'))
+  if (fault === null) return invalidRequest({ path: '', message: 'The body is not valid JSON.' })
+  const { line, column, why } = fault
+  const message = `The body is not valid JSON: line ${line}, column ${column}: ${why}.`
+  const details = { issues: [{ path: '', message }], line, column }
+  return new RelayError('invalid_request', message, { details })
+}
+
+type JsonFault = { readonly line: number; readonly column: number; readonly why: string }
+
+/** The first fault; null if the text is nested so deep that the parser gives up. */
+function jsonFaultIn(
+  text: string,
+  { printParseErrorCode, visit }: Pick<typeof jsonc, 'printParseErrorCode' | 'visit'>,
+): JsonFault | null {
+  const faults: JsonFault[] = []
+  const onError = (
+    code: jsonc.ParseErrorCode,
+    offset: number,
+    length: number,
+    ...at: readonly number[]
+  ) => {
+    if (faults.length > 0) return
+    const [line = 0, character = 0] = at
+    const why = whyNotJson(printParseErrorCode(code), text, { offset, length })
+    faults.push({ line: line + 1, column: character + 1, why })
+  }
+  try {
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return faults[0] ?? null
+}
+
+const NOT_JSON: Readonly<Record<string, string>> = {
+  PropertyNameExpected: 'a field needs a name in double quotes',
+  ColonExpected: 'a colon is missing after the name of the field',
+  CommaExpected: 'a comma is missing before this',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'the object ends before this',
+  InvalidCommentToken: 'JSON has no comments',
+  UnexpectedEndOfComment: 'JSON has no comments',
+  UnexpectedEndOfString: 'the text does not end on its line; write a line break as \\n',
+  InvalidCharacter: 'the text has a control character; write a tab as \\t',
+  InvalidEscapeCharacter:
+    'the text has an escape that JSON does not know; write a backslash as \\\\',
+  InvalidUnicode: 'the text has an incomplete \\u escape',
+  InvalidNumberFormat: 'this is not a number in JSON',
+  UnexpectedEndOfNumber: 'this is not a number in JSON',
+}
+
+/** The words about a fault, by the name that jsonc-parser gives it. */
+function whyNotJson(
+  name: string,
+  text: string,
+  { offset, length }: { readonly offset: number; readonly length: number },
+): string {
+  const found = text.slice(offset, offset + length)
+  if (offset >= text.trimEnd().length) return 'it ends too early'
+  if (/^[}\]]/.test(found) && /,\s*$/.test(text.slice(0, offset))) {
+    return `remove the comma before ${found}`
+  }
+  if (/^['‘’“”„]/.test(found)) return 'names and texts need straight double quotes (")'
+  if (name === 'InvalidSymbol') return `${JSON.stringify(found.slice(0, 20))} needs double quotes`
+  return NOT_JSON[name] ?? 'a value is missing'
 }
 
 /** Refuses NUL, where SQLite ends text, and lone surrogates, which it stores as U+FFFD. */
@@ -215,8 +290,11 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
   const issues: Issue[] = []
   for (const name of new Set(given.keys())) {
     const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    const read = readParameter(field, given.getAll(name))
-    if ('message' in read) issues.push({ path: name.slice(0, 100), message: read.message })
+    const read =
+      field === undefined
+        ? unknownParameter(name, Object.keys(schema.properties), given)
+        : readParameter(field, given.getAll(name))
+    if ('message' in read) issues.push({ path: name.slice(0, 100), ...read })
     else values[name] = read.value
   }
   if (issues.length > 0) throw invalidRequest(...issues.slice(0, ISSUES_MAX))
@@ -226,11 +304,15 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
   return values as Static<T> // Every value was parsed by the schema of its name.
 }
 
-type Read = { readonly value: unknown } | { readonly message: string }
+type Read = { readonly value: unknown } | Pick<Issue, 'message' | 'suggestion'>
 
-function readParameter(field: TSchema | undefined, texts: readonly string[]): Read {
+function unknownParameter(name: string, all: readonly string[], given: URLSearchParams): Read {
+  const free = all.filter((known) => !given.has(known))
+  return unknownName('is not a parameter of this route', name, { all, free })
+}
+
+function readParameter(field: TSchema, texts: readonly string[]): Read {
   const [text = ''] = texts
-  if (field === undefined) return { message: 'is not a parameter of this route' }
   if (texts.length > 1) return { message: 'must come once only' }
   if ('enum' in field) return readWord(field.enum, text)
   if ('format' in field && field.format === 'date-time') return readTime(text)
@@ -241,8 +323,10 @@ function readParameter(field: TSchema | undefined, texts: readonly string[]): Re
 }
 
 function readWord(words: unknown, text: string): Read {
-  const known = Array.isArray(words) ? words : []
-  return known.includes(text) ? { value: text } : { message: `must be one of ${known.join(', ')}` }
+  const known = Array.isArray(words) ? words.map(String) : []
+  if (known.includes(text)) return { value: text }
+  const suggestion = wordMeant(text, known)
+  return { message: `must be one of ${known.join(', ')}`, ...(suggestion && { suggestion }) }
 }
 
 function readBoolean(text: string): Read {

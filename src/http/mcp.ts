@@ -20,6 +20,9 @@ export const MCP_PATH = '/mcp'
 
 /** The idle time-out. A call takes at most 50 seconds. */
 const SILENCE_SECONDS = 70
+const JSON_TYPE = 'application/json'
+const EVENTS = 'text/event-stream'
+const DATA = 'data: '
 const SESSION = 'mcp-session-id'
 const KEY_HEADERS = ['x-api-key', 'x-api-secret']
 const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
@@ -39,10 +42,18 @@ export function mcpRoutes({ random }: Core, fetch: Fetch, streamsEnd: AbortSigna
     async ({ request, body }) => {
       contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
       const handler = await handlerOf()
-      const answer = await handler.fetch(request, { parsedBody: body })
+      const { asked, isJson } = negotiated(request)
+      const answer = await handler.fetch(asked, { parsedBody: body })
       const isOpening = 'method' in body && body.method === 'initialize'
       const session = isOpening ? { [SESSION]: random.bytes(16).toHex() } : {}
       const headers = { ...Object.fromEntries(answer.headers), ...session }
+      if (isJson && answer.headers.get('content-type')?.startsWith(EVENTS) === true) {
+        const json = lastDataOf(await answer.text())
+        return respondTo(request, json, {
+          status: answer.status,
+          headers: { ...headers, 'content-type': JSON_TYPE },
+        })
+      }
       return respondTo(request, answer.body, { status: answer.status, headers })
     },
     {
@@ -55,6 +66,30 @@ export function mcpRoutes({ random }: Core, fetch: Fetch, streamsEnd: AbortSigna
       detail: { hide: true },
     },
   )
+}
+
+/**
+ * The request with the `Accept` that the SDK insists on, if the client takes JSON or events; the SDK answers 406
+ * otherwise. `isJson`: the client names no events, as `curl` and simple programs do, so it gets plain JSON.
+ */
+function negotiated(request: Request): { readonly asked: Request; readonly isJson: boolean } {
+  const accept = request.headers.get('accept') ?? '*/*'
+  const types = accept.split(',').map((type) => (type.split(';')[0] ?? '').trim().toLowerCase())
+  const takesEvents = types.includes(EVENTS) || types.includes('text/*')
+  const takesJson = [JSON_TYPE, 'application/*', '*/*'].some((type) => types.includes(type))
+  if (!takesEvents && !takesJson) return { asked: request, isJson: false }
+  const { url, method, signal } = request
+  const headers = new Headers(request.headers)
+  headers.set('accept', `${JSON_TYPE}, ${EVENTS}`)
+  const asked = new Request(url, { method, headers, signal })
+  setContext(asked, contextOf(request))
+  return { asked, isJson: !takesEvents }
+}
+
+/** The JSON of the last event of a finished stream: the answer. Those before it report progress. */
+function lastDataOf(stream: string): string {
+  const lines = stream.split('\n').filter((line) => line.startsWith(DATA))
+  return lines.at(-1)?.slice(DATA.length) ?? ''
 }
 
 /** Turns `Authorization: Bearer KEY:SECRET` into the two headers of a key, for clients that can set only that one. */

@@ -13,8 +13,9 @@ import { documentationOf } from './documentation.ts'
 
 const RAW_PATH = '/raw'
 const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\` takes the two headers
-\`X-API-Key\` and \`X-API-Secret\`. Errors are \`{"error": {"code", "message", "details"?}}\`, and
-every answer carries an \`X-Request-Id\`, under which the relay's log has details. A key may be limited to
+\`X-API-Key\` and \`X-API-Secret\`. Errors are
+\`{"error": {"code", "message", "details"?, "doc_url", "request_id"}}\`, and every answer carries an
+\`X-Request-Id\`, under which the relay's log has details. A key may be limited to
 some scopes, lines and recipients: \`x-required-scope\` of an operation is the scope that it needs.
 
 Requests are closed: a field that is not listed here is refused. Answers are open: a later version may

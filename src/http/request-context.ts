@@ -121,16 +121,25 @@ export function bridgeOf(request: Request): BridgeCaller {
   return bridge
 }
 
-export function badToken(): RelayError {
-  return new RelayError('unauthorized', 'Invalid or missing bridge token')
+export function badToken(refusal?: Refusal): RelayError {
+  return refused('Invalid or missing bridge token', refusal)
 }
 
 export function signedOut(): RelayError {
   return new RelayError('signed_out', 'This browser is not signed in.')
 }
 
-export function unauthorized(): RelayError {
-  return new RelayError('unauthorized', 'Invalid or missing API credentials')
+/** Why credentials are refused: a word for programs, and sentences for people. */
+export type Refusal = { readonly reason: string; readonly why: string }
+
+export function unauthorized(refusal?: Refusal, more: object = {}): RelayError {
+  return refused('Invalid or missing API credentials', refusal, more)
+}
+
+function refused(message: string, refusal: Refusal | undefined, more: object = {}): RelayError {
+  if (refusal === undefined) return new RelayError('unauthorized', message)
+  const { reason, why } = refusal
+  return new RelayError('unauthorized', `${message}. ${why}`, { details: { reason, ...more } })
 }
 
 /** Makes request ids: a random prefix, and a count. */

@@ -1,6 +1,6 @@
 // Responses, also to errors.
 
-import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
+import { ERRORS, guideOf, type ErrorAnswer } from '../api/errors.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -88,7 +88,13 @@ export function errorResponse(
 ): Response {
   const { code, message, details, retryAfterSeconds } = error
   const body: ErrorAnswer = {
-    error: { code, message, ...(details === undefined ? {} : { details }) },
+    error: {
+      code,
+      message,
+      ...(details === undefined ? {} : { details }),
+      doc_url: guideOf(code),
+      request_id: requestId,
+    },
   }
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
   return respond(JSON.stringify(body), {

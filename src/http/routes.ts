@@ -36,6 +36,7 @@ import { sendBindings } from './sending.ts'
 import { auditBindings, healthBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
 import { chartBindings, statsBindings } from './stats.ts'
+import { pathMeant } from './suggestions.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { inboxRoutes, webhookBindings } from './webhooks.ts'
 
@@ -98,15 +99,48 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
   return frame(core, relay).use(routesOf(bindings, guard))
 }
 
-/** The methods that the routes of `app` have for a path; empty if the path is unknown. */
-export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
-  const known = app.routes.map((route) => ({
-    method: route.method,
-    path: new RegExp(`^${route.path.replace(/\/$/, '').replaceAll(/:[a-z]+/g, '[^/]+')}/?$`),
-  }))
-  return (path) => {
-    const methods = known.filter((route) => route.path.test(path)).map((route) => route.method)
-    return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+/** What the routes know about paths, for answers to requests that fit none of them. */
+export type Paths = {
+  /** The methods of a path; empty if the path is unknown. A name, as in `/messages/send`, is never an id. */
+  methodsAt(path: string): readonly string[]
+  /** True if the path is a name that doesn't take the method: Elysia takes such a name for an id. */
+  isNamed(path: string, method: string): boolean
+  /** The path that is most likely meant by an unknown one. */
+  meant(path: string): string | undefined
+  /** The only path directly below that takes the method, such as `/messages/send` for a POST to `/messages`. */
+  below(path: string, method: string): string | undefined
+}
+
+export function pathsOf(app: AnyElysia): Paths {
+  const known = app.routes.map(({ method, path: written }) => {
+    const path = written.replace(/\/$/, '')
+    const pattern = new RegExp(`^${path.replaceAll(/:[a-z]+/g, '[^/]+')}/?$`)
+    return { method, path, pattern, isFixed: !path.includes(':') }
+  })
+  const methodsAt = (path: string) => {
+    const matching = known.filter(({ pattern }) => pattern.test(path))
+    const fixed = matching.filter(({ isFixed }) => isFixed)
+    const routes = fixed.length > 0 ? fixed : matching
+    return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+  const isFixed = (path: string) => known.some((route) => route.isFixed && route.path === path)
+  return {
+    methodsAt,
+    isNamed: (path, method) => isFixed(path) && !methodsAt(path).includes(method),
+    meant(path) {
+      const ofApi = known.filter((route) => route.path.startsWith('/api/v1/'))
+      return pathMeant(
+        path,
+        ofApi.map((route) => route.path),
+      )
+    },
+    below(path, asked) {
+      const [only, ...others] = known.filter(
+        ({ method, path: other, isFixed }) =>
+          isFixed && method === asked && other.slice(0, other.lastIndexOf('/')) === path,
+      )
+      return others.length > 0 ? undefined : only?.path
+    },
   }
 }
 

@@ -5,10 +5,10 @@
 import type { AnyElysia } from 'elysia'
 
 import type { Operation } from '../api/operation.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { RelayError, invalidRequest, withSuggestion, type ErrorCode } from '../domain/errors.ts'
 import type { Core } from '../storage/core.ts'
 import { once } from '../system/memoize.ts'
-import { createAuthentication } from './authentication.ts'
+import { OR_BEARER, createAuthentication } from './authentication.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
 import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
@@ -23,7 +23,7 @@ import {
   setContext,
 } from './request-context.ts'
 import { answerToFailure, errorResponse, notRunning } from './respond.ts'
-import { dashboardRoutes, methodsAt, ownersRoutes, publicRoutes } from './routes.ts'
+import { type Paths, dashboardRoutes, ownersRoutes, pathsOf, publicRoutes } from './routes.ts'
 import { acceptedEncodings } from './static-file.ts'
 
 /** Answers requests from the port and from the control socket. */
@@ -33,8 +33,7 @@ export type Http = {
   endStreams(): void
 }
 
-/** `methodsAt` returns the methods that the routes have for a path. */
-type App = { readonly routes: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
+type App = Paths & { readonly routes: AnyElysia }
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
@@ -119,7 +118,10 @@ class Entrance implements Http {
       const response: Response = await app.routes.fetch(request)
       if (cookie !== null) response.headers.set('set-cookie', cookie)
       // An answer without our request id is from Elysia: no route matched.
-      if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
+      const isUnmatched = !response.headers.has('x-request-id')
+      if (isUnmatched || (response.status === 404 && app.isNamed(path, request.method))) {
+        return noRoute(app, { request, path }, requestId)
+      }
       // Answers on the control socket never leave the machine.
       return peer.isControl
         ? response
@@ -150,7 +152,7 @@ class Entrance implements Http {
     if (path === MCP_PATH && !peer.isControl) {
       requireOwnOrigin(request.headers)
       const known = withKeyHeaders(request)
-      context.caller = this.#authentication.caller(known, peer)
+      context.caller = this.#authentication.caller(known, peer, OR_BEARER)
       return { request: known, path, app }
     }
     if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
@@ -160,7 +162,7 @@ class Entrance implements Http {
 }
 
 function appOf(routes: AnyElysia): App {
-  return { routes, methodsAt: methodsAt(routes) }
+  return { routes, ...pathsOf(routes) }
 }
 
 /**
@@ -175,7 +177,8 @@ function routable(given: Request): RoutableRequest {
   const from = isPlain ? start : request.url.indexOf('/', ELYSIA_PATH_FROM)
   const end = request.url.indexOf('?', from)
   const path = request.url.slice(from, end === -1 ? undefined : end)
-  return { request, path }
+  // Elysia takes a slash at the end, too.
+  return { request, path: path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path }
 }
 
 function withLocalUrl(given: Request, from: number): Request {
@@ -205,11 +208,17 @@ function noRoute(app: App, { request, path }: RoutableRequest, requestId: string
   if (methods.length === 0) {
     const isForPeople = !isWithin(path, API) && !isWithin(path, BRIDGE)
     if (isForPeople && wantsPage(request)) return smallPage(NO_PAGE, { status: 404, requestId })
-    return errorResponse(new RelayError('not_found', 'There is no such route.'), requestId)
+    return errorResponse(misled('not_found', 'There is no such route.', app.meant(path)), requestId)
   }
   const allow = methods.join(', ')
-  const error = new RelayError('method_not_allowed', `This path takes ${allow}.`)
+  const meant = app.below(path, request.method)
+  const error = misled('method_not_allowed', `This path takes ${allow}.`, meant)
   return errorResponse(error, requestId, { allow })
+}
+
+function misled(code: ErrorCode, message: string, suggestion: string | undefined): RelayError {
+  if (suggestion === undefined) return new RelayError(code, message)
+  return new RelayError(code, withSuggestion(message, suggestion), { details: { suggestion } })
 }
 
 // Compression of JSON answers, if that leaks nothing. An observer of encrypted answers sees their sizes, and a

@@ -101,3 +101,21 @@ export function createAuthenticate(
     return { kind: 'key', keyId, lineage: lineage ?? keyId, permissions }
   }
 }
+
+/** The end of a key, for the holder of its secret; null if there is no such key, or the secret is wrong. */
+export type EndedKey = {
+  readonly reason: 'expired' | 'revoked'
+  readonly at: Timestamp
+}
+
+/** Says whether a refused key has ended. Anyone without its secret gets null. */
+export function endedKeyOf({ db, clock }: Core, key: string, secret: string): EndedKey | null {
+  const found = findKey(db, key)
+  const isRight = equalBytes(sha256(secret), found?.secretSha256 ?? NO_SECRET)
+  if (found === null || !isRight) return null
+  const { expiresAt } = found.permissions
+  if (found.revokedAt !== null) return { reason: 'revoked', at: found.revokedAt }
+  return expiresAt !== null && expiresAt <= clock.now()
+    ? { reason: 'expired', at: expiresAt }
+    : null
+}

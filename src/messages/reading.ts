@@ -153,7 +153,7 @@ function cursorParts(cursor: string | null, length: number): readonly number[] |
 }
 
 function recipientResource(db: Db, to: string, lines: LineLimit): api.RecipientEvidence {
-  const { handle } = checkedRecipient(to)
+  const { handle } = checkedRecipient(db, to, lines)
   const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle, lines)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   const isIncluded = (one: OptOut) => one.lineId === null || includesLine(lines, one.lineId)

@@ -132,7 +132,7 @@ export class Routing {
     const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)
     const { line } = found
     if (recipient.kind === 'email' && !hasConversation(db, recipient.handle, line.id)) {
-      throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
+      throw invalidRecipient('to is an email address with which the line has no conversation.')
     }
     if (found.isReal) requireForeign(this.#directory.lines(), recipient.handle)
     requireWanted(this.#core.settings, db, target, line.id)
@@ -172,7 +172,7 @@ export class Routing {
     const route = this.#chooseFirst(db, { handle, now, extras })
     if (route.route === 'none') {
       if (kind === 'email' && !hasConversation(db, handle, null)) {
-        throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
+        throw invalidRecipient('to is an email address with which no line has a conversation.')
       }
       this.#requireAble(needsOf({ extras }))
       throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')

@@ -1,7 +1,7 @@
 // The recipient of a new message, and the checks that reject a message.
 
 import type { Days } from '../domain/days.ts'
-import { RelayError } from '../domain/errors.ts'
+import { RelayError, withSuggestion } from '../domain/errors.ts'
 import {
   TEST_HANDLE,
   isSamePerson,
@@ -27,6 +27,7 @@ import type { LineSnapshot } from '../lines/line-state.ts'
 import { findConversation, getConversation, type Conversation } from '../storage/conversations.ts'
 import { contactUsage, readContact, type History } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { handleMeant } from '../storage/handles.ts'
 import { isInConversations } from '../storage/line-limits.ts'
 import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
@@ -49,12 +50,14 @@ export type Histories = ReadonlyMap<LineId, History>
 /** More sends to one handle in a minute look like a loop of two programs. */
 const SENDS_PER_MINUTE_MAX = 30
 
-export function checkedRecipient(to: string): Recipient {
+/** `lines` are the lines that the caller may use. */
+export function checkedRecipient(db: Db, to: string, lines: LineLimit): Recipient {
   const recipient = parseRecipient(to)
   if (recipient !== null) return recipient
   throw invalidRecipient(
-    'to must be a phone number in international format, such as +12025550123, or an e-mail ' +
+    'to must be a phone number in international format, such as +12025550123, or an email ' +
       'address with which the line has a conversation.',
+    handleMeant(db, to, lines),
   )
 }
 
@@ -62,9 +65,14 @@ export function checkedRecipient(to: string): Recipient {
 export function personTarget(
   db: Db,
   to: string,
-  { lineId, within }: { readonly lineId: string | null; readonly within: ConversationLimit },
+  limits: {
+    readonly lineId: string | null
+    readonly lines: LineLimit
+    readonly within: ConversationLimit
+  },
 ): Pick<Target, 'recipient' | 'lineId'> {
-  const recipient = checkedRecipient(to)
+  const { lineId, lines, within } = limits
+  const recipient = checkedRecipient(db, to, lines)
   const [own] = (within ?? []).flatMap((id) => {
     const found = getConversation(db, id)
     const isIt = found?.group === null && found.handle === recipient.handle
@@ -96,7 +104,7 @@ export function requireInLimit(
 export function conversationTarget(db: Db, id: string): Pick<Target, 'recipient' | 'lineId'> {
   const found = requireConversation(db, id)
   const { handle, lineId, group } = found
-  if (group === null) return { recipient: checkedRecipient(handle), lineId }
+  if (group === null) return { recipient: checkedRecipient(db, handle, null), lineId }
   if (group.state === 'left') {
     throw notSupported('groups', 'The line is no member of this group any more.')
   }
@@ -223,8 +231,8 @@ export function requireForeign(lines: readonly LineSnapshot[], handle: Handle): 
   if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
 }
 
-export function invalidRecipient(message: string): RelayError {
-  return new RelayError('invalid_recipient', message, {
-    details: { issues: [{ path: 'to', message }] },
-  })
+export function invalidRecipient(message: string, suggestion?: Handle): RelayError {
+  const said = suggestion === undefined ? message : withSuggestion(message, suggestion)
+  const details = { issues: [{ path: 'to', message, suggestion }], suggestion }
+  return new RelayError('invalid_recipient', said, { details })
 }

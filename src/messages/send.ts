@@ -195,7 +195,11 @@ export class Sender {
     const lines = linesOf(request)
     const extras = extrasOf(request)
     return typeof to === 'string'
-      ? { ...personTarget(this.#core.db, to, { lineId, within: conversationIds }), lines, extras }
+      ? {
+          ...personTarget(this.#core.db, to, { lineId, lines, within: conversationIds }),
+          lines,
+          extras,
+        }
       : { ...conversationTarget(this.#core.db, to.conversationId), lines, extras }
   }
 

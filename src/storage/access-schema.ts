@@ -22,6 +22,12 @@ export const dashboardOwner = sqliteTable('dashboard_owner', {
   passwordSetAt: at('password_set_at').notNull(),
   /** The next step of setup; null once it is done. */
   setupStep: text('setup_step'),
+  /** The secret of the second factor, sealed; null if there is none. */
+  totpSealed: bytes('totp_sealed'),
+  /** The step of 30 seconds of the newest code that was used: neither it nor an earlier one works again. */
+  totpStep: integer('totp_step'),
+  /** SHA-256 of each recovery code that is left, one after the other. */
+  recoverySha256: bytes('recovery_sha256'),
 })
 
 /** Members of the dashboard. The row of a removed member stays, because the audit trail shows the name. */

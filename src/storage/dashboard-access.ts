@@ -19,7 +19,10 @@ export function getOwner(db: Db): Owner | null {
 }
 
 /** Sets the password; the first one also sets `setupStep`, which begins setup. */
-export function savePassword(tx: Tx, password: Omit<Owner, 'id'>): void {
+export function savePassword(
+  tx: Tx,
+  password: Pick<Owner, 'passwordHash' | 'passwordSetAt' | 'setupStep'>,
+): void {
   const { passwordHash, passwordSetAt } = password
   tx.orm
     .insert(owner)
@@ -30,6 +33,13 @@ export function savePassword(tx: Tx, password: Omit<Owner, 'id'>): void {
 
 export function saveSetupStep(tx: Tx, setupStep: string | null): void {
   tx.orm.update(owner).set({ setupStep }).where(eq(owner.id, OWNER_ID)).run()
+}
+
+export type StoredFactor = Pick<Owner, 'totpSealed' | 'totpStep' | 'recoverySha256'>
+
+/** Saves the second factor of the owner; all null removes it. */
+export function saveFactor(tx: Tx, factor: Partial<StoredFactor>): void {
+  tx.orm.update(owner).set(factor).where(eq(owner.id, OWNER_ID)).run()
 }
 
 /** Called for every request of the dashboard, so that an ended session fails at once. */

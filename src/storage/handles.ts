@@ -1,9 +1,18 @@
 // Finds the person that a client names, by a phone number, an email address or a device's spelling.
 
 import { invalidRequest } from '../domain/errors.ts'
-import { deviceHandle, isNumber, parseRecipient, type Handle } from '../domain/handle.ts'
+import {
+  commonHome,
+  deviceHandle,
+  isNumber,
+  parseRecipient,
+  understandRecipient,
+  type Handle,
+} from '../domain/handle.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { hasConversation } from './conversations.ts'
 import type { Db } from './database.ts'
+import { listLines } from './lines.ts'
 import { mergedInto } from './merges.ts'
 
 /** The person, even by a spelling whose conversation was merged into the person's. */
@@ -20,7 +29,18 @@ export function knownHandle(db: Db, written: string): Handle {
   if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
   const message =
     'must be a phone number in international format, such as +12025550147, or an email address'
-  throw invalidRequest({ path: 'handle', message })
+  throw invalidRequest({ path: 'handle', message, suggestion: handleMeant(db, written, null) })
+}
+
+/**
+ * The number in international format for one that is written in another way; undefined if that isn't certain. A
+ * number without its country code is read by the rules of the lines' country, if they share one.
+ */
+export function handleMeant(db: Db, written: string, lines: LineLimit): Handle | undefined {
+  const seen = listLines(db).filter(({ id }) => includesLine(lines, id))
+  const home = commonHome(seen.map(({ number }) => number))
+  const understood = understandRecipient(written, home)
+  return 'handle' in understood ? understood.handle : undefined
 }
 
 /** The person of a list's filter; throws for a national number that no conversation has. */

@@ -2,6 +2,7 @@
 
 import { Access, type Client } from '../../src/access/access.ts'
 import type { PasswordHash } from '../../src/system/hash.ts'
+import { createSeal } from '../../src/system/seal.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
 export const HERE: Client = {
@@ -43,6 +44,7 @@ export function openAccess() {
   const access = new Access(core, {
     passwordHash,
     lockedPassword: null,
+    seal: createSeal(new Uint8Array(32), core.random),
     addresses: () => ADDRESSES,
   })
   const claim = async (password: string) => {

@@ -57,9 +57,9 @@ for (const [length, isFit] of [
   [201, false],
 ] as const) {
   test(`${length} characters ${isFit ? 'are' : 'are not'} a password, of any script`, () => {
-    const refused = ['x', '\u{1f40e}'].map((letter) => {
+    const refused = ['xkvtr', '\u{1f40e}\u{1f98a}\u{1f41d}\u{1f988}\u{1f40d}'].map((letters) => {
       try {
-        requireFit(letter.repeat(length))
+        requireFit(Array.from(letters.repeat(41)).slice(0, length).join(''), [])
         return false
       } catch {
         return true
@@ -67,6 +67,39 @@ for (const [length, isFit] of [
     })
 
     expect(refused).toEqual([!isFit, !isFit])
+  })
+}
+
+const NAMES = ['hookline', 'studio']
+const GUESSED = {
+  Unbelievable: 'one of the most common passwords',
+  qwerty123456: 'one of the most common passwords',
+  '234567890123': 'a sequence',
+  abcdefghijklm: 'a sequence',
+  '98765432abcdefg': 'a sequence',
+  QWERTYUIOPasdf: 'a sequence',
+  '1qaz2wsx3edc4r': 'a sequence',
+  aaaaaaaaaaaa: 'a sequence',
+  'abc!abc!abc!abc!': 'a sequence',
+  'Hookline-2026': 'a name of this relay, such as hookline',
+  'studio-hookline': 'a name of this relay, such as hookline',
+}
+
+for (const [password, why] of Object.entries(GUESSED)) {
+  test(`${password} is refused, because it is ${why}`, () => {
+    expect(() => requireFit(password, NAMES)).toThrow(why)
+  })
+}
+
+for (const password of [
+  'correct horse',
+  'battery staple',
+  'hookline correct horse',
+  'Kl9-vvq2-1234',
+  'ωραία πεταλούδα',
+]) {
+  test(`${password} is taken`, () => {
+    expect(() => requireFit(password, NAMES)).not.toThrow()
   })
 }
 

@@ -2,6 +2,8 @@
 
 import { expect } from 'bun:test'
 
+import { Secret, TOTP } from 'otpauth'
+
 import { eventually } from '../support/eventually.ts'
 import { hookline } from '../support/executable.ts'
 import { lineIds, say } from './furnished.ts'
@@ -112,6 +114,44 @@ story('a wrong password is refused beside its field, the right one lets in', asy
   // A password manager finds the name of the account in each form.
   expect([atSignIn, atChange]).toEqual(['owner', 'owner'])
 })
+
+story(
+  'the second step is turned on, asked for at the sign-in, and turned off',
+  async ({ stage }) => {
+    const watched = await stage.page()
+    const { page } = watched
+    await watched.show('settings')
+    await watched.button('Turn on').click()
+    const secret = await watched.field('Key').innerText()
+    const phone = new TOTP({ secret: Secret.fromBase32(secret) })
+    await watched.field('Code').fill('000000')
+    stage.excuse(/status of 401/)
+    await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click()
+    await watched.reads(/Wrong code/)
+    await watched.field('Code').fill(phone.generate())
+    await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click()
+    const codes = (await watched.field('Recovery codes').innerText()).split('\n')
+    await watched.button('Done').click()
+    await watched.reads('On. You have 10 recovery codes left.')
+
+    const stranger = await stage.strangersPage()
+    await stranger.page.goto('/#/settings')
+    await stranger.field('Password').fill(PASSWORD)
+    await stranger.button('Sign in').click()
+    await stranger.field('Code').fill('000000')
+    await stranger.button('Sign in').click()
+    await stranger.reads(/Wrong code/)
+    await stranger.field('Code').fill(codes[0] ?? '')
+    await stranger.button('Sign in').click()
+    await stranger.reads('On. You have 9 recovery codes left.')
+    await stranger.button('Turn off').click()
+    await stranger.field('Code').fill(codes[1] ?? '')
+    await stranger.page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click()
+    await stranger.reads(/sign in with a code from an authenticator app/)
+
+    expect(codes.length).toBe(10)
+  },
+)
 
 story('one signs in, walks all pages, sends and answers by keyboard alone', async ({ stage }) => {
   const watched = await stage.strangersPage()

@@ -22,6 +22,10 @@ async function askOnMac(
 ) {
   using folder = new ScratchFolder()
   using relay = new FakeRelay(folder.path, ({ path }) => {
+    if (path.includes('/deliveries')) {
+      const data = [{ last_error: null }, { last_error: 'Connection refused' }]
+      return Response.json({ data })
+    }
     if (path.endsWith('/phones')) return Response.json({ error: {} }, { status: 404 })
     return Response.json({ data: path.endsWith('/health') ? told.findings : (told.lines ?? []) })
   })
@@ -65,6 +69,7 @@ function told(code: string, more: Row = {}): Row {
     why: `Why ${code}.`,
     fix: `Mend ${code}.`,
     line_id: null,
+    about: { kind: 'relay', id: null },
     since: '2026-11-21T10:00:00.000Z',
     depends_on: null,
     ...more,
@@ -105,6 +110,21 @@ test('a cause on another line explains nothing, one of the whole driver does', a
     '4.  error: Title of driver_failed',
     '    5.  error: Title of line_offline (caused by 4)',
     '        line  line_c',
+  ])
+})
+
+test('a finding about a webhook has its latest error, and the command that shows more', async () => {
+  const about = { kind: 'webhook', id: 'wh_1' }
+
+  const { printed } = await askOnMac({ findings: [told('webhook_failing', { about })] })
+
+  expect(printed.slice(1, 7)).toEqual([
+    '1.  error: Title of webhook_failing',
+    '    why    Why webhook_failing.',
+    '    error  Connection refused',
+    '    run    hookline webhooks show wh_1',
+    '    fix    Mend webhook_failing.',
+    '    see    hookline guide webhooks',
   ])
 })
 

@@ -14,6 +14,26 @@ test('logs prints the newest lines, as JSON where that is wanted', async () => {
   expect(rig.tools.calls[0]?.at(-1)).toBe('--lines=7')
 })
 
+test('a line of the log is written for people: its time, level, message and fields', async () => {
+  using rig = new HostingRig()
+  const entry = {
+    time: '2026-11-21T10:00:00.000Z',
+    level: 'warn',
+    message: 'a webhook fails',
+    webhook: 'wh_1',
+    why: 'Connection refused',
+    tries: 3,
+  }
+  rig.answer = () => ({ stdout: `${JSON.stringify(entry)}\n-- cursor: s=1\n` })
+
+  const { lines, json } = await rig.run('logs')
+
+  expect(lines).toEqual([
+    '2026-11-21T10:00:00.000Z  warn   a webhook fails  webhook=wh_1 why="Connection refused" tries=3',
+  ])
+  expect(json).toEqual([entry])
+})
+
 test('logs -f goes on each second until it is stopped', async () => {
   using rig = new HostingRig()
   const said = ['one\n-- cursor: s=1\n', '', 'two\n-- cursor: s=2\n']

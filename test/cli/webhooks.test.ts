@@ -30,7 +30,13 @@ test('webhooks retry puts failed deliveries back, and tries a pending one at onc
 })
 
 test('webhooks are listed with the state that the dashboard shows', async () => {
-  const webhook = { id: 'wh_a', url: 'http://a/b', events: ['message.read'], is_active: true }
+  const webhook = {
+    id: 'wh_a',
+    url: 'http://a/b',
+    description: null,
+    events: ['message.read'],
+    is_active: true,
+  }
   const working = { ...webhook, disabled_reason: null }
   const data = [
     working,

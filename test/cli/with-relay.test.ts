@@ -55,7 +55,7 @@ const REQUESTS: readonly (readonly [line: string, asks: string, body?: object])[
     'PATCH /phone-lines/line_a',
     { label: '', daily_contact_limit: 7, is_enabled: false },
   ],
-  ['lines adopt old new', 'POST /phone-lines/new/adopt', { from: 'old' }],
+  ['lines adopt line_old line_new', 'POST /phone-lines/line_new/adopt', { from: 'line_old' }],
   [
     'send +12025550147 hi --line line_a',
     'POST /messages/send',
@@ -111,14 +111,14 @@ const REQUESTS: readonly (readonly [line: string, asks: string, body?: object])[
     'PUT /webhooks/wh_a',
     { description: null, attachment_links: true },
   ],
-  ['messages', 'GET /messages?type=all&limit=50'],
+  ['messages', 'GET /messages?type=all&contact_names=true&limit=50'],
   [
     'messages list --status failed --line line_a --with +12025550147 --limit 5',
-    'GET /messages?type=all&limit=5&status=failed&phone_line_id=line_a&handle=%2B12025550147',
+    'GET /messages?type=all&contact_names=true&limit=5&status=failed&phone_line_id=line_a&handle=%2B12025550147',
   ],
   [
     'messages list --since 2026-11-21T10:00:00Z',
-    'GET /messages?type=all&limit=50&created_after=2026-11-21T10%3A00%3A00.000Z',
+    'GET /messages?type=all&contact_names=true&limit=50&created_after=2026-11-21T10%3A00%3A00.000Z',
   ],
   ['stats --days 3', 'GET /stats?days=3'],
   ['webhooks test wh_a', 'POST /webhooks/wh_a/test'],
@@ -144,7 +144,7 @@ const REQUESTS: readonly (readonly [line: string, asks: string, body?: object])[
   ],
   ['webhooks retry-failed wh_a', 'POST /webhooks/wh_a/retry-failed', {}],
   ['webhooks stop-replay wh_a', 'DELETE /webhooks/wh_a/replay'],
-  ['webhooks rotate-secret a/b', 'POST /webhooks/a%2Fb/rotate-secret'],
+  ['webhooks rotate-secret wh_a', 'POST /webhooks/wh_a/rotate-secret'],
   ['config set backups_kept 3', 'PUT /settings/backups_kept', { value: '3' }],
   ['backup --to /tmp/b.db', 'POST /backup', { to: '/tmp/b.db' }],
   ['backup', 'POST /backup', {}],
@@ -162,7 +162,11 @@ for (const [line, asks, body = null] of REQUESTS) {
 }
 
 test('--json prints the answer as it came', async () => {
-  const body = { data: [{ id: 'wh_a', events: [] }], has_more: false, next_cursor: null }
+  const body = {
+    data: [{ id: 'wh_a', url: 'https://a.example', description: null, events: [] }],
+    has_more: false,
+    next_cursor: null,
+  }
 
   const { stdout } = await run('webhooks list --json', body)
 
@@ -322,7 +326,15 @@ test('completions get the ids that a command takes, with names that cannot steer
         event: 'message.sent',
         revoked_at: null,
       },
-      { id: 'x_b', name: 'old', phone_number: '+2', handle: '+2', revoked_at: 'then' },
+      {
+        id: 'x_b',
+        name: 'old',
+        description: null,
+        url: 'http://b',
+        phone_number: '+2',
+        handle: '+2',
+        revoked_at: 'then',
+      },
     ],
   }
   const idsOf = async (kind: string) =>

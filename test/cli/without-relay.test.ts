@@ -22,7 +22,7 @@ test('a bare hookline says what it can do, and that this was no command; every c
   const { data } = JSON.parse(help.stdout) as { data: { name: string }[] }
   expect(data.map(({ name }) => name)).toContain('webhooks rotate-secret')
   expect(data.length).toBeGreaterThan(20)
-  expect(one.stdout).toStartWith('hookline keys create [--name NAME]\n')
+  expect(one.stdout).toStartWith('hookline keys create [NAME] [options]\n')
 })
 
 test('the completions of each shell know commands, subcommands and options', async () => {

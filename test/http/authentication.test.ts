@@ -5,7 +5,15 @@ import { expect, test } from 'bun:test'
 import { startHttp } from './http-relay.ts'
 
 const REFUSED = {
-  error: { code: 'unauthorized', message: 'Invalid or missing API credentials' },
+  error: {
+    code: 'unauthorized',
+    message: expect.stringMatching(
+      /^Invalid or missing API credentials\. X-API-Secret must begin /,
+    ),
+    details: { reason: 'malformed_secret' },
+    doc_url: '/guide/errors#unauthorized',
+    request_id: expect.stringMatching(/^req_/),
+  },
 }
 
 test('a call with bad credentials learns nothing of routes, bodies or the state of the relay', async () => {

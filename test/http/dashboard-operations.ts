@@ -62,8 +62,12 @@ export const TABLE: Readonly<Record<string, Told>> = {
   'POST /dashboard/session': ['free', { password: 'x' }],
   'POST /dashboard/session/elevate': ['free', { password: 'x' }],
   'POST /dashboard/password': ['free', { current: 'x', password: 'battery staple' }],
+  'POST /dashboard/second-factor': ['asks'],
+  'PUT /dashboard/second-factor': ['asks', { code: '000000' }],
+  'DELETE /dashboard/second-factor': ['asks', { code: '000000' }],
   'PUT /dashboard/setup-step': ['free', { step: 'line' }],
   'DELETE /dashboard/session': ['free'],
+  'DELETE /dashboard/sessions/:id': ['free'],
   'DELETE /dashboard/sessions': ['free'],
 }
 

@@ -76,6 +76,40 @@ test('a session ends seven days after its last use, and use puts that off', asyn
   expect((await used.get('/dashboard/sessions')).body.data).toMatchObject([{ is_current: true }])
 })
 
+test('a session ends thirty days after its sign-in, however much it is used', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const days: string[] = []
+
+  for (let day = 1; day <= 30; day += 1) {
+    relay.clock.doze(DAY)
+    days.push(outcome(await browser.get(KEYS)))
+  }
+
+  expect(days).toEqual([...Array<string>(29).fill('200'), '401 signed_out'])
+})
+
+test('one session is ended from another browser, at once, and the others stay', async () => {
+  await using relay = await startDashboard()
+  const here = await relay.claim()
+  const [gone, stays] = [await relay.logIn(), await relay.logIn()]
+  const listed = async () => (await here.get('/dashboard/sessions')).body.data
+  const id = (await gone.get('/dashboard/sessions')).body.data.find(
+    ({ is_current }: { readonly is_current: boolean }) => is_current,
+  ).id
+
+  const ended = await here.delete(`/dashboard/sessions/${id}`)
+  const again = await here.delete(`/dashboard/sessions/${id}`)
+
+  expect([outcome(ended), outcome(again)]).toEqual(['200', '404 not_found'])
+  expect([await gone.get(KEYS), await stays.get(KEYS), await here.get(KEYS)].map(outcome)).toEqual([
+    '401 signed_out',
+    '200',
+    '200',
+  ])
+  expect(await listed()).toHaveLength(2)
+})
+
 test('a use after an hour gives the cookie again, and writes once', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()

@@ -16,7 +16,9 @@ const QUERIES: Readonly<Record<string, Issues>> = {
   'limit=%205': [['limit', badLimit]],
   'limit=1&limit=1': [['limit', 'must come once only']],
   'limit[]=1': [['limit[]', noParameter]],
-  '__proto__=5': [['__proto__', noParameter]],
+  '__proto__=5': [
+    ['__proto__', expect.stringMatching(/^is not a parameter of this route, which takes limit, /)],
+  ],
   'offset=5&direction=both': [
     ['offset', noParameter],
     ['direction', 'must be one of inbound, outbound'],
@@ -59,7 +61,9 @@ test('no route takes a query parameter that it does not know', async () => {
     const url = `${path.replace('{id}', 'x')}?surprise=1`
     const response = await rig.call(method.toUpperCase(), url, { body })
     expect([path, method, response.status]).toEqual([path, method, 400])
-    expect(await issuesIn(response)).toEqual([['surprise', noParameter]])
+    expect(await issuesIn(response)).toEqual([
+      ['surprise', expect.stringMatching(/^is not a parameter of this route/)],
+    ])
   }
   expect(routes.length).toBe(60)
 })

@@ -73,6 +73,8 @@ test('spec 7: an error has a status, and a body of one shape', async () => {
       code: 'not_uncertain',
       message: 'What was wrong.',
       details: { limit: 'daily_contacts' },
+      doc_url: '/guide/errors#not_uncertain',
+      request_id: 'req_1',
     },
   })
 })

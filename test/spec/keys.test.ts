@@ -143,9 +143,15 @@ async function everythingReadable(relay: SpecRelay): Promise<readonly unknown[]>
   return Promise.all(paths.map((path) => relay.get(`/api/v1/${path}`)))
 }
 
-const UNAUTHORIZED = {
-  error: { code: 'unauthorized', message: 'Invalid or missing API credentials' },
-}
+const unauthorized = (reason: string) => ({
+  error: {
+    code: 'unauthorized',
+    message: expect.stringMatching(/^Invalid or missing API credentials\. [A-Z].+[^ ]$/),
+    details: expect.objectContaining({ reason }),
+    doc_url: '/guide/errors#unauthorized',
+    request_id: expect.stringMatching(/^req_/),
+  },
+})
 
 test('spec 5.1, 5.3, 7: bad credentials of any kind are 401, with the specified body', async () => {
   await using relay = await startSpecRelay()
@@ -159,26 +165,49 @@ test('spec 5.1, 5.3, 7: bad credentials of any kind are 401, with the specified 
   const statusBefore = (await ask(credentials(revoked))).status
   await relay.request('DELETE', `/api/v1/keys/${revoked.id}`)
 
-  const bad: Readonly<Record<string, Record<string, string>>> = {
-    'both headers are missing': {},
-    'X-API-Key is missing': { 'X-API-Secret': secret },
-    'X-API-Secret is missing': { 'X-API-Key': key },
-    'both are empty': credentials({ key: '', secret: '' }),
-    'the key is incorrect': credentials({ key: `${key}x`, secret }),
-    'the secret is incorrect': credentials({ key, secret: `${secret}x` }),
-    'the secret is cut short': credentials({ key, secret: secret.slice(0, -1) }),
-    'the letters of the key have another case': credentials({ key: key.toUpperCase(), secret }),
-    'they are swapped': credentials({ key: secret, secret: key }),
-    'they come as a bearer token': { Authorization: `Bearer ${secret}` },
-    'the secret is that of another key': credentials({ key: one.key, secret }),
-    'the key is revoked': credentials(revoked),
+  const bad: Readonly<Record<string, readonly [reason: string, Record<string, string>]>> = {
+    'both headers are missing': ['missing', {}],
+    'X-API-Key is missing': ['missing_key', { 'X-API-Secret': secret }],
+    'X-API-Secret is missing': ['missing_secret', { 'X-API-Key': key }],
+    'both are empty': ['missing', credentials({ key: '', secret: '' })],
+    'the key is incorrect': ['wrong', credentials({ key: `${key}x`, secret })],
+    'the secret is incorrect': ['wrong', credentials({ key, secret: `${secret}x` })],
+    'the secret is cut short': ['wrong', credentials({ key, secret: secret.slice(0, -1) })],
+    'the key is in capitals': ['malformed_key', credentials({ key: key.toUpperCase(), secret })],
+    'the key is in quotes': ['malformed_key', credentials({ key: `"${key}"`, secret })],
+    'they are swapped': ['swapped', credentials({ key: secret, secret: key })],
+    'they come as a bearer token': ['wrong_header', { Authorization: `Bearer ${secret}` }],
+    'the secret is that of another key': ['wrong', credentials({ key: one.key, secret })],
+    'the key is revoked': ['revoked', credentials(revoked)],
+    'the key is revoked and the secret is wrong': [
+      'wrong',
+      credentials({ key: revoked.key, secret }),
+    ],
   }
-  for (const [why, headers] of Object.entries(bad)) {
+  for (const [why, [reason, headers]] of Object.entries(bad)) {
     const { status, body } = await ask(headers)
 
-    expect([why, status, body]).toEqual([why, 401, UNAUTHORIZED])
+    expect([why, status, body]).toEqual([why, 401, unauthorized(reason)])
   }
   expect([statusBefore, (await ask(credentials(relay.key))).status]).toEqual([200, 200])
+})
+
+test('an expired key says so to the holder of its secret, and to nobody else', async () => {
+  await using relay = await startSpecRelay()
+  const expires_at = '2026-11-21T10:01:00.000Z'
+  const { body: made } = await relay.post('/api/v1/keys', { expires_at })
+  const ask = (headers: Record<string, string>) =>
+    rawRequest(relay, '/api/v1/messages', { headers })
+  await relay.clock.advance(120_000)
+
+  const own = await ask(credentials(made))
+  const guessed = await ask(credentials({ key: made.key, secret: `${made.secret}x` }))
+
+  expect(own.body.error.message).toBe(
+    `Invalid or missing API credentials. This key expired at ${expires_at}. Create another one: hookline keys create`,
+  )
+  expect(own.body.error.details).toEqual({ reason: 'expired', ended_at: expires_at })
+  expect(guessed.body).toEqual(unauthorized('wrong'))
 })
 
 test('spec 4, 5.1: every endpoint asks for the credentials, before it looks at anything else', async () => {
@@ -206,7 +235,7 @@ test('spec 4, 5.1: every endpoint asks for the credentials, before it looks at a
     const init = { method, headers, ...(body === undefined ? {} : { body }) }
     const answer = await rawRequest(relay, path, init)
 
-    expect([path, answer.status, answer.body]).toEqual([path, 401, UNAUTHORIZED])
+    expect([path, answer.status, answer.body]).toEqual([path, 401, unauthorized('missing')])
   }
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
   expect(await relay.get(`/api/v1/webhooks/${webhook.id}`)).toMatchObject({ is_active: true })

@@ -165,7 +165,7 @@ test('spec 8: the limit is a field of the line, and it is what the line keeps to
 
   expect(patched.body.daily_contact_limit).toBe(1)
   expect([first.status, second.status]).toEqual([200, 429])
-  expect(second.body.error).toEqual({
+  expect(second.body.error).toMatchObject({
     code: 'rate_limit_exceeded',
     message: expect.any(String),
     details: {

@@ -2,6 +2,8 @@
 
 import { expect } from 'bun:test'
 
+import { Secret, TOTP } from 'otpauth'
+
 import type { AuditEntry } from '../../src/api/audit.ts'
 import type { OperationId } from '../../src/api/operations.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
@@ -246,8 +248,37 @@ export const AUDITED: { readonly [Id in OperationId]?: Case } = {
     set: asks({ password: PASSWORD }),
   },
   changePassword: { isLast: true, set: asks({ current: PASSWORD, password: NEW_PASSWORD }) },
+  turnOnSecondFactor: {
+    isLast: true,
+    set: async (stage) => ({ body: { code: (await newFactorOf(stage)).codeAt(0) } }),
+  },
+  turnOffSecondFactor: {
+    isLast: true,
+    set: async (stage) => {
+      const { browser, codeAt } = await newFactorOf(stage)
+      await browser.ask('PUT', '/dashboard/second-factor', { body: { code: codeAt(0) } })
+      return { body: { code: codeAt(30_000) } }
+    },
+  },
+  endSession: {
+    isLast: true,
+    set: async ({ relay }) => {
+      const browser = await relay.logIn()
+      const { body } = await browser.get('/dashboard/sessions')
+      const own = body.data.find((one: { readonly is_current: boolean }) => one.is_current)
+      return { path: String(own.id) }
+    },
+  },
   signOut: { isLast: true },
   signOutEverywhere: { isLast: true },
+}
+
+/** A second factor that no code has confirmed yet, and the codes of its phone. */
+async function newFactorOf({ relay }: Stage) {
+  const browser = await relay.logIn()
+  const { body } = await browser.ask('POST', '/dashboard/second-factor')
+  const phone = new TOTP({ secret: Secret.fromBase32(body.secret) })
+  return { browser, codeAt: (ms: number) => phone.generate({ timestamp: relay.clock.now() + ms }) }
 }
 
 async function startRollout(stage: Stage) {

@@ -242,6 +242,40 @@ test('an MCP request that may not come in is refused in the form of every error'
   }
 })
 
+const ACCEPTS: readonly (readonly [accept: string | null, type: string])[] = [
+  [null, 'application/json'],
+  ['*/*', 'application/json'],
+  ['application/json', 'application/json'],
+  ['Application/JSON, */*;q=0.5', 'application/json'],
+  ['text/event-stream', 'text/event-stream'],
+  ['application/json, text/event-stream', 'text/event-stream'],
+]
+
+test('every Accept that admits JSON or events is answered, in the form that it names', async () => {
+  await using stage = await openMcp()
+
+  for (const [accept, type] of ACCEPTS) {
+    for (const path of ['/mcp', '/mcp/']) {
+      const given = { ...HOST, ...stage.auth, 'content-type': 'application/json' }
+      const headers = accept === null ? given : { ...given, accept }
+      const body = JSON.stringify(INITIALIZE)
+      const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
+      const answer = await stage.app.http.fetch(request, PEER)
+      const text = await answer.text()
+      const json = type === 'application/json' ? text : text.slice(text.indexOf('{'))
+
+      expect([accept, answer.status, answer.headers.get('content-type')]).toEqual([
+        accept,
+        200,
+        type,
+      ])
+      expect(JSON.parse(json).result.serverInfo.name).toBe('hookline')
+    }
+  }
+  const page = await stage.raw(INITIALIZE, { ...stage.auth, accept: 'text/html' })
+  expect(page.status).toBe(406)
+})
+
 test('other methods are 405, and a body beyond 256 KiB is 413', async () => {
   await using stage = await openMcp()
   const { auth } = stage

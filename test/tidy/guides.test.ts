@@ -3,6 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
+import { ERRORS_GUIDE, errorsGuide } from '../../scripts/errors-guide.ts'
+import { ERRORS, guideOf } from '../../src/api/errors.ts'
+import type { ErrorCode } from '../../src/domain/errors.ts'
 import { FINDING_GUIDES, findingRow } from '../../src/domain/finding-codes.ts'
 import { GUIDES, type Guide } from '../../src/guides/guides.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
@@ -16,6 +19,15 @@ const FOR_WRITERS = ['style']
 
 test('the guide to the command line is what `bun scripts/command-line-guide.ts` writes', async () => {
   expect(await Bun.file(COMMAND_LINE_GUIDE).text()).toBe(commandLineGuide())
+})
+
+test('the guide to errors is what `bun scripts/errors-guide.ts` writes, and has the place of each code', async () => {
+  const text = await Bun.file(ERRORS_GUIDE).text()
+  const places = new Set(anchorsOf('errors', text).map((place) => `/guide/${place}`))
+  const codes = Object.keys(ERRORS) as ErrorCode[] // The keys of the record.
+
+  expect(text).toBe(errorsGuide())
+  expect(codes.map(guideOf).filter((place) => !places.has(place))).toEqual([])
 })
 
 test('every guide is in the manual', () => {

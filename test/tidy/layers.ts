@@ -121,6 +121,9 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
+  otpauth: ['access/second-factor.ts'],
+  // The line and column of a fault in a body.
+  'jsonc-parser': ['http/input.ts'],
   'file-type': ['attachments/'],
   'libphonenumber-js': ['domain/handle.ts'],
   // Property lists in XML, in which usbmuxd and iPhones speak.

@@ -8,11 +8,14 @@ import {
   type BrowserSession,
   Claim,
   type ContactCost,
+  FactorCode,
+  type FactorOn,
   Elevation,
   type InboxEntry,
   type InboxRequest,
   type LineChecks,
   type MessageTimes,
+  type NewFactor,
   NewPassword,
   type RelayState,
   type SeenDelivery,
@@ -25,7 +28,7 @@ import {
 } from '../dashboard.ts'
 import { CHANGE, READ, changing, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
-import type { All, Page } from '../schema.ts'
+import { type All, Deleted, type Page } from '../schema.ts'
 import type { HomeChartData, LineChartData, WebhookChartData } from '../stats.ts'
 import { DeliveryQuery } from './webhooks.ts'
 
@@ -69,6 +72,16 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: 'password.changed',
   }),
+  /** Makes a secret for an authenticator app. It counts once a code of it was given. */
+  beginSecondFactor: change('POST /second-factor', typed<NewFactor>(), { audit: null }),
+  turnOnSecondFactor: change('PUT /second-factor', typed<FactorOn>(), {
+    body: FactorCode,
+    audit: 'second_factor.added',
+  }),
+  turnOffSecondFactor: change('DELETE /second-factor', typed<SessionState>(), {
+    body: FactorCode,
+    audit: 'second_factor.removed',
+  }),
   putSetupStep: change('PUT /setup-step', typed<SessionState>(), {
     body: SetupStep,
     password: 'no',
@@ -81,6 +94,8 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: 'session.ended',
   }),
+  /** Ends one session, in whichever browser it is. */
+  endSession: change('DELETE /sessions/:id', Deleted, { password: 'no', audit: 'session.ended' }),
   signOutEverywhere: change('DELETE /sessions', typed<SessionState>(), {
     password: 'no',
     audit: 'session.ended',

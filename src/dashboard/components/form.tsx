@@ -135,6 +135,13 @@ export function PasswordField(props: Partial<TextProps> & Pick<TextProps, 'bind'
   )
 }
 
+/** The code of an authenticator app. */
+export function CodeField(props: Pick<TextProps, 'bind' | 'error' | 'hint'>) {
+  return (
+    <TextField label="Code" autoComplete="one-time-code" isMono isFirst maxLength={50} {...props} />
+  )
+}
+
 /** A hidden field with the account name, for password managers. */
 export function AccountName({ name = 'owner' }: { readonly name?: string | undefined }) {
   return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />

@@ -28,6 +28,7 @@ import {
 } from './settings-fields.tsx'
 import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
+import { TwoSteps } from './settings-second-factor.tsx'
 
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
@@ -207,16 +208,21 @@ function retentionWarning(title: string, words: (days: string) => string) {
 type SecurityProps = { readonly browsers: readonly BrowserSession[]; readonly about: About }
 
 function SecuritySection({ browsers, about }: SecurityProps) {
-  const { session } = useDashboard()
+  const { api, notices, session } = useDashboard()
   const { failure, start } = useAction((where: 'here' | 'everywhere') => session.signOut(where))
+  const end = useAction(
+    (id: string) => api.call('endSession', { params: { id } }),
+    () => notices.done('Signed out.'),
+  )
   return (
-    <Section name="security" words={['Security', 'Password and sessions.']}>
+    <Section name="security" words={['Security', 'Password, two-step sign-in and sessions.']}>
       <ChangePassword isLocked={about.is_password_locked} />
+      <TwoSteps />
       <div class="stack-tight">
         <h3>{countWords(browsers.length, 'active session')}</h3>
         <ul class="settings-browsers">
-          {browsers.map(({ created_at, last_seen_at, is_current, member_name }, index) => (
-            <li key={index}>
+          {browsers.map(({ id, created_at, last_seen_at, is_current, member_name }) => (
+            <li key={id}>
               <PersonText>
                 {is_current ? 'This browser' : (member_name ?? 'Another browser')}
               </PersonText>
@@ -228,10 +234,15 @@ function SecuritySection({ browsers, about }: SecurityProps) {
                   </>
                 )}
               </span>
+              {!is_current && (
+                <Button variant="quiet" onClick={() => end.start(id)}>
+                  Sign out
+                </Button>
+              )}
             </li>
           ))}
         </ul>
-        <FailureNote failure={failure} />
+        <FailureNote failure={failure ?? end.failure} />
         <div class="actions">
           <Button onClick={() => start('here')}>Sign out this browser</Button>
           <Button onClick={() => start('everywhere')}>Sign out everywhere</Button>

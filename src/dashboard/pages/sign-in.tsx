@@ -1,25 +1,31 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-import { fieldError, OF_PASSWORD } from '../api.ts'
+import { fieldError, OF_CODE, OF_PASSWORD } from '../api.ts'
 import { later } from '../clock.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { AccountName, Form, PasswordField, TextField } from '../components/form.tsx'
+import { AccountName, CodeField, Form, PasswordField, TextField } from '../components/form.tsx'
 import { AloneHead, Card } from '../components/page.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
+
+const CODE_NEEDED = 'second_factor_needed'
 
 export function SignInPage() {
   const { session, notices } = useDashboard()
   const name = useSignal('')
   const password = useSignal('')
+  const code = useSignal('')
+  /** The password was right, and the owner's sign-in has a second step. */
+  const needsCode = useSignal(false)
   const { seconds, start: startCountdown } = useCountdown()
   const { isBusy, failure, start } = useAction(
-    () => session.signIn(password.value, name.value),
+    () => session.signIn(password.value, name.value, code.value),
     () => {},
-    ({ message, retryAfterSeconds }) => {
-      startCountdown(retryAfterSeconds ?? 0)
-      notices.announce(message)
+    (refused) => {
+      needsCode.value = needsCode.value || refused.code === CODE_NEEDED
+      startCountdown(refused.retryAfterSeconds ?? 0)
+      notices.announce(refused.message)
     },
   )
   // After the wait, the error is no longer true.
@@ -46,19 +52,32 @@ export function SignInPage() {
           )}
           <PasswordField
             bind={password}
-            error={isOver ? null : fieldError(failure, ...OF_PASSWORD)}
+            error={isOver || needsCode.value ? null : fieldError(failure, ...OF_PASSWORD)}
           />
-          <FailureNote failure={failure} but={OF_PASSWORD} />
+          {needsCode.value && (
+            <CodeField
+              bind={code}
+              hint="From your authenticator app, or a recovery code."
+              error={isOver ? null : fieldError(failure, ...OF_CODE, 'wrong_password')}
+            />
+          )}
+          <FailureNote failure={failure} but={[...OF_PASSWORD, ...OF_CODE, CODE_NEEDED]} />
           <Button type="submit" variant="main" isBusy={isBusy} isDisabled={seconds > 0}>
             {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
           </Button>
         </Form>
       </Card>
-      <p class="small quiet">
-        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
-        Hookline, and open the link it prints.
-      </p>
+      <Forgotten />
     </>
+  )
+}
+
+function Forgotten() {
+  return (
+    <p class="small quiet">
+      Forgot your password, or lost your phone? Run <code>hookline setup-link</code> on the computer
+      that runs Hookline, and open the link it prints.
+    </p>
   )
 }
 

@@ -58,6 +58,8 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'password.set': () => 'Password set',
   'password.changed': () => 'Password changed',
   'password.refused': () => 'Wrong password entered',
+  'second_factor.added': () => 'Two-step sign-in turned on',
+  'second_factor.removed': () => 'Two-step sign-in turned off',
   'session.created': () => 'Signed in',
   'session.elevated': () => 'Password confirmed',
   'session.ended': () => 'Signed out',

@@ -6,7 +6,7 @@ import type { ProcessEnd } from '../../../system/process.ts'
 import type { KindHost } from '../../line-kind.ts'
 import { FILE_SECONDS, MESSAGES_SCRIPT } from './script.ts'
 
-/** A chat of Messages.app, or a handle (E.164 or e-mail address). */
+/** A chat of Messages.app, or a handle (E.164 or email address). */
 export type Target =
   | { readonly by: 'chat'; readonly guid: string }
   /** By iMessage, unless SMS is asked for. */

@@ -113,7 +113,7 @@ type Addressed = {
   readonly partCount: number
 }
 
-/** Behavior by the last four digits; a line and an e-mail address behave normally. */
+/** Behavior by the last four digits; a line and an email address behave normally. */
 export function behaviourOf(
   { to, service, group, partCount }: Addressed,
   lineCount: number,
