@@ -75,8 +75,12 @@ const KEY_HISTORY = {
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
+const FOR_FIELD = Type.Optional(
+  text('The compatible API that it was made for, where alone it works.', 'signal-cli'),
+)
 /** A limit that the key doesn't have is left out. */
 const LIMITS = {
+  for: FOR_FIELD,
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
   expires_at: Type.Optional(EXPIRY),
@@ -105,6 +109,14 @@ export const KeyCreation = objectSchema('KeyCreation', {
   ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
   rules: nullish(NewRules),
+  for: nullish(
+    Type.String({
+      example: 'signal-cli',
+      description:
+        'The compatible API that it is for. The key works only there, and has the scopes that it needs unless ' +
+        'you name others.',
+    }),
+  ),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 
@@ -120,6 +132,12 @@ export const CreatedKey = objectSchema('CreatedKey', {
   ),
   ...KEY_HISTORY,
   ...LIMITS,
+  connect: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'What to enter into the program that speaks the compatible API, by the names of its fields.',
+    }),
+  ),
 })
 export type CreatedKey = Shape<typeof CreatedKey>
 

@@ -3,6 +3,7 @@
 
 import type { BridgeToken } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
+import { COMPAT_NAMES, withCompatScopes, withConnection } from '../compat/apis.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
@@ -27,6 +28,7 @@ import {
   revokeKey,
 } from '../keys/credentials.ts'
 import { permissionsAsked } from '../keys/permissions.ts'
+import { listLines } from '../storage/lines.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import {
@@ -50,7 +52,14 @@ const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
 export const KEY_COMMANDS: readonly Command[] = [
   {
     name: 'keys create',
-    options: [{ name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' }],
+    options: [
+      { name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' },
+      {
+        name: 'for',
+        value: 'API',
+        sentence: `A compatible API, where alone it works: ${COMPAT_NAMES.join(', ')}.`,
+      },
+    ],
     sentence: 'Create an API key. Its secret is shown only once.',
     run: createApiKey,
   },
@@ -131,10 +140,24 @@ export const SETUP_LINK_COMMAND: Command = {
   run: printSetupLink,
 }
 
-/** A new key, with the headers it goes into. */
-export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): readonly Line[] {
+/** A new key, with the headers it goes into, or with what to enter into the program that it was made for. */
+export function describeNewKey({
+  id,
+  key,
+  secret,
+  for: madeFor,
+  connect,
+}: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>): readonly Line[] {
+  const saved = "Save it now. You won't see it again."
+  if (connect !== undefined) {
+    return [
+      `The key ${id} works only for programs that speak ${madeFor}. Enter there what it asks for:`,
+      fields(Object.entries(connect)),
+      `${saved} More: hookline guide compatible-apis`,
+    ]
+  }
   return [
-    fields(Object.entries({ id: key.id, 'X-API-Key': key.key, 'X-API-Secret': key.secret })),
+    fields(Object.entries({ id, 'X-API-Key': key, 'X-API-Secret': secret })),
     "Save the secret now. You won't see it again.",
   ]
 }
@@ -144,9 +167,13 @@ async function createApiKey(call: Call): Promise<undefined> {
   const limits = limitsIn(call)
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
-    file: (file) => {
-      const permissions = permissionsAsked(file, limits, EVERYTHING)
-      return createKey(file, { name, origin: COMMAND_LINE, permissions })
+    file: async (file) => {
+      const { for: madeFor, ...asked } = withCompatScopes(limits)
+      const permissions = permissionsAsked(file, asked, EVERYTHING)
+      const made = await createKey(file, { name, origin: COMMAND_LINE, permissions, madeFor })
+      const { publicUrl, port } = call.loadConfig().config
+      const url = publicUrl ?? `http://127.0.0.1:${port}`
+      return withConnection(made, { url, numbers: listLines(file.db).map(({ number }) => number) })
     },
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
@@ -173,7 +200,9 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
   const scopes = list('scopes')?.map(scopeNamed)
   const lines = list('lines')
+  const madeFor = choiceOption(call, 'for', COMPAT_NAMES)
   return {
+    ...(madeFor === undefined ? {} : { for: madeFor }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(lines === undefined ? {} : { phone_line_ids: lines }),
     ...(end === undefined ? {} : { expires_at: isoTime(end) }),

@@ -96,6 +96,8 @@ export const EVERYTHING: Permissions = {
 export type KeyCaller = {
   readonly kind: 'key'
   readonly keyId: KeyId
+  /** The compatible API that the key was made for, where alone it works; null for the relay's own API. */
+  readonly madeFor: string | null
   readonly permissions: Permissions
 }
 

@@ -1,3 +1,4 @@
+import type { CredentialForm } from '../compat/compat-api.ts'
 import type { Caller, KeyCaller } from '../domain/permissions.ts'
 import type { Authenticate } from '../keys/last-used.ts'
 import type { Core } from '../storage/core.ts'
@@ -41,11 +42,19 @@ export function createAuthentication(
     dropOldest(failures, ADDRESSES_MAX)
   }
   return {
-    /** The caller of the API. Otherwise throws `unauthorized`, which is the same for every reason. */
-    caller(request: Request, peer: Peer): Caller {
+    /**
+     * The caller of the relay's own API, or of the compatible API that its key was made for. Otherwise throws
+     * `unauthorized`, which is the same for every reason.
+     */
+    caller(
+      request: Request,
+      peer: Peer,
+      { forms, madeFor }: { forms: readonly CredentialForm[]; madeFor: string | null } = OWN_API,
+    ): Caller {
       if (peer.isControl) return { kind: 'cli' }
-      const caller = keyIn(request.headers, authenticate)
-      if (caller !== null) return caller
+      const given = credentialsIn(request.headers, forms)
+      const caller = given && authenticate(given.key, given.secret)
+      if (caller !== null && caller.madeFor === madeFor) return caller
       noteFailure(request, peer)
       throw unauthorized()
     },
@@ -63,9 +72,40 @@ export function createAuthentication(
   }
 }
 
+const OWN_API = { forms: ['two headers'], madeFor: null } as const
+
+type Credentials = { readonly key: string; readonly secret: string }
+
+const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
+
 /** The API key of a request; null if a header is missing or wrong. */
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
+  const given = credentialsIn(headers, OWN_API.forms)
+  return given && authenticate(given.key, given.secret)
+}
+
+/** The key and secret of a request, in the first of these forms that it has; null if they are missing or malformed. */
+export function credentialsIn(
+  headers: Headers,
+  forms: readonly CredentialForm[],
+): Credentials | null {
+  const [, scheme = '', token = ''] = SCHEME.exec(headers.get('authorization') ?? '') ?? []
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
-  return key === null || secret === null ? null : authenticate(key, secret)
+  const read: Readonly<Record<CredentialForm, () => Credentials | null>> = {
+    'two headers': () => (key === null || secret === null ? null : { key, secret }),
+    'one header': () => keyAndSecret(key ?? ''),
+    bearer: () => (scheme.toLowerCase() === 'bearer' ? keyAndSecret(token) : null),
+    basic: () => {
+      if (scheme.toLowerCase() !== 'basic') return null
+      return keyAndSecret(Buffer.from(token, 'base64').toString())
+    },
+  }
+  return forms.map((form) => read[form]()).find((found) => found !== null) ?? null
+}
+
+function keyAndSecret(text: string): Credentials | null {
+  const [, key, secret] = KEY_AND_SECRET.exec(text) ?? []
+  return key === undefined || secret === undefined ? null : { key, secret }
 }

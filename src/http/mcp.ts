@@ -4,7 +4,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { callOperation, requestOf, type RelayFetch } from '../api/client.ts'
+import { callOperation, requestOf } from '../api/client.ts'
 import { hasScope, permissionsOf } from '../domain/permissions.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import { mcpHandler } from '../mcp/server.ts'
@@ -12,8 +12,9 @@ import type { McpClient } from '../mcp/tools.ts'
 import type { Core } from '../storage/core.ts'
 import type { Clock } from '../system/clock.ts'
 import { requestSchema } from './bind.ts'
+import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { jsonBody, requireNoQuery } from './input.ts'
-import { callerOf, contextOf, originOf, setContext } from './request-context.ts'
+import { callerOf, contextOf, originOf } from './request-context.ts'
 import { respondTo } from './respond.ts'
 
 export const MCP_PATH = '/mcp'
@@ -21,13 +22,10 @@ export const MCP_PATH = '/mcp'
 /** The idle time-out. A call takes at most 50 seconds. */
 const SILENCE_SECONDS = 70
 const SESSION = 'mcp-session-id'
-const KEY_HEADERS = ['x-api-key', 'x-api-secret']
-const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
+/** Some clients can set only `Authorization`. */
+export const MCP_CREDENTIALS = { forms: ['two headers', 'bearer'], madeFor: null } as const
 
-type Fetch = (request: Request) => Response | Promise<Response>
-
-/** `fetch` answers API requests whose context is set. */
-export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
+export function mcpRoutes({ random, clock }: Core, fetch: RoutesFetch, streamsEnd: AbortSignal) {
   const handler = mcpHandler((request) => clientOf(request, clock, fetch))
   streamsEnd.addEventListener('abort', () => void handler.close())
   return new Elysia().post(
@@ -52,25 +50,8 @@ export function mcpRoutes({ random, clock }: Core, fetch: Fetch, streamsEnd: Abo
   )
 }
 
-/** Turns `Authorization: Bearer KEY:SECRET` into the two headers of a key, for clients that can set only that one. */
-export function withKeyHeaders(request: Request): Request {
-  const [, key, secret] = KEY_AND_SECRET.exec(request.headers.get('authorization') ?? '') ?? []
-  if (key === undefined || secret === undefined) return request
-  const headers = new Headers(request.headers)
-  headers.set('x-api-key', key)
-  headers.set('x-api-secret', secret)
-  return new Request(request, { headers })
-}
-
-function clientOf(request: Request, clock: Clock, fetch: Fetch): McpClient {
-  const context = contextOf(request)
-  const inner: RelayFetch = async (path, init) => {
-    const { signal } = request
-    const call = new Request(`http://localhost${path}`, { ...init, signal })
-    for (const name of KEY_HEADERS) call.headers.set(name, request.headers.get(name) ?? '')
-    setContext(call, context)
-    return fetch(call)
-  }
+function clientOf(request: Request, clock: Clock, fetch: RoutesFetch): McpClient {
+  const inner = innerFetch(request, MCP_CREDENTIALS.forms, fetch)
   const { actor } = originOf(request)
   const permissions = permissionsOf(callerOf(request))
   // Clients of the newest protocol have no session, so a repeat of a call is recognized only within the same hour.

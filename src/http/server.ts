@@ -5,14 +5,19 @@
 import type { AnyElysia } from 'elysia'
 
 import type { Operation } from '../api/operation.ts'
+import { compatAt } from '../compat/apis.ts'
+import type { CompatApi } from '../compat/compat-api.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Core } from '../storage/core.ts'
+import { hasKeyMadeFor } from '../storage/credentials.ts'
 import { createAuthentication } from './authentication.ts'
+import { compatRoutes } from './compat.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
 import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
-import { MCP_PATH, withKeyHeaders } from './mcp.ts'
+import type { RoutesFetch } from './inner-fetch.ts'
+import { MCP_CREDENTIALS, MCP_PATH } from './mcp.ts'
 import type { Relay } from './relay.ts'
 import {
   type Peer,
@@ -64,6 +69,8 @@ class Entrance implements Http {
   readonly #control: App
   /** For signed-in browsers. Created for the first one, because that takes 10 ms of the start. */
   #dashboard: App | null = null
+  /** For compatible APIs. Created for the first request. */
+  #compat: App | null = null
 
   constructor(core: Core, relay: Relay) {
     this.#core = core
@@ -144,17 +151,34 @@ class Entrance implements Http {
       context.bridge = this.#authentication.bridge(request, peer)
       return { ...target, app }
     }
+    const compat = peer.isControl ? undefined : compatAt(path)
+    if (compat !== undefined) return this.#admitCompat(compat, target)
     requireOurHost(request, peer, hosts)
     if (path === MCP_PATH && !peer.isControl) {
       requireOwnOrigin(request.headers)
-      const known = withKeyHeaders(request)
-      context.caller = this.#authentication.caller(known, peer)
-      return { request: known, path, app }
+      context.caller = this.#authentication.caller(request, peer, MCP_CREDENTIALS)
+      return { ...target, app }
     }
     if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
     const asked = authenticateBrowser({ access, hosts }, target, context)
     this.#dashboard ??= appOf(dashboardRoutes(this.#core, this.#relay, this.#streamsEnd.signal))
     return { ...asked, app: this.#dashboard }
+  }
+
+  /** Its routes check the credentials, because each API answers errors in its own form. */
+  #admitCompat(
+    { name }: CompatApi,
+    target: RoutableRequest,
+  ): RoutableRequest & { readonly app: App } {
+    const { db, clock } = this.#core
+    if (!hasKeyMadeFor(db, name, clock.now())) {
+      throw new RelayError('not_found', 'There is no such route.')
+    }
+    requireOwnOrigin(target.request.headers)
+    const authentication = this.#authentication
+    const fetch: RoutesFetch = (request) => this.#network.routes.fetch(request)
+    this.#compat ??= appOf(compatRoutes(this.#core, this.#relay, { authentication, fetch }))
+    return { ...target, app: this.#compat }
   }
 }
 

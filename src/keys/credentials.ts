@@ -52,9 +52,13 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
   const { db } = core
   return {
     keys: {
-      create: async ({ name = null, ...asked }: KeyCreation, caller: Caller, origin: Origin) => {
+      create: async (
+        { name = null, for: madeFor = null, ...asked }: KeyCreation,
+        caller: Caller,
+        origin: Origin,
+      ) => {
         const permissions = permissionsAsked(core, asked, permissionsOf(caller))
-        return createKey(core, { name, origin, permissions })
+        return createKey(core, { name, origin, permissions, madeFor })
       },
       list: (page: PageRequest, caller: Caller) =>
         listKeys(db, page, permissionsOf(caller), lastUsed),
@@ -80,6 +84,7 @@ type NewKeyRequest = {
   readonly name: string | null
   readonly origin: Origin
   readonly permissions?: Permissions | undefined
+  readonly madeFor?: string | null | undefined
 }
 
 /** Only this answer has the key and the secret. */
@@ -99,7 +104,7 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, madeFor = null }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, 24)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
@@ -117,12 +122,15 @@ function writeNewKey(
     createdBy,
     createdAt,
     secretCreatedAt: createdAt,
+    madeFor,
     permissions,
   })
-  const after = { name, ...auditedLimits(permissions) }
+  const purpose = madeFor === null ? {} : { for: madeFor }
+  const after = { name, ...purpose, ...auditedLimits(permissions) }
   audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after })
   const times = { created_at: isoTime(createdAt), last_used_at: null }
-  return { id, name, key, secret, created_by: createdBy, ...times, ...limitFields(permissions) }
+  const made = { id, name, key, secret, created_by: createdBy, ...times, ...purpose }
+  return { ...made, ...limitFields(permissions) }
 }
 
 /**
@@ -144,6 +152,7 @@ export function listKeys(
     created_at: isoTime(key.createdAt),
     last_used_at: isoTimeOrNull(key.lastUsedAt),
     revoked_at: isoTimeOrNull(key.revokedAt),
+    ...(key.madeFor === null ? {} : { for: key.madeFor }),
     ...limitFields(key.permissions),
   }))
 }
@@ -234,7 +243,7 @@ export async function createBridge(
     const createdAt = ids.now()
     const { token, stored } = newBridgeToken(random, ids)
     const createdBy = makerOf(origin)
-    const facts = { createdBy, createdAt, permissions: EVERYTHING }
+    const facts = { createdBy, createdAt, madeFor: null, permissions: EVERYTHING }
     const made = { id, number, name: label, ...facts, ...stored }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }

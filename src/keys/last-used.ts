@@ -98,6 +98,6 @@ export function createAuthenticate(
     const { permissions } = found
     if (permissions.expiresAt !== null && permissions.expiresAt <= clock.now()) return null
     lastUsed.note(found.id, KEY_USE_MS)
-    return { kind: 'key', keyId: found.id, permissions }
+    return { kind: 'key', keyId: found.id, madeFor: found.madeFor, permissions }
   }
 }

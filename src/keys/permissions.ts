@@ -19,7 +19,7 @@ import type { Db } from '../storage/database.ts'
 import { linesNamed } from '../storage/lines.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
-type AskedLimits = Omit<api.KeyCreation, 'name'>
+type AskedLimits = Omit<api.KeyCreation, 'name' | 'for'>
 
 /** If the request leaves a permission out, the key gets its maker's. Throws `forbidden` for more than its maker has. */
 export function permissionsAsked(

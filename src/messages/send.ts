@@ -21,6 +21,7 @@ import { findIdempotency, recordRequest, type RequestKey } from '../storage/idem
 import { insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import { daysOf } from '../storage/settings.ts'
+import type { Work } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
@@ -118,7 +119,27 @@ export class Sender {
   async send(request: SendRequest): Promise<SendAnswer> {
     const fingerprint = fingerprintOf(request)
     const known = await this.#repeatKnown(request, fingerprint)
-    const accepted = known ?? (await this.#acceptNew(request, fingerprint))
+    if (known !== null) return this.#answer(request, known)
+    const acceptance = await this.#prepare(request, fingerprint)
+    return this.#answer(request, await this.#write((tx) => this.#acceptOnce(tx, acceptance)))
+  }
+
+  /** Accepts all messages in one transaction; throws RelayError if one is rejected, and sends none then. */
+  async sendAll(requests: readonly SendRequest[]): Promise<readonly SendAnswer[]> {
+    const acceptances: Acceptance[] = []
+    for (const request of requests) {
+      acceptances.push(await this.#prepare(request, fingerprintOf(request)))
+    }
+    const all = await this.#write((tx) =>
+      acceptances.map((acceptance) => ({
+        request: acceptance.request,
+        accepted: this.#acceptOnce(tx, acceptance),
+      })),
+    )
+    return Promise.all(all.map(({ request, accepted }) => this.#answer(request, accepted)))
+  }
+
+  async #answer(request: SendRequest, accepted: Accepted): Promise<SendAnswer> {
     const { isReplay, messageId } = accepted
     const waitMs = this.#deps.mayLeave() ? (request.waitMs ?? this.#deps.waitMs) : 0
     const key = requestKeyOf(request)
@@ -136,7 +157,8 @@ export class Sender {
     return this.#core.writer.write((tx) => this.#deps.callers.repeat(tx, key, fingerprint))
   }
 
-  async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
+  /** What is needed before the transaction: the lines' histories of the recipient, and files by URL. */
+  async #prepare(request: SendRequest, fingerprint: string): Promise<Acceptance> {
     const target = this.#targetOf(request)
     const histories = await this.#deps.routing.askHistories(target)
     const requireTarget = () => {
@@ -155,17 +177,20 @@ export class Sender {
             memberId,
             requireTarget,
           })
-    const acceptance = { request, fingerprint, target, histories, attachmentIds }
-    const requestKey = requestKeyOf(request)
-    return this.#core.writer
-      .write((tx) => {
-        const known = requestKey && this.#deps.callers.repeat(tx, requestKey, fingerprint)
-        return known ?? this.#accept(tx, acceptance)
-      })
-      .catch((error: unknown) => {
-        if (error instanceof LoopError) this.#deps.onLoop(error.line)
-        throw error
-      })
+    return { request, fingerprint, target, histories, attachmentIds }
+  }
+
+  #write<T>(work: Work<T>): Promise<T> {
+    return this.#core.writer.write(work).catch((error: unknown) => {
+      if (error instanceof LoopError) this.#deps.onLoop(error.line)
+      throw error
+    })
+  }
+
+  #acceptOnce(tx: Tx, acceptance: Acceptance): Accepted {
+    const { request, fingerprint } = acceptance
+    const key = requestKeyOf(request)
+    return (key && this.#deps.callers.repeat(tx, key, fingerprint)) ?? this.#accept(tx, acceptance)
   }
 
   #targetOf(request: SendRequest): Target {

@@ -23,7 +23,7 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 
 /** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
-  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
+  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'madeFor'> & {
     readonly number: string | null
     readonly permissions: Permissions
   }
@@ -70,12 +70,12 @@ function permissionsIn({ scopes, lineIds, expiresAt, rules }: RawLimits): Permis
   }
 }
 
-type SecretOfKey = Pick<Row, 'revokedAt'> & {
+type SecretOfKey = Pick<Row, 'revokedAt' | 'madeFor'> & {
   readonly id: KeyId
   readonly secretSha256: Uint8Array
 }
 
-const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', ...LIMITS])}
+const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', 'madeFor', ...LIMITS])}
    FROM credentials WHERE key = $key`
 
 /** Called in every turn that brings requests: another process may have revoked the key. */
@@ -85,6 +85,14 @@ export function findKey(
 ): (SecretOfKey & { readonly permissions: Permissions }) | null {
   const row = db.row<SecretOfKey & RawLimits>(byKey, { key })
   return row && { ...row, permissions: permissionsIn(row) }
+}
+
+/** True if there is a valid key for this compatible API. */
+export function hasKeyMadeFor(db: Db, madeFor: string, now: number): boolean {
+  const sql = `SELECT 1 FROM credentials INDEXED BY credentials_made_for
+   WHERE made_for = $madeFor AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+   LIMIT 1`
+  return db.row(sql, { madeFor, now }) !== null
 }
 
 /** Called for every call of a shortcut, so that a replaced token fails at once. */

@@ -90,6 +90,8 @@ export const credentials = sqliteTable(
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
     expiresAt: at('expires_at'),
     rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
+    /** The compatible API of a key that works only there. */
+    madeFor: text('made_for'),
   },
   (t) => [
     checkJson('scopes'),
@@ -98,6 +100,9 @@ export const credentials = sqliteTable(
     uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
       .where(sql`revoked_at IS NULL`),
+    index('credentials_made_for')
+      .on(t.madeFor)
+      .where(sql`made_for IS NOT NULL`),
   ],
 )
 
