@@ -133,10 +133,13 @@ export const CreatedKey = objectSchema('CreatedKey', {
   ...KEY_HISTORY,
   ...LIMITS,
   connect: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description:
-        'What to enter into the program that speaks the compatible API, by the names of its fields.',
-    }),
+    Type.Object(
+      {},
+      {
+        additionalProperties: Type.String(),
+        description: 'What to enter into the program that speaks the compatible API, by its names.',
+      },
+    ),
   ),
 })
 export type CreatedKey = Shape<typeof CreatedKey>

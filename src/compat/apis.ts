@@ -18,7 +18,7 @@ type BoundRoute = {
 }
 
 /** The API that a key is made for. Throws `invalid_request` if there is none of this name. */
-export function compatNamed(name: string): CompatApi {
+function compatNamed(name: string): CompatApi {
   const found = COMPAT_APIS.find((api) => api.name === name)
   if (found !== undefined) return found
   throw invalidRequest({ path: 'for', message: `must be one of ${COMPAT_NAMES.join(', ')}` })

@@ -73,7 +73,8 @@ export type CompatState = {
   readonly id: string
   readonly to: string
   readonly status: string
-  readonly createdAt: string
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number
   /** The reason of a failure, as a sentence; null without one. */
   readonly failure: string | null
 }

@@ -32,11 +32,10 @@ const send: CompatHandler = async ({ fields, relay }) => {
   if (failure !== undefined && states.length === 1) {
     return { status: 400, body: { error: failure } }
   }
-  const sentAt = Date.parse(states[0]?.createdAt ?? '')
   return {
     status: 201,
     body: {
-      timestamp: String(sentAt),
+      timestamp: String(states[0]?.createdAtMs ?? 0),
       messages: states.map(({ id, to, status }) => ({ id, recipient: to, status })),
     },
   }
@@ -62,8 +61,8 @@ const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/
 
 /** Files in base64, plain or as `data:TYPE;filename=NAME;base64,…`. */
 function filesIn(value: unknown): readonly CompatFile[] {
-  const texts = typeof value === 'string' ? [value] : Array.isArray(value) ? value : []
-  return texts.map((text: unknown, index) => {
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value ?? []].flat()
+  return texts.map((text, index) => {
     const [head = '', type = '', parameters = ''] = DATA_URL.exec(String(text)) ?? []
     const bytes = Buffer.from(String(text).slice(head.length), 'base64')
     if (bytes.length === 0) {

@@ -41,7 +41,7 @@ import { sha256 } from '../system/hash.ts'
 import type { createAuthentication } from './authentication.ts'
 import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
-import { fieldsOf } from './input.ts'
+import { fieldsOf, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf, linesOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
@@ -157,9 +157,9 @@ function lineOf(from: string | undefined, lines: readonly Line[]): LineId | null
   )
 }
 
-function stateOf({ id, to, status, created_at: createdAt, error }: Message): CompatState {
+function stateOf({ id, to, status, created_at: at, error }: Message): CompatState {
   const failure = status === 'failed' ? (error?.message ?? 'It could not be sent.') : null
-  return { id, to, status, createdAt, failure }
+  return { id, to, status, createdAtMs: timeIn('created_at', at), failure }
 }
 
 async function upload(fetch: RelayFetch, { bytes, name, type }: CompatFile): Promise<string> {
