@@ -87,8 +87,12 @@ const KEY_HISTORY = {
   created_at: time('When the key was created.'),
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
+const FOR_FIELD = Type.Optional(
+  text('The compatible API that it was made for, where alone it works.', 'signal-cli'),
+)
 /** A limit that the key doesn't have is left out. */
 const LIMITS = {
+  for: FOR_FIELD,
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
   conversation_ids: Type.Optional(CONVERSATIONS_FIELD),
@@ -126,6 +130,14 @@ export const KeyCreation = objectSchema('KeyCreation', {
   ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
   rules: nullish(NewRules),
+  for: nullish(
+    Type.String({
+      example: 'signal-cli',
+      description:
+        'The compatible API that it is for. The key works only there, and has the scopes that it needs unless ' +
+        'you name others.',
+    }),
+  ),
 })
 export type KeyCreation = Shape<typeof KeyCreation>
 
@@ -141,6 +153,15 @@ const CREATED_KEY = {
   ),
   ...KEY_HISTORY,
   ...LIMITS,
+  connect: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: Type.String(),
+        description: 'What to enter into the program that speaks the compatible API, by its names.',
+      },
+    ),
+  ),
 }
 export const CreatedKey = objectSchema('CreatedKey', CREATED_KEY)
 export type CreatedKey = Shape<typeof CreatedKey>

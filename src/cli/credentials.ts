@@ -1,10 +1,8 @@
-// Commands for API keys, for the tokens of iPhones with Shortcuts, and for the link that sets the
-// dashboard's password.
+// Commands for API keys, and for the link that sets the dashboard's password.
 
-import type { BridgeToken } from '../api/bridges.ts'
 import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
+import { COMPAT_NAMES, withCompatScopes, withConnection } from '../compat/apis.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { groupedNumber } from '../domain/handle.ts'
 import { countWords } from '../domain/number-words.ts'
 import {
   APPROVAL_RULES,
@@ -36,11 +34,9 @@ import { fields, stateCell, table, timeCell, type Cell, type Line } from './tabl
 
 /** Loaded only if no relay runs, when the command opens the database itself. */
 const stored = () => import('../keys/credentials.ts')
-const storedBridges = () => import('../keys/bridges.ts')
 
-const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
-const FIRST_PAGE = { limit: 200, cursor: null }
-const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
+export const FIRST_PAGE = { limit: 200, cursor: null }
+export const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
 
 const LIMIT_OPTIONS: readonly CommandOption[] = [
   {
@@ -92,6 +88,11 @@ export const KEY_COMMANDS: readonly Command[] = [
     args: [{ name: 'NAME', isOptional: true }],
     options: [
       { name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' },
+      {
+        name: 'for',
+        value: 'API',
+        sentence: `A compatible API, where alone it works: ${COMPAT_NAMES.join(', ')}.`,
+      },
       ...LIMIT_OPTIONS,
     ],
     sentence: 'Create an API key. Its secret is shown only once.',
@@ -129,44 +130,30 @@ export const KEY_COMMANDS: readonly Command[] = [
   },
 ]
 
-export const BRIDGE_COMMANDS: readonly Command[] = [
-  {
-    name: 'bridges list',
-    short: 'bridges',
-    sentence: 'List iPhone Shortcuts lines, including removed ones. Short: bridges.',
-    run: listIphones,
-  },
-  {
-    name: 'bridges add',
-    args: [{ name: 'NUMBER' }],
-    options: [{ name: 'label', value: 'NAME', sentence: 'A name for the iPhone.' }],
-    sentence: 'Add an iPhone as a Shortcuts line. Its token is shown only once.',
-    run: addIphone,
-  },
-  {
-    name: 'bridges token',
-    args: BRIDGE,
-    sentence: 'Create a new token for an iPhone. The old one stops working at once.',
-    run: renewToken,
-  },
-  {
-    name: 'bridges remove',
-    args: BRIDGE,
-    sentence: 'Remove an iPhone Shortcuts line permanently.',
-    run: removeIphone,
-  },
-]
-
 export const SETUP_LINK_COMMAND: Command = {
   name: 'setup-link',
   sentence: 'Print a one-time link to set or reset the dashboard password.',
   run: printSetupLink,
 }
 
-/** A new key, with the headers it goes into. */
-export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): readonly Line[] {
+/** A new key, with the headers it goes into, or with what to enter into the program that it was made for. */
+export function describeNewKey({
+  id,
+  key,
+  secret,
+  for: madeFor,
+  connect,
+}: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>): readonly Line[] {
+  const saved = "Save it now. You won't see it again."
+  if (connect !== undefined) {
+    return [
+      `The key ${id} works only for programs that speak ${madeFor}. Enter there what it asks for:`,
+      fields(Object.entries(connect)),
+      `${saved} More: hookline guide compatible-apis`,
+    ]
+  }
   return [
-    fields(Object.entries({ id: key.id, 'X-API-Key': key.key, 'X-API-Secret': key.secret })),
+    fields(Object.entries({ id, 'X-API-Key': key, 'X-API-Secret': secret })),
     "Save the secret now. You won't see it again.",
   ]
 }
@@ -178,12 +165,23 @@ async function createApiKey(call: Call): Promise<undefined> {
     relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
     async file(file) {
       const { permissionsAsked } = await import('../keys/permissions.ts')
-      const permissions = permissionsAsked(file, limits, EVERYTHING)
-      return (await stored()).createKey(file, { name, origin: COMMAND_LINE, permissions })
+      const { for: madeFor, ...asked } = withCompatScopes(limits)
+      const permissions = permissionsAsked(file, asked, EVERYTHING)
+      const { createKey } = await stored()
+      const made = await createKey(file, { name, origin: COMMAND_LINE, permissions, madeFor })
+      return connected(call, file, made)
     },
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)
+}
+
+/** With what to enter into the program that the key is for, as the relay says it when it runs. */
+async function connected<K extends CreatedKey>(call: Call, { db }: FileCore, made: K): Promise<K> {
+  const { listLines } = await import('../storage/lines.ts')
+  const { publicUrl, port } = call.loadConfig().config
+  const url = publicUrl ?? `http://127.0.0.1:${port}`
+  return withConnection(made, { url, lines: listLines(db) })
 }
 
 async function rotateApiKey(call: Call): Promise<undefined> {
@@ -195,8 +193,11 @@ async function rotateApiKey(call: Call): Promise<undefined> {
   }
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('rotateKey', { params: { id }, body }),
-    file: async (file) =>
-      (await stored()).rotateKey(file, id, { asked: body, origin: COMMAND_LINE }),
+    async file(file) {
+      const { rotateKey } = await stored()
+      const made = await rotateKey(file, id, { asked: body, origin: COMMAND_LINE })
+      return connected(call, file, made)
+    },
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)
@@ -224,7 +225,9 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const scopes = list('scopes')?.map(scopeNamed)
   const lines = list('lines')
   const conversations = list('conversations')
+  const madeFor = choiceOption(call, 'for', COMPAT_NAMES)
   return {
+    ...(madeFor === undefined ? {} : { for: madeFor }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(lines === undefined ? {} : { phone_line_ids: lines }),
     ...(conversations === undefined ? {} : { conversation_ids: conversations }),
@@ -310,64 +313,6 @@ async function revokeApiKey(call: Call): Promise<undefined> {
     const ids = [...created.keys, ...created.webhooks, ...created.bridges]
     call.out.note(`Created with this key and still active: ${ids.join(', ')}`)
   }
-}
-
-async function listIphones(call: Call): Promise<undefined> {
-  const page = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('listBridges', FIRST_PAGE_QUERY),
-    file: async (file) => (await storedBridges()).listBridges(file.db, FIRST_PAGE),
-  })
-  const rows = page.data.map((bridge) => [
-    bridge.id,
-    groupedNumber(bridge.phone_number),
-    bridge.label,
-    bridge.token_hint,
-    timeCell(bridge.last_heard_at),
-    bridge.revoked_at === null ? '' : stateCell('removed'),
-  ])
-  const head = ['ID', 'NUMBER', 'LABEL', 'TOKEN', 'LAST SEEN', 'STATE']
-  call.out.data(page, [table(head, rows, ['TOKEN', 'LABEL'])])
-}
-
-async function addIphone(call: Call): Promise<undefined> {
-  const number = plainRecipient(argument(call, 0))
-  const label = call.options.get('label') ?? null
-  const bridge = await throughRelayOrFile(call, {
-    relay: (client) =>
-      client.ask('createBridge', { body: { phone_number: number, label: label ?? undefined } }),
-    file: async (file) =>
-      (await storedBridges()).createBridge(file, { number, label, origin: COMMAND_LINE }),
-  })
-  call.out.data(bridge, describeToken(bridge), newTokenFor(bridge.id))
-}
-
-async function renewToken(call: Call): Promise<undefined> {
-  const id = argument(call, 0)
-  const renewed = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('renewBridgeToken', { params: { id } }),
-    file: async (file) => (await storedBridges()).renewBridgeToken(file, id, COMMAND_LINE),
-  })
-  call.out.data(renewed, describeToken(renewed), newTokenFor(id))
-}
-
-function newTokenFor(id: string): string {
-  return `The token was made, and nobody has it. Make another: hookline bridges token ${id}`
-}
-
-async function removeIphone(call: Call): Promise<undefined> {
-  const id = argument(call, 0)
-  await throughRelayOrFile<unknown>(call, {
-    relay: (client) => client.ask('deleteBridge', { params: { id } }),
-    file: async (file) => (await storedBridges()).removeBridge(file, id, COMMAND_LINE),
-  })
-  call.out.data({ id, deleted: true }, [`Removed ${id}.`])
-}
-
-function describeToken({ id, token }: BridgeToken): readonly Line[] {
-  return [
-    fields(Object.entries({ id, Authorization: `Bearer ${token}` })),
-    "Save the token now. You won't see it again.",
-  ]
 }
 
 async function printSetupLink(call: Call): Promise<undefined> {

@@ -11,6 +11,7 @@ import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
 import { BOX_COMMAND, JOIN_COMMAND } from './box.ts'
 import { BOX_COMMANDS } from './boxes.ts'
+import { BRIDGE_COMMANDS } from './bridges.ts'
 import { CLIENT_COMMAND } from './client.ts'
 import {
   type Call,
@@ -25,12 +26,7 @@ import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { CONTACT_COMMANDS, OPT_OUT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { CONVERSATION_COMMANDS } from './conversations.ts'
-import {
-  BRIDGE_COMMANDS,
-  KEYS_ADD_COMMAND,
-  KEY_COMMANDS,
-  SETUP_LINK_COMMAND,
-} from './credentials.ts'
+import { KEYS_ADD_COMMAND, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'

@@ -120,6 +120,14 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | nu
   return text as Id<P> // Shape checked above.
 }
 
+/** A UUID of version 4 from 16 random bytes. */
+export function uuidV4(random: Uint8Array): Uint8Array {
+  const bytes = Uint8Array.from(random)
+  bytes[6] = 0x40 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return bytes
+}
+
 /** An upper-case UUID from 16 bytes, as Messages writes guids. */
 export function guidFromBytes(bytes: Uint8Array): string {
   const hex = bytes.toHex().toUpperCase()

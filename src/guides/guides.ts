@@ -6,6 +6,7 @@ import caddy from './caddy.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import clients from './clients.md' with { type: 'text' }
 import commandLine from './command-line.md' with { type: 'text' }
+import compatibleApis from './compatible-apis.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
 import errors from './errors.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
@@ -49,6 +50,7 @@ export const GUIDES: readonly Guide[] = [
   guide('webhooks', webhooks),
   guide('events', events),
   guide('clients', clients),
+  guide('compatible-apis', compatibleApis),
   guide('mcp', mcp),
   guide('openclaw', openclaw),
   guide('n8n', n8n),

@@ -1,4 +1,5 @@
 import { ONLY_CONVERSATION } from '../api/keys.ts'
+import type { CredentialForm } from '../compat/compat-api.ts'
 import { BRIDGE_TOKEN_PREFIX, KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
 import type { RelayError } from '../domain/errors.ts'
 import { limitedTo, type Caller, type KeyCaller } from '../domain/permissions.ts'
@@ -52,13 +53,18 @@ export function createAuthentication(
     dropOldest(failures, ADDRESSES_MAX)
   }
   return {
-    /** The caller of the API. Otherwise throws `unauthorized`, with the reason that the headers show. */
-    caller(request: Request, peer: Peer, how = TWO_HEADERS): Caller {
-      if (peer.isControl) return limitedByItself({ kind: 'cli' }, request.headers)
-      const caller = keyIn(request.headers, authenticate)
-      if (caller !== null) return caller
+    /**
+     * The caller of the relay's own API, or of another one. Otherwise throws `unauthorized`, with the reason that
+     * the headers show.
+     */
+    caller(request: Request, peer: Peer, api: ApiCredentials = OWN_API): Caller {
+      const { headers } = request
+      if (peer.isControl) return limitedByItself({ kind: 'cli' }, headers)
+      const given = credentialsIn(headers, api.forms)
+      const caller = given && authenticate(given.key, given.secret)
+      if (caller?.madeFor === api.madeFor) return limitedByItself(caller, headers)
       noteFailure(request, peer)
-      throw refusalOf(request, core, how)
+      throw caller === null ? refusalOf(request, core, api) : unauthorized(otherApi(caller))
     },
     /** The bridge of the token. Otherwise throws `unauthorized`, which is the same for every wrong token. */
     bridge(request: Request, peer: Peer): BridgeCaller {
@@ -74,12 +80,58 @@ export function createAuthentication(
   }
 }
 
+/** How callers of one API send the credentials of their keys. */
+export type ApiCredentials = {
+  readonly forms: readonly CredentialForm[]
+  /** The compatible API that the keys must be made for; null for the relay's own API. */
+  readonly madeFor: string | null
+  /** What a caller without credentials should do, as sentences. */
+  readonly how: string
+}
+
+const TWO_HEADERS = 'Send the key in X-API-Key and its secret in X-API-Secret.'
+const OWN_API: ApiCredentials = { forms: ['two headers'], madeFor: null, how: TWO_HEADERS }
+/** Some clients of MCP can set only `Authorization`. */
+export const MCP_CREDENTIALS: ApiCredentials = {
+  forms: ['two headers', 'bearer'],
+  madeFor: null,
+  how: `${TWO_HEADERS} Or send both as "Authorization: Bearer KEY:SECRET".`,
+}
+
+type Credentials = { readonly key: string; readonly secret: string }
+
+const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
+
 /** The API key of a request; null if a header is missing or wrong. */
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
+  const given = credentialsIn(headers, OWN_API.forms)
+  return given && authenticate(given.key, given.secret)
+}
+
+/** The key and secret of a request, in the first of these forms that it has; null if they are missing or malformed. */
+export function credentialsIn(
+  headers: Headers,
+  forms: readonly CredentialForm[],
+): Credentials | null {
+  const [, scheme = '', token = ''] = SCHEME.exec(headers.get('authorization') ?? '') ?? []
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
-  const caller = key === null || secret === null ? null : authenticate(key, secret)
-  return caller && limitedByItself(caller, headers)
+  const read: Readonly<Record<CredentialForm, () => Credentials | null>> = {
+    'two headers': () => (key === null || secret === null ? null : { key, secret }),
+    'one header': () => keyAndSecret(key ?? ''),
+    bearer: () => (scheme.toLowerCase() === 'bearer' ? keyAndSecret(token) : null),
+    basic: () => {
+      if (scheme.toLowerCase() !== 'basic') return null
+      return keyAndSecret(Buffer.from(token, 'base64').toString())
+    },
+  }
+  return forms.map((form) => read[form]()).find((found) => found !== null) ?? null
+}
+
+function keyAndSecret(text: string): Credentials | null {
+  const [, key, secret] = KEY_AND_SECRET.exec(text) ?? []
+  return key === undefined || secret === undefined ? null : { key, secret }
 }
 
 /** The caller, limited to the conversation that its request names, if any. */
@@ -88,17 +140,20 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   return conversation === null ? caller : limitedTo(caller, conversation)
 }
 
-const TWO_HEADERS = 'Send the key in X-API-Key and its secret in X-API-Secret.'
-/** What `/mcp` takes besides the two headers. */
-export const OR_BEARER = `${TWO_HEADERS} Or send both as "Authorization: Bearer KEY:SECRET".`
 const KEY = /^hl_live_[A-Za-z0-9_-]+$/
 const SECRET = /^hl_secret_[A-Za-z0-9_-]+$/
 
-/** Why the credentials of a call are refused. A wrong secret and an unknown key get the same words. */
-function refusalOf(request: Request, core: Core, how: string): RelayError {
-  const key = request.headers.get('x-api-key') ?? ''
-  const secret = request.headers.get('x-api-secret') ?? ''
-  const fault = key === '' || secret === '' ? missingIn(request) : malformedIn(key, secret)
+/** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
+function refusalOf(
+  { headers, url }: Request,
+  core: Core,
+  { forms, how }: ApiCredentials,
+): RelayError {
+  const { key, secret } = credentialsIn(headers, forms) ?? {
+    key: headers.get('x-api-key') ?? '',
+    secret: headers.get('x-api-secret') ?? '',
+  }
+  const fault = key === '' || secret === '' ? missingIn(headers, url) : malformedIn(key, secret)
   if (fault !== null) return unauthorized({ ...fault, why: `${fault.why} ${how}` })
   const ended = endedKeyOf(core, key, secret)
   if (ended !== null) return unauthorized(endOf(ended), { ended_at: isoTime(ended.at) })
@@ -106,7 +161,16 @@ function refusalOf(request: Request, core: Core, how: string): RelayError {
   return unauthorized({ reason: 'wrong', why })
 }
 
-function missingIn({ headers, url }: Request): Refusal {
+/** The refusal of a key that is right, but for another API. */
+function otherApi({ madeFor }: KeyCaller): Refusal {
+  const why =
+    madeFor === null
+      ? "This key is for the relay's own API. For this one: hookline keys create --for NAME"
+      : `This key was made for ${madeFor}, where alone it works.`
+  return { reason: 'other_api', why }
+}
+
+function missingIn(headers: Headers, url: string): Refusal {
   if ((headers.get('x-api-secret') ?? '') !== '') {
     return { reason: 'missing_key', why: 'X-API-Key is missing.' }
   }
@@ -139,7 +203,7 @@ function endOf({ reason, at }: EndedKey): Refusal {
   return { reason, why }
 }
 
-/** Why the token of a bridge is refused. */
+/** The refusal of a bridge's token. */
 function badTokenIn(headers: Headers, token: string | undefined): Refusal {
   if (token !== undefined) return { reason: 'wrong', why: 'No bridge has this token.' }
   const how = `Send it as "Authorization: Bearer ${BRIDGE_TOKEN_PREFIX}…".`

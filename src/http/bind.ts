@@ -269,6 +269,11 @@ export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<
   return bridged(schema, checkOf(schema, requestRefusal))
 }
 
+/** Makes a check that throws `invalid_request` for a body that doesn't fit. */
+export function bodyCheck(schema: TSchema): (body: object) => void {
+  return checkOf(schema, requestRefusal)
+}
+
 function requestRefusal(issues: readonly Issue[]): RelayError {
   return invalidRequest(...issues)
 }

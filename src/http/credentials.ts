@@ -1,20 +1,30 @@
 // API keys and bridges.
 
+import type { CreatedKey } from '../api/keys.ts'
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
+import { withCompatScopes, withConnection } from '../compat/apis.ts'
+import type { Core } from '../storage/core.ts'
+import { listLines } from '../storage/lines.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-export function keyBindings({ keys }: Relay['credentials']) {
+export function keyBindings(
+  { db }: Core,
+  { credentials: { keys }, serverUrl }: Pick<Relay, 'credentials' | 'serverUrl'>,
+) {
+  const connected = <K extends CreatedKey>(made: K): K =>
+    withConnection(made, { url: serverUrl(), lines: listLines(db) })
   return [
-    bind(KEYS.createKey, ({ request, body }) =>
-      keys.create(body, callerOf(request), originOf(request)),
-    ),
+    bind(KEYS.createKey, async ({ request, body }) => {
+      const asked = withCompatScopes(body)
+      return connected(await keys.create(asked, callerOf(request), originOf(request)))
+    }),
     bind(KEYS.listKeys, ({ request, query }) => keys.list(pageOfQuery(query), callerOf(request))),
     bind(KEYS.getOwnKey, ({ request }) => keys.self(callerOf(request))),
-    bind(KEYS.rotateKey, ({ request, params, body }) =>
-      keys.rotate(params.id, body, callerOf(request), originOf(request)),
+    bind(KEYS.rotateKey, async ({ request, params, body }) =>
+      connected(await keys.rotate(params.id, body, callerOf(request), originOf(request))),
     ),
     bind(KEYS.revokeKey, ({ request, params }) =>
       keys.revoke(params.id, callerOf(request), originOf(request)),

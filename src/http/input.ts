@@ -55,6 +55,33 @@ export async function jsonOrFormBody({ request }: Incoming): Promise<JsonObject>
   return Object.fromEntries(fields)
 }
 
+/** The fields of a body in JSON, under any `Content-Type`, or of a form; several fields of one name are a list. */
+export async function fieldsOf(request: Request, bytesMax: number): Promise<JsonObject> {
+  const bytes = await bytesUpTo(request, bytesMax, () => tooLarge(bytesMax))
+  const type = request.headers.get('content-type') ?? ''
+  const isForm = /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type)
+  if (!isForm) {
+    const value = parsed(decoded(bytes))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      requireStorableText(value)
+      return value as JsonObject // Checked above.
+    }
+    throw invalidRequest({ path: '', message: 'The body must be a JSON object, or a form.' })
+  }
+  const form = await new Response(bytes, { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => null)
+  if (form === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
+  const names = [...new Set(form.keys())]
+  const fields = names.map((name) => {
+    const values = form.getAll(name)
+    return [name, values.length === 1 ? values[0] : values] as const
+  })
+  const found = Object.fromEntries(fields)
+  requireStorableText(found)
+  return found
+}
+
 export async function optionalJsonBody({ request }: Incoming): Promise<JsonObject> {
   return (await readObject(request)) ?? {}
 }

@@ -4,14 +4,16 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { callOperation, requestOf, rightsFor, type RelayFetch } from '../api/client.ts'
+import { callOperation, requestOf, rightsFor } from '../api/client.ts'
 import { mayCall, permissionsOf } from '../domain/permissions.ts'
 import { rulesResource } from '../keys/permissions.ts'
 import type { McpClient } from '../mcp/tools.ts'
 import type { Core } from '../storage/core.ts'
 import { whenAborted } from '../system/clock.ts'
 import { once } from '../system/memoize.ts'
+import { MCP_CREDENTIALS } from './authentication.ts'
 import { requestSchema } from './bind.ts'
+import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { jsonBody, requireNoQuery } from './input.ts'
 import { callerOf, contextOf, setContext } from './request-context.ts'
 import { respondTo } from './respond.ts'
@@ -24,13 +26,8 @@ const JSON_TYPE = 'application/json'
 const EVENTS = 'text/event-stream'
 const DATA = 'data: '
 const SESSION = 'mcp-session-id'
-const KEY_HEADERS = ['x-api-key', 'x-api-secret']
-const KEY_AND_SECRET = /^Bearer +(hl_live_[^:\s]+):(\S+) *$/i
 
-type Fetch = (request: Request) => Response | Promise<Response>
-
-/** `fetch` answers API requests whose context is set. */
-export function mcpRoutes({ random }: Core, fetch: Fetch, streamsEnd: AbortSignal) {
+export function mcpRoutes({ random }: Core, fetch: RoutesFetch, streamsEnd: AbortSignal) {
   const handlerOf = once(async () => {
     const { mcpHandler } = await import('../mcp/server.ts')
     const handler = mcpHandler((request) => clientOf(request, fetch))
@@ -92,25 +89,8 @@ function lastDataOf(stream: string): string {
   return lines.at(-1)?.slice(DATA.length) ?? ''
 }
 
-/** Turns `Authorization: Bearer KEY:SECRET` into the two headers of a key, for clients that can set only that one. */
-export function withKeyHeaders(request: Request): Request {
-  const [, key, secret] = KEY_AND_SECRET.exec(request.headers.get('authorization') ?? '') ?? []
-  if (key === undefined || secret === undefined) return request
-  const headers = new Headers(request.headers)
-  headers.set('x-api-key', key)
-  headers.set('x-api-secret', secret)
-  return new Request(request, { headers })
-}
-
-function clientOf(request: Request, fetch: Fetch): McpClient {
-  const context = contextOf(request)
-  const inner: RelayFetch = async (path, init) => {
-    const { signal } = request
-    const call = new Request(`http://localhost${path}`, { ...init, signal })
-    for (const name of KEY_HEADERS) call.headers.set(name, request.headers.get(name) ?? '')
-    setContext(call, context)
-    return fetch(call)
-  }
+function clientOf(request: Request, fetch: RoutesFetch): McpClient {
+  const inner = innerFetch(request, MCP_CREDENTIALS.forms, fetch)
   const permissions = permissionsOf(callerOf(request))
   return {
     api: {

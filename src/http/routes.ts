@@ -162,7 +162,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...webhookBindings(webhooks),
     ...deliveryBindings(webhooks),
     ...replayBindings(webhooks),
-    ...keyBindings(credentials),
+    ...keyBindings(core, relay),
     ...bridgeBindings(credentials),
     ...auditBindings(core),
     ...healthBindings(core, relay),

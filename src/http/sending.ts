@@ -71,7 +71,7 @@ function isTextAlone(body: object): boolean {
 
 type Target = Pick<MessageRequest, 'to' | 'service' | 'lineId'>
 
-function messageIn(request: Request, content: ConversationSend, target: Target) {
+export function messageIn(request: Request, content: ConversationSend, target: Target) {
   const caller = callerOf(request)
   const memberId = contextOf(request).session?.memberId ?? undefined
   const idempotencyKey = idempotencyKeyOf(request.headers)

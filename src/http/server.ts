@@ -5,15 +5,19 @@
 import type { AnyElysia } from 'elysia'
 
 import type { Operation } from '../api/operation.ts'
+import { compatAt } from '../compat/apis.ts'
+import type { CompatApi } from '../compat/compat-api.ts'
 import { RelayError, invalidRequest, withSuggestion, type ErrorCode } from '../domain/errors.ts'
 import type { Core } from '../storage/core.ts'
+import { hasKeyMadeFor } from '../storage/credentials.ts'
 import { once } from '../system/memoize.ts'
-import { OR_BEARER, createAuthentication } from './authentication.ts'
+import { MCP_CREDENTIALS, createAuthentication } from './authentication.ts'
+import { compatRoutes, type CompatCalls } from './compat.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
 import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
 import { smallPage, wantsPage } from './html-pages.ts'
-import { MCP_PATH, withKeyHeaders } from './mcp.ts'
+import { MCP_PATH } from './mcp.ts'
 import type { Relay } from './relay.ts'
 import {
   type Peer,
@@ -61,9 +65,13 @@ class Entrance implements Http {
   readonly #streamsEnd = new AbortController()
   readonly #nextId: () => string
   readonly #network: App
-  /** For the control socket and for signed-in browsers. Made at their first request: each takes 10 ms. */
+  /**
+   * For the control socket, for signed-in browsers, and for compatible APIs. Made at their first request: each
+   * takes 10 ms.
+   */
   readonly #control: () => App
   readonly #dashboard: () => App
+  readonly #compat: () => App
 
   constructor(core: Core, relay: Relay) {
     this.#core = core
@@ -73,6 +81,11 @@ class Entrance implements Http {
     this.#network = appOf(publicRoutes(core, relay, this.#streamsEnd.signal))
     this.#control = once(() => appOf(ownersRoutes(core, relay, this.#streamsEnd.signal)))
     this.#dashboard = once(() => appOf(dashboardRoutes(core, relay, this.#streamsEnd.signal)))
+    const calls: CompatCalls = {
+      authentication: this.#authentication,
+      fetch: (inner) => this.#network.routes.fetch(inner),
+    }
+    this.#compat = once(() => appOf(compatRoutes(core, relay, calls)))
   }
 
   async fetch(request: Request, peer: Peer): Promise<Response> {
@@ -148,16 +161,30 @@ class Entrance implements Http {
       context.bridge = this.#authentication.bridge(request, peer)
       return { ...target, app }
     }
+    const compat = peer.isControl ? undefined : compatAt(path)
+    if (compat !== undefined) return this.#admitCompat(compat, target)
     requireOurHost(request, peer, hosts)
     if (path === MCP_PATH && !peer.isControl) {
       requireOwnOrigin(request.headers)
-      const known = withKeyHeaders(request)
-      context.caller = this.#authentication.caller(known, peer, OR_BEARER)
-      return { request: known, path, app }
+      context.caller = this.#authentication.caller(request, peer, MCP_CREDENTIALS)
+      return { ...target, app }
     }
     if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
     const asked = authenticateBrowser({ access, hosts }, target, context)
     return { ...asked, app: this.#dashboard() }
+  }
+
+  /** Its routes check the credentials, because each API answers errors in its own form. */
+  #admitCompat(
+    { name }: CompatApi,
+    target: RoutableRequest,
+  ): RoutableRequest & { readonly app: App } {
+    const { db, clock } = this.#core
+    if (!hasKeyMadeFor(db, name, clock.now())) {
+      throw new RelayError('not_found', 'There is no such route.')
+    }
+    requireOwnOrigin(target.request.headers)
+    return { ...target, app: this.#compat() }
   }
 }
 

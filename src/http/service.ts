@@ -24,8 +24,9 @@ export function healthBindings(
     const { headers } = request
     const { peer } = contextOf(request)
     if (settings.get('open_metrics') || isLoopbackOnly(headers, peer, relay.hosts)) return true
-    const permissions = keyIn(headers, relay.authenticate)?.permissions
-    return permissions?.lineIds === null && hasScope(permissions, 'health:read')
+    const caller = keyIn(headers, relay.authenticate)
+    if (caller === null || caller.madeFor !== null) return false
+    return caller.permissions.lineIds === null && hasScope(caller.permissions, 'health:read')
   }
   return [
     bind(SERVICE.listHealthFindings, async ({ request }) => {

@@ -56,7 +56,7 @@ export async function createBridge(
     const createdAt = ids.now()
     const { token, stored } = newBridgeToken(random, ids)
     const createdBy = makerOf(origin)
-    const facts = { createdBy, createdAt, lineage: null, permissions: EVERYTHING }
+    const facts = { createdBy, createdAt, lineage: null, madeFor: null, permissions: EVERYTHING }
     const made = { id, number, name: label, ...facts, ...stored }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }

@@ -70,9 +70,13 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
   const { db } = core
   return {
     keys: {
-      create: async ({ name = null, ...asked }: KeyCreation, caller: Caller, origin: Origin) => {
+      create: async (
+        { name = null, for: madeFor = null, ...asked }: KeyCreation,
+        caller: Caller,
+        origin: Origin,
+      ) => {
         const permissions = permissionsAsked(core, asked, permissionsOf(caller))
-        return createKey(core, { name, origin, permissions })
+        return createKey(core, { name, origin, permissions, madeFor })
       },
       rotate: (id: string, asked: KeyRotation, caller: Caller, origin: Origin) =>
         rotateKey(core, id, { asked, own: permissionsOf(caller), origin }),
@@ -100,6 +104,7 @@ type NewKeyRequest = {
   readonly permissions?: Permissions | undefined
   /** The key whose place it takes. */
   readonly replaced?: Credential<'key'> | undefined
+  readonly madeFor?: string | null | undefined
 }
 
 /** Only this answer has the key and the secret. */
@@ -119,7 +124,7 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING, replaced }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, madeFor = null, replaced }: NewKeyRequest,
 ): CreatedKey {
   const key = newToken(random, KEY_PREFIX, 24)
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
@@ -139,14 +144,17 @@ function writeNewKey(
     createdAt,
     lineage: replaced ? (replaced.lineage ?? replaced.id) : null,
     secretCreatedAt: createdAt,
+    madeFor,
     permissions,
   })
-  const after = { name, ...auditedLimits(permissions) }
+  const purpose = madeFor === null ? {} : { for: madeFor }
+  const after = { name, ...purpose, ...auditedLimits(permissions) }
   if (replaced === undefined) {
     audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after })
   }
   const times = { created_at: isoTime(createdAt), last_used_at: null }
-  return { id, name, key, secret, created_by: createdBy, ...times, ...limitFields(permissions) }
+  const made = { id, name, key, secret, created_by: createdBy, ...times, ...purpose }
+  return { ...made, ...limitFields(permissions) }
 }
 
 const OVERLAP_SECONDS = 86_400
@@ -168,7 +176,7 @@ export async function rotateKey(
   return core.writer.write((tx) => {
     const replaced = requireOwnKey(tx, id, own)
     const now = core.ids.now()
-    const { name, revokedAt, createdAt, permissions } = replaced
+    const { name, revokedAt, createdAt, permissions, madeFor } = replaced
     const { expiresAt } = permissions
     if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) {
       throw new RelayError('not_found', 'This key has ended: create a new one.')
@@ -177,7 +185,7 @@ export async function rotateKey(
     const end = expires_at ?? isoTimeOrNull(earlierOf(asLong, own.expiresAt))
     const lasting = { ...permissions, expiresAt: null }
     const renewed = end === null ? lasting : { ...lasting, expiresAt: endIn(end, now, own) }
-    const made = writeNewKey(tx, core, { name, origin, permissions: renewed, replaced })
+    const made = writeNewKey(tx, core, { name, origin, permissions: renewed, madeFor, replaced })
     const left = timestamp(now + (overlap ?? OVERLAP_SECONDS) * 1_000)
     const oldEnd = earlierOf(left, expiresAt) ?? left
     setExpiry(tx, replaced.id, oldEnd)
@@ -219,6 +227,7 @@ export function listKeys(
     created_at: isoTime(key.createdAt),
     last_used_at: isoTimeOrNull(key.lastUsedAt),
     revoked_at: isoTimeOrNull(key.revokedAt),
+    ...(key.madeFor === null ? {} : { for: key.madeFor }),
     ...limitFields(key.permissions),
   }))
 }

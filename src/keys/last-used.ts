@@ -95,10 +95,10 @@ export function createAuthenticate(
     const found = keyOf(key)
     const isRight = equalBytes(sha256(secret), found?.secretSha256 ?? NO_SECRET)
     if (found === null || !isRight || found.revokedAt !== null) return null
-    const { permissions, id: keyId, lineage } = found
+    const { permissions, id: keyId, lineage, madeFor } = found
     if (permissions.expiresAt !== null && permissions.expiresAt <= clock.now()) return null
     lastUsed.note(keyId, KEY_USE_MS)
-    return { kind: 'key', keyId, lineage: lineage ?? keyId, permissions }
+    return { kind: 'key', keyId, lineage: lineage ?? keyId, madeFor, permissions }
   }
 }
 

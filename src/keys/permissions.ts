@@ -23,7 +23,7 @@ import { isSeenBy } from '../storage/line-limits.ts'
 import { linesNamed } from '../storage/lines.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
-type AskedLimits = Omit<api.KeyCreation, 'name'>
+type AskedLimits = Omit<api.KeyCreation, 'name' | 'for'>
 
 /** If the request leaves a permission out, the key gets its maker's. Throws `forbidden` for more than its maker has. */
 export function permissionsAsked(

@@ -70,7 +70,7 @@ export function personTarget(
     readonly lines: LineLimit
     readonly within: ConversationLimit
   },
-): Pick<Target, 'recipient' | 'lineId'> {
+): Pick<Target, 'recipient' | 'lineId' | 'lines'> {
   const { lineId, lines, within } = limits
   const recipient = checkedRecipient(db, to, lines)
   const [own] = (within ?? []).flatMap((id) => {
@@ -78,7 +78,7 @@ export function personTarget(
     const isIt = found?.group === null && found.handle === recipient.handle
     return isIt && (lineId ?? found.lineId) === found.lineId ? found : []
   })
-  return { recipient, lineId: own?.lineId ?? lineId }
+  return { recipient, lineId: own?.lineId ?? lineId, lines }
 }
 
 /** Throws if a message would be in another conversation than those that its caller is limited to. */

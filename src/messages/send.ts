@@ -9,6 +9,7 @@ import type { Days } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import {
   guidFromBytes,
+  uuidV4,
   type AttachmentId,
   type LineId,
   type MemberId,
@@ -32,9 +33,9 @@ import { findIdempotency, recordRequest, type RequestKey } from '../storage/idem
 import { insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import { daysOf } from '../storage/settings.ts'
+import type { Work } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
-import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import { requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
@@ -135,7 +136,27 @@ export class Sender {
   async send(request: SendRequest): Promise<SendAnswer> {
     const fingerprint = fingerprintOf(request)
     const known = await this.#repeatKnown(request, fingerprint)
-    const accepted = known ?? (await this.#acceptNew(request, fingerprint))
+    if (known !== null) return this.#answer(request, known)
+    const acceptance = await this.#prepare(request, fingerprint)
+    return this.#answer(request, await this.#write((tx) => this.#acceptOnce(tx, acceptance)))
+  }
+
+  /** Accepts all messages in one transaction; throws RelayError if one is rejected, and sends none then. */
+  async sendAll(requests: readonly SendRequest[]): Promise<readonly SendAnswer[]> {
+    const acceptances: Acceptance[] = []
+    for (const request of requests) {
+      acceptances.push(await this.#prepare(request, fingerprintOf(request)))
+    }
+    const all = await this.#write((tx) =>
+      acceptances.map((acceptance) => ({
+        request: acceptance.request,
+        accepted: this.#acceptOnce(tx, acceptance),
+      })),
+    )
+    return Promise.all(all.map(({ request, accepted }) => this.#answer(request, accepted)))
+  }
+
+  async #answer(request: SendRequest, accepted: Accepted): Promise<SendAnswer> {
     const { isReplay, messageId } = accepted
     const waitMs = this.#deps.mayLeave() ? (request.waitMs ?? this.#deps.waitMs) : 0
     const key = requestKeyOf(request)
@@ -153,7 +174,8 @@ export class Sender {
     return this.#core.writer.write((tx) => this.#deps.callers.repeat(tx, key, fingerprint))
   }
 
-  async #acceptNew(request: SendRequest, fingerprint: string): Promise<Accepted> {
+  /** What is needed before the transaction: the lines' histories of the recipient, and files by URL. */
+  async #prepare(request: SendRequest, fingerprint: string): Promise<Acceptance> {
     const target = this.#targetOf(request)
     requireInLimit(this.#core.db, target, request.conversationIds)
     const histories = await this.#deps.routing.askHistories(target)
@@ -174,17 +196,20 @@ export class Sender {
             memberId,
             requireTarget,
           })
-    const acceptance = { request, fingerprint, target, histories, attachmentIds }
-    const requestKey = requestKeyOf(request)
-    return this.#core.writer
-      .write((tx) => {
-        const known = requestKey && this.#deps.callers.repeat(tx, requestKey, fingerprint)
-        return known ?? this.#accept(tx, acceptance)
-      })
-      .catch((error: unknown) => {
-        if (error instanceof LoopError) this.#deps.onLoop(error.line)
-        throw error
-      })
+    return { request, fingerprint, target, histories, attachmentIds }
+  }
+
+  #write<T>(work: Work<T>): Promise<T> {
+    return this.#core.writer.write(work).catch((error: unknown) => {
+      if (error instanceof LoopError) this.#deps.onLoop(error.line)
+      throw error
+    })
+  }
+
+  #acceptOnce(tx: Tx, acceptance: Acceptance): Accepted {
+    const { request, fingerprint } = acceptance
+    const key = requestKeyOf(request)
+    return (key && this.#deps.callers.repeat(tx, key, fingerprint)) ?? this.#accept(tx, acceptance)
   }
 
   #targetOf(request: SendRequest): Target {
@@ -195,11 +220,7 @@ export class Sender {
     const lines = linesOf(request)
     const extras = extrasOf(request)
     return typeof to === 'string'
-      ? {
-          ...personTarget(this.#core.db, to, { lineId, lines, within: conversationIds }),
-          lines,
-          extras,
-        }
+      ? { ...personTarget(this.#core.db, to, { lineId, lines, within: conversationIds }), extras }
       : { ...conversationTarget(this.#core.db, to.conversationId), lines, extras }
   }
 
@@ -257,7 +278,7 @@ export class Sender {
       ? recipient.conversationId
       : openConversation(tx, this.#core.ids, { ...party, now })
     const id = this.#core.ids.id('msg')
-    const guid = randomGuid(this.#core.random)
+    const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
     const approval = hasRules(request.key) ? newApproval(request.key, contactHold) : null
     const extras = approval === null ? target.extras : { ...target.extras, approval }
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
@@ -376,12 +397,4 @@ function fingerprintOf(request: SendRequest): string {
   })
   const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
   return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
-}
-
-/** A version 4 UUID in upper case, like those of Messages. */
-function randomGuid(random: Random): string {
-  const bytes = random.bytes(16)
-  bytes[6] = 0x40 | ((bytes[6] ?? 0) & 0x0f)
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
-  return guidFromBytes(bytes)
 }

@@ -23,7 +23,7 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 
 /** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
-  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage'> & {
+  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage' | 'madeFor'> & {
     readonly number: string | null
     readonly permissions: Permissions
   }
@@ -74,12 +74,13 @@ function permissionsIn(limits: RawLimits): Permissions {
   }
 }
 
-type SecretOfKey = Pick<Row, 'revokedAt' | 'lineage'> & {
+type SecretOfKey = Pick<Row, 'revokedAt' | 'lineage' | 'madeFor'> & {
   readonly id: KeyId
   readonly secretSha256: Uint8Array
 }
 
-const byKey = `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt', 'lineage', ...LIMITS])}
+const KEY_COLUMNS = ['id', 'secretSha256', 'revokedAt', 'lineage', 'madeFor', ...LIMITS] as const
+const byKey = `SELECT ${selected(credentials, KEY_COLUMNS)}
    FROM credentials WHERE key = $key`
 
 /** Called in every turn that brings requests: another process may have revoked the key. */
@@ -89,6 +90,14 @@ export function findKey(
 ): (SecretOfKey & { readonly permissions: Permissions }) | null {
   const row = db.row<SecretOfKey & RawLimits>(byKey, { key })
   return row && { ...row, permissions: permissionsIn(row) }
+}
+
+/** True if there is a valid key for this compatible API. */
+export function hasKeyMadeFor(db: Db, madeFor: string, now: number): boolean {
+  const sql = `SELECT 1 FROM credentials INDEXED BY credentials_made_for
+   WHERE made_for = $madeFor AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+   LIMIT 1`
+  return db.row(sql, { madeFor, now }) !== null
 }
 
 /** Called for every call of a shortcut, so that a replaced token fails at once. */

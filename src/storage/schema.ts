@@ -93,6 +93,8 @@ export const credentials = sqliteTable(
     rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
     /** The first of the keys of which each replaces the one before; null for a key that replaces none. */
     lineage: text('lineage').$type<KeyId>(),
+    /** The compatible API of a key that works only there. */
+    madeFor: text('made_for'),
   },
   (t) => [
     checkJson('scopes'),
@@ -102,6 +104,9 @@ export const credentials = sqliteTable(
     uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
       .where(sql`revoked_at IS NULL`),
+    index('credentials_made_for')
+      .on(t.madeFor)
+      .where(sql`made_for IS NOT NULL`),
   ],
 )
 

@@ -43,7 +43,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'lines/line-kind', 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
-  http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp'],
+  compat: ['api', 'domain'],
+  http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp', 'compat'],
   dashboard: [
     'api',
     'domain/contact-fields',
@@ -85,6 +86,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...BELOW_FEATURES,
     'guides',
     'mcp',
+    'compat',
     'app',
     'box',
     'config',

@@ -1,0 +1,163 @@
+// Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
+// set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
+// take those alone. The programs come from their registries into a folder of temporary files. Uptime Kuma isn't in a
+// registry: `--uptime-kuma FOLDER` is a checkout of it.
+
+import { cpSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import {
+  ApiClient,
+  createKey,
+  RelayProcess,
+  temporaryDataDir,
+} from '../test/support/relay-process.ts'
+
+const CACHE = join(tmpdir(), 'hookline-compat-check')
+const PYTHON = join(CACHE, 'python/bin/python')
+const PROGRAMS = join(import.meta.dir, 'compat')
+const STEP_MS_MAX = 600_000
+const OUTPUT_LENGTH_MAX = 4_000
+
+const PYTHON_PACKAGES = [
+  'apprise==2.3.0',
+  'pysignalclirestapi==0.3.25',
+  'android_sms_gateway==4.3.3',
+  'requests',
+]
+const NODE_PACKAGES = [
+  '@novu/providers@0.24.2',
+  'axios',
+  'dayjs',
+  'jsonata',
+  'liquidjs',
+  'http-proxy-agent',
+  'https-proxy-agent',
+  'socks-proxy-agent',
+]
+const KUMA_FILES = [
+  'server/notification-providers/notification-provider.js',
+  'server/notification-providers/signal.js',
+  'server/notification-providers/sms-gateway.js',
+  'src/util.js',
+]
+
+type Check = {
+  readonly name: string
+  readonly command: readonly string[]
+  /** The API that it speaks; null for the relay's own. */
+  readonly api: string | null
+  /** The texts that must be on the phone of the person afterwards. */
+  readonly texts: readonly string[]
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'uptime-kuma': { type: 'string' } },
+})
+const kuma = values['uptime-kuma']
+
+mkdirSync(CACHE, { recursive: true })
+await run(['python3', '-m', 'venv', join(CACHE, 'python')])
+await run([PYTHON, '-m', 'pip', 'install', '--quiet', ...PYTHON_PACKAGES])
+await run(['npm', 'install', '--silent', '--no-fund', '--no-audit', ...NODE_PACKAGES])
+if (kuma !== undefined) {
+  for (const file of KUMA_FILES) cpSync(join(kuma, file), join(CACHE, 'uptime-kuma', file))
+}
+
+const CHECKS: readonly Check[] = [
+  python('apprise json://', 'apprise_json.py', null, ['from Apprise']),
+  python('apprise signal://', 'apprise_signal.py', 'signal-cli', ['from signal://', 'with a file']),
+  python('pysignalclirestapi', 'signal_client.py', 'signal-cli', ['from the client', 'a picture']),
+  python('android-sms-gateway', 'sms_gate.py', 'sms', ['from SMS Gate']),
+  node('@novu/providers', 'novu.mjs', 'sms', ['from Novu']),
+  ...(kuma === undefined
+    ? []
+    : [
+        node('Uptime Kuma, SMS Gateway', 'kuma-sms.cjs', 'sms', ['[down] the shop']),
+        node('Uptime Kuma, Signal', 'kuma-signal.cjs', 'signal-cli', ['[up] the shop']),
+      ]),
+]
+
+using dir = temporaryDataDir()
+const owner = await createKey(dir.path)
+const simulated = { HOOKLINE_SIMULATED_LINES: '1', HOOKLINE_SIMULATED_DELAY_MS: '0' }
+await using relay = await RelayProcess.start({ dataDir: dir.path, environment: simulated })
+const api = new ApiClient(() => relay.url, owner)
+let last = 0
+for (const check of CHECKS) {
+  const isWanted = positionals.length === 0 || positionals.some((name) => check.name.includes(name))
+  if (isWanted) await outcomeOf(check)
+}
+
+function python(
+  name: string,
+  file: string,
+  speaks: string | null,
+  texts: readonly string[],
+): Check {
+  return { name, command: [PYTHON, join(PROGRAMS, file)], api: speaks, texts }
+}
+
+function node(name: string, file: string, speaks: string | null, texts: readonly string[]): Check {
+  return { name, command: ['node', join(CACHE, file)], api: speaks, texts }
+}
+
+async function outcomeOf({ name, command, api: speaks, texts }: Check): Promise<void> {
+  last += 1
+  const to = `+1202555${String(1_000 + last)}`
+  // Node finds its packages beside the program.
+  if (command[0] === 'node') cpSync(command[1]?.replace(CACHE, PROGRAMS) ?? '', command[1] ?? '')
+  const made = speaks === null ? owner : await keyFor(speaks)
+  const problem = await run(command, { RELAY: relay.url, TO: to, ...made }).catch(String)
+  const arrived = await textsTo(to)
+  const missing = texts.filter((text) => !arrived.includes(text))
+  const isGood = problem === undefined && missing.length === 0 && arrived.length === texts.length
+  if (!isGood) process.exitCode = 1
+  const outcome = isGood
+    ? `${texts.length} sent`
+    : `${problem ?? ''} arrived: ${arrived.join(', ')}`
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${name}: ${outcome}`)
+}
+
+type Made = {
+  readonly key: string
+  readonly secret: string
+  readonly connect: Record<string, string>
+}
+
+async function keyFor(speaks: string): Promise<Record<string, string>> {
+  const { key, secret, connect } = await api.ask<Made>('POST', '/api/v1/keys', { for: speaks })
+  return { key, secret, ...connect }
+}
+
+/** The texts to a person that were sent. */
+async function textsTo(handle: string): Promise<readonly string[]> {
+  const path = `/api/v1/messages?handle=${encodeURIComponent(handle)}`
+  const { data } = await api.ask<{ data: { text: string; status: string }[] }>('GET', path)
+  return data.filter(({ status }) => status !== 'failed').map(({ text }) => text)
+}
+
+async function run(
+  command: readonly string[],
+  more: Record<string, string> = {},
+): Promise<undefined> {
+  const child = Bun.spawn([...command], {
+    cwd: CACHE,
+    env: { ...process.env, ...more },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: STEP_MS_MAX,
+  })
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (exitCode === 0) return
+  const said = `${output}\n${errors}`.trim().slice(-OUTPUT_LENGTH_MAX)
+  throw new Error(`\`${command.join(' ')}\` ended with ${exitCode}:\n${said}`)
+}

@@ -1,0 +1,94 @@
+// A compatible API: an API of another product that programs already speak. It translates requests to the sends and
+// reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
+
+import type { Scope } from '../domain/permissions.ts'
+
+export type CompatApi = {
+  /** Its paths begin with `/compat/NAME`, and `keys create --for NAME` makes a key for it. */
+  readonly name: string
+  readonly title: string
+  /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
+  readonly isAtRoot: boolean
+  readonly credentials: readonly CredentialForm[]
+  /** What its calls need: the scopes of a key that is made for it, unless the request names others. */
+  readonly scopes: readonly Scope[]
+  readonly bodyBytesMax: number
+  readonly routes: Readonly<Record<CompatRoute, CompatHandler>>
+  /** An error in the form that its clients read. */
+  readonly refusal: (error: CompatError) => CompatAnswer
+  /** What to enter into the other program, by the names that it uses. */
+  readonly connect: (made: MadeKey) => Readonly<Record<string, string>>
+}
+
+export type CompatRoute = `${'GET' | 'POST'} /${string}`
+
+/**
+ * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
+ * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it.
+ */
+export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers'
+
+export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer>
+
+export type CompatCall = {
+  readonly params: Readonly<Record<string, string>>
+  /** The fields of a body in JSON or of a form. */
+  readonly fields: Fields
+  readonly relay: CompatRelay
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export type CompatAnswer = { readonly status: number; readonly body: object }
+
+export type CompatError = {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+}
+
+/** The relay, with the rights of the request's key. Its calls throw RelayErrors. */
+export type CompatRelay = {
+  /** Accepts all messages in one transaction, or throws and sends none. */
+  send(messages: readonly CompatMessage[]): Promise<readonly CompatState[]>
+  state(messageId: string): Promise<CompatState>
+  upload(file: CompatFile): Promise<string>
+  /** The numbers of the lines that the key may use. */
+  numbers(): readonly string[]
+}
+
+export type CompatMessage = {
+  /** A number or an address as a person writes it; a national number is read in the country of the lines. */
+  readonly to: string
+  readonly text: string
+  /** The number of the line to send by; without it, the relay chooses. */
+  readonly from?: string | undefined
+  readonly attachmentIds?: readonly string[]
+  /** The client's own id of the request: two sends with the same id are one message. */
+  readonly requestId?: string | undefined
+}
+
+/** A message, with the status that `GET /messages/:id` gives. */
+export type CompatState = {
+  readonly id: string
+  readonly to: string
+  readonly status: string
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number
+  /** The reason of a failure, as a sentence; null without one. */
+  readonly failure: string | null
+}
+
+export type CompatFile = {
+  readonly bytes: Uint8Array
+  readonly name: string
+  readonly type: string | null
+}
+
+export type MadeKey = {
+  /** The relay's address, without a path. */
+  readonly url: string
+  readonly key: string
+  readonly secret: string
+  readonly numbers: readonly string[]
+}

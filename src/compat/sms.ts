@@ -1,0 +1,126 @@
+// The API of generic SMS gateways: the forms "bring your own gateway" of other products. Its paths are those that
+// such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
+
+import { invalidRequest } from '../domain/errors.ts'
+import type {
+  CompatApi,
+  CompatCall,
+  CompatHandler,
+  CompatMessage,
+  CompatState,
+  Fields,
+} from './compat-api.ts'
+import { recipientsIn, textIn } from './fields.ts'
+
+const RECIPIENT_NAMES = [
+  'to',
+  'phone',
+  'phone_number',
+  'recipient',
+  'number',
+  'numbers',
+  'phoneNumbers',
+  'recipients',
+  'To',
+]
+const TEXT_NAMES = ['text', 'message', 'body', 'content', 'msg', 'Body']
+
+/** The states of SMS Gate. `uncertain` may have arrived, so it is never `Failed`. */
+const GATE_STATES: Readonly<Record<string, string>> = {
+  queued: 'Pending',
+  sending: 'Processed',
+  uncertain: 'Processed',
+  sent: 'Sent',
+  delivered: 'Delivered',
+  read: 'Delivered',
+  failed: 'Failed',
+  canceled: 'Failed',
+}
+/** From the one to report for several recipients to the last. */
+const GATE_ORDER = ['Failed', 'Pending', 'Processed', 'Sent', 'Delivered']
+const ID_SEPARATOR = ','
+
+const send: CompatHandler = async ({ fields, relay }) => {
+  const states = await relay.send(messagesIn(fields))
+  const [first] = states
+  const failure = states.find((state) => state.failure !== null)?.failure ?? null
+  const status = first === undefined ? 'failed' : first.status
+  return {
+    status: 200,
+    body: {
+      success: status !== 'failed',
+      id: states.map(({ id }) => id).join(ID_SEPARATOR),
+      status,
+      ...(failure === null ? {} : { message: failure }),
+      messages: states.map(({ id, to, status: each }) => ({ id, to, status: each })),
+    },
+  }
+}
+
+const sendByGate: CompatHandler = async (call) => {
+  if (call.fields['isEncrypted'] === true) {
+    throw invalidRequest({
+      path: 'isEncrypted',
+      message: 'must be false: the relay has no passphrase',
+    })
+  }
+  return { status: 202, body: gateState(await call.relay.send(messagesIn(call.fields))) }
+}
+
+const gateStateOf: CompatHandler = async ({ params, relay }: CompatCall) => {
+  const ids = (params['id'] ?? '').split(ID_SEPARATOR)
+  return { status: 200, body: gateState(await Promise.all(ids.map((id) => relay.state(id)))) }
+}
+
+export const SMS: CompatApi = {
+  name: 'sms',
+  title: 'SMS gateway',
+  isAtRoot: false,
+  credentials: ['basic', 'bearer', 'one header', 'two headers'],
+  scopes: ['messages:send', 'messages:read'],
+  bodyBytesMax: 256 * 1_024,
+  routes: {
+    'POST /send': send,
+    'POST /api/v1/sms/send': send,
+    'POST /message': sendByGate,
+    'POST /messages': sendByGate,
+    'GET /message/:id': gateStateOf,
+    'GET /messages/:id': gateStateOf,
+  },
+  refusal: ({ status, code, message }) => ({
+    status,
+    body: { success: false, status: 'failed', code, error: message, message },
+  }),
+  connect: ({ url, key, secret }) => ({
+    url: `${url}/compat/sms`,
+    authorization: `Bearer ${key}:${secret}`,
+    basic_user: key,
+    basic_password: secret,
+    api_key: `${key}:${secret}`,
+  }),
+}
+
+function messagesIn(fields: Fields): readonly CompatMessage[] {
+  const { textMessage } = fields
+  const inner = typeof textMessage === 'object' && textMessage !== null ? textMessage : {}
+  const text = textIn({ ...inner, ...fields }, TEXT_NAMES)
+  if (text === undefined) throw invalidRequest({ path: 'text', message: 'is required' })
+  const requestId = textIn(fields, ['id'])
+  return recipientsIn(fields, RECIPIENT_NAMES).map((to) => ({ to, text, requestId }))
+}
+
+function gateState(states: readonly CompatState[]) {
+  const recipients = states.map(({ to, status, failure }) => ({
+    phoneNumber: to,
+    state: GATE_STATES[status] ?? 'Pending',
+    ...(failure === null ? {} : { error: failure }),
+  }))
+  const found = recipients.map(({ state }) => state)
+  return {
+    id: states.map(({ id }) => id).join(ID_SEPARATOR),
+    state: GATE_ORDER.find((state) => found.includes(state)) ?? 'Pending',
+    isHashed: false,
+    isEncrypted: false,
+    recipients,
+  }
+}
