@@ -145,6 +145,7 @@ function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
       events,
       messages,
       hasCrash: has('crash'),
+      hasOutage: has('outage'),
       hasStop: has('stopped'),
     })
     if (words === null) continue
@@ -157,6 +158,7 @@ function sendFaults({ run, lived, events, messages }: Seen): readonly Fault[] {
 
 type Sent = Omit<Seen, 'conversations' | 'expected'> & {
   readonly hasCrash: boolean
+  readonly hasOutage: boolean
   readonly hasStop: boolean
 }
 
@@ -191,11 +193,18 @@ function wrongInList(send: Send, sent: Sent): string | null {
 function isEnd(
   send: Send,
   status: string,
-  { hasCrash, hasStop, isLost }: Pick<Sent, 'hasCrash' | 'hasStop'> & { readonly isLost: boolean },
+  {
+    hasCrash,
+    hasOutage,
+    hasStop,
+    isLost,
+  }: Pick<Sent, 'hasCrash' | 'hasOutage' | 'hasStop'> & { readonly isLost: boolean },
 ): boolean {
   if (hasCrash && isLost && (status === 'uncertain' || status === 'failed')) return true
   // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
   if (hasStop && send.fate === 'slow file' && status === 'uncertain') return true
+  // Its text follows so late that an account that is gone meanwhile refuses it.
+  if (hasOutage && isLost && send.fate === 'slow file' && status === 'failed') return true
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 
