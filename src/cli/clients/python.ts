@@ -18,8 +18,13 @@ import {
 import template from './python.py' with { type: 'text' }
 
 const LINE_LENGTH = 100
-/** API names that are Python keywords. */
-const RESERVED = new Set(['from', 'class', 'import', 'global', 'pass', 'is', 'in'])
+/** The keywords of Python 3.9 to 3.14. */
+const RESERVED = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from ' +
+    'global if import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+)
 
 /** Options of `listEvents` that `events` sets itself. */
 const OF_FOLLOWING = new Set(['after', 'limit', 'Prefer'])
@@ -69,12 +74,16 @@ function namedType(name: string, schema: Schema): readonly string[] {
   const sometimes = fields.filter(([field]) => !required.includes(field))
   if (sometimes.length === 0) return ['', ...about, ...dictionary(name, always), '']
   const below = `_${name}Required`
+  const others = `_${name}Optional`
+  const hasReserved = sometimes.some(([field]) => RESERVED.has(field))
+  const bases = [...(always.length === 0 ? [] : [below]), ...(hasReserved ? [others] : [])]
   return [
     '',
     ...(always.length === 0 ? [] : [...dictionary(below, always), '', '']),
+    ...(hasReserved ? [...dictionary(others, sometimes, ', total=False'), '', ''] : []),
     ...about,
-    `class ${name}(${always.length === 0 ? 'TypedDict' : below}, total=False):`,
-    ...sometimes.flatMap(fieldLines).map(indented),
+    `class ${name}(${bases.length === 0 ? 'TypedDict' : bases.join(', ')}, total=False):`,
+    ...(hasReserved ? ['pass'] : sometimes.flatMap(fieldLines)).map(indented),
     '',
   ]
 }
@@ -82,15 +91,15 @@ function namedType(name: string, schema: Schema): readonly string[] {
 type Fields = readonly (readonly [name: string, schema: Schema])[]
 
 /** A class cannot have a field such as `from`. */
-function dictionary(name: string, fields: Fields): readonly string[] {
+function dictionary(name: string, fields: Fields, total = ''): readonly string[] {
   if (!fields.some(([field]) => RESERVED.has(field))) {
-    return [`class ${name}(TypedDict):`, ...fields.flatMap(fieldLines).map(indented)]
+    return [`class ${name}(TypedDict${total}):`, ...fields.flatMap(fieldLines).map(indented)]
   }
   const pairs = fields.flatMap(([field, schema]) => [
     ...comment(schema.description),
     `"${field}": ${typeOf(schema, WORDS)},`,
   ])
-  return [`${name} = TypedDict("${name}", {`, ...pairs.map(indented), '})']
+  return [`${name} = TypedDict("${name}", {`, ...pairs.map(indented), `}${total})`]
 }
 
 function fieldLines([name, schema]: Fields[number]): readonly string[] {

@@ -201,10 +201,12 @@ function isEnd(
   }: Pick<Sent, 'hasCrash' | 'hasOutage' | 'hasStop'> & { readonly isLost: boolean },
 ): boolean {
   if (hasCrash && isLost && (status === 'uncertain' || status === 'failed')) return true
-  // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
-  if (hasStop && send.fate === 'slow file' && status === 'uncertain') return true
-  // Its text follows so late that an account that is gone meanwhile refuses it.
-  if (hasOutage && isLost && send.fate === 'slow file' && status === 'failed') return true
+  if (send.fate === 'slow file') {
+    // Its text follows its file, and does not after a stop in between: nobody knows then which of them left.
+    if (hasStop && status === 'uncertain') return true
+    // Its text follows so late that an account that is gone meanwhile refuses it.
+    if (hasOutage && isLost && status === 'failed') return true
+  }
   return endOf(send) === 'sent' ? WENT.has(status) : status === 'failed'
 }
 
