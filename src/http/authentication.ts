@@ -106,7 +106,8 @@ const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
 /** The API key of a request; null if a header is missing or wrong. */
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
   const given = credentialsIn(headers, OWN_API.forms)
-  return given && authenticate(given.key, given.secret)
+  const caller = given && authenticate(given.key, given.secret)
+  return caller && limitedByItself(caller, headers)
 }
 
 /** The key and secret of a request, in the first of these forms that it has; null if they are missing or malformed. */

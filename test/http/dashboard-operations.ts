@@ -42,6 +42,7 @@ export const TABLE: Readonly<Record<string, Told>> = {
   'DELETE /api/v1/webhooks/:id/replay': ['asks'],
   'POST /api/v1/webhook-deliveries/:id/redeliver': ['free', {}],
   'POST /api/v1/keys': ['asks', {}],
+  'POST /api/v1/keys/:id/rotate': ['asks', {}],
   'DELETE /api/v1/keys/:id': ['asks'],
   'POST /api/v1/bridges': ['asks', { phone_number: '+12025550199' }],
   'POST /api/v1/bridges/:id/token': ['asks', {}],
