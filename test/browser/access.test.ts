@@ -158,7 +158,7 @@ story('one signs in, walks all pages, sends and answers by keyboard alone', asyn
   const { keyboard } = watched.page
 
   await watched.page.goto('/')
-  await watched.heading('Sign in').waitFor()
+  await watched.focusOn('Password')
   await keyboard.type(PASSWORD)
   await keyboard.press('Enter')
   await watched.link('Home').waitFor()

@@ -16,14 +16,6 @@ async function press(watched: WatchedPage, name: string): Promise<void> {
   await watched.page.keyboard.press('Enter')
 }
 
-/** Waits until the focus is there. */
-function focusOn(watched: WatchedPage, name: string): Promise<string> {
-  return eventually(`the focus is on ${name}`, async () => {
-    const now = await watched.focused()
-    return now === name ? now : null
-  })
-}
-
 story(
   'a person is found, answered and named by keyboard alone',
   async ({ stage, api, lines: [first] }) => {
@@ -35,25 +27,25 @@ story(
 
     await watched.show('home')
     await keyboard.press('/')
-    await focusOn(watched, 'Search people, conversations and messages')
+    await watched.focusOn('Search people, conversations and messages')
     await keyboard.type('555-0147')
     await watched.page.locator('.search-result').first().waitFor()
     await keyboard.press('Enter')
-    await focusOn(watched, 'Message to +1 202 555 0147')
+    await watched.focusOn('Message to +1 202 555 0147')
     await keyboard.type('It is by the door.')
     await keyboard.press('Enter')
     await watched.bubble('It is by the door.').waitFor()
     await press(watched, 'More')
     await keyboard.press('Tab')
     await keyboard.press('Escape')
-    await focusOn(watched, 'More')
+    await watched.focusOn('More')
     await keyboard.press('Enter')
     await press(watched, 'Add contact')
-    await focusOn(watched, 'Name')
+    await watched.focusOn('Name')
     await keyboard.type('Anna')
     await keyboard.press('Enter')
     await watched.page.getByRole('heading', { name: 'Anna' }).waitFor()
-    await focusOn(watched, 'More')
+    await watched.focusOn('More')
     await watched.page.locator('.conversation-row').filter({ hasText: 'Anna' }).waitFor()
     // One stop of the list, however many people it has; the arrow keys go on from there.
     await watched.tabTo('Show')
@@ -75,7 +67,7 @@ story(
     await keyboard.type('See you at eight.')
     await press(watched, 'Send')
     await watched.reads(/^Enter a number with its country code/)
-    await focusOn(watched, 'Send')
+    await watched.focusOn('Send')
     await watched.tabTo('To')
     await keyboard.type('anna')
     await watched.reads('→ +1 202 555 0147')
@@ -92,16 +84,16 @@ story('the first message to a contact is written by keyboard alone', async ({ st
 
   await watched.show('people')
   await press(watched, 'Conversations with Anna')
-  await focusOn(watched, 'Conversations')
+  await watched.focusOn('Conversations')
   await watched.button('Write to +1 202 555 0147').waitFor()
   await press(watched, 'Write to +1 202 555 0147')
-  await focusOn(watched, 'To')
+  await watched.focusOn('To')
   await watched.tabTo('Text')
   await watched.page.keyboard.type('Your table is ready.')
   await press(watched, 'Send')
   await watched.page.locator('.conversation-row').filter({ hasText: 'Anna' }).waitFor()
   letGo()
-  await focusOn(watched, 'Message to Anna')
+  await watched.focusOn('Message to Anna')
 })
 
 story(
@@ -123,11 +115,11 @@ story(
     await watched.show('home')
     await page.getByRole('link', { name: '1 failed', exact: true }).focus()
     await keyboard.press('Enter')
-    await focusOn(watched, 'Messages')
+    await watched.focusOn('Messages')
     await press(watched, 'Send as SMS…')
     await page.getByRole('dialog').waitFor()
     await keyboard.press('Escape')
-    await focusOn(watched, 'Send as SMS…')
+    await watched.focusOn('Send as SMS…')
     const afterEscape = await count('failed')
     await page.getByRole('link', { name: /192/ }).focus()
     await keyboard.press('Enter')
@@ -137,7 +129,7 @@ story(
     await press(watched, 'Send as SMS…')
     await press(watched, 'Send as SMS')
     await watched.reads(/as a new message/)
-    await focusOn(watched, 'Send as SMS…')
+    await watched.focusOn('Send as SMS…')
     await watched.tabTo('Status')
     await keyboard.type('Un')
     await page.waitForURL(/#\/messages\?status=uncertain&days=7$/)
@@ -157,19 +149,19 @@ story(
     await page.getByText('1 snoozed issue').waitFor({ state: 'detached' })
 
     await press(watched, 'Webhooks')
-    await focusOn(watched, 'Webhooks')
+    await watched.focusOn('Webhooks')
     await press(watched, furniture.failingName)
     await press(watched, 'Retry failed deliveries…')
-    await focusOn(watched, 'Event')
+    await watched.focusOn('Event')
     await press(watched, 'Continue')
     await press(watched, `Send ${failedDeliveries} failed deliveries`)
     await watched.reads(`Sending ${failedDeliveries} failed deliveries.`)
-    await focusOn(watched, 'Retry failed deliveries…')
+    await watched.focusOn('Retry failed deliveries…')
 
     // A list that was asked for just before is refused.
     stage.excuse(/status of 401/)
     await press(watched, 'Sign out')
-    await focusOn(watched, 'Password')
+    await watched.focusOn('Password')
 
     expect(afterEscape).toBe(1)
     expect(detail).toMatch(/Accepted[^]+Failed[^]+after /)

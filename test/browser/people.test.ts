@@ -31,7 +31,7 @@ story('somebody is found by keyboard alone, and a message far back at its place'
   await watched.show('home')
 
   await page.keyboard.press('/')
-  await page.getByRole('combobox', { name: 'Search people, conversations and messages' }).waitFor()
+  await watched.focusOn('Search people, conversations and messages')
   await page.keyboard.type('bicycle')
   await page.locator('.search-result').first().waitFor()
   const marked = await page.locator('mark').allInnerTexts()
@@ -50,6 +50,7 @@ story('somebody is found by keyboard alone, and a message far back at its place'
   await watched.bubble('Filler 69').waitFor()
 
   await page.keyboard.press('Control+k')
+  await watched.focusOn('Search people, conversations and messages')
   await page.keyboard.type('anna')
   await page.getByRole('group', { name: 'People' }).waitFor()
   await page.keyboard.press('ArrowDown')

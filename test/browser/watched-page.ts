@@ -221,6 +221,14 @@ export class WatchedPage {
     return this.page.evaluate<string>(FOCUSED)
   }
 
+  /** Waits until the focus is on what bears the name: keys go to what has it. */
+  focusOn(name: string): Promise<string> {
+    return eventually(`the focus is on ${name}`, async () => {
+      const now = await this.focused()
+      return now === name ? now : null
+    })
+  }
+
   /**
    * Goes on by the tabulator, beyond the end to the beginning, to what bears the name. What is still to come
    * onto the page is waited for.
