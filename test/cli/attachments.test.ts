@@ -46,7 +46,7 @@ test('files are sent with a text, shown with their message, and saved; one that 
   expect([forced.exitCode, readFileSync(saved ?? '', 'utf8')]).toEqual([0, MENU])
   const names = [...new Bun.Glob('*').scanSync({ cwd: folder.path })]
   expect(names.sort()).toEqual([STEERING, 'menu.txt', 'saved.txt'])
-}, 60_000)
+}, 180_000)
 
 test.each([
   ['nothing to send', ECHO, 'Nothing to send'],

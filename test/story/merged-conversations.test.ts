@@ -216,7 +216,7 @@ test('a merge that is undone leaves exactly what there was', async () => {
   )
   const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), undone)
   await fc.assert(property, { numRuns: 20 })
-}, 60_000)
+}, 180_000)
 
 async function undone(steps: readonly (readonly [what: string, who: string])[]): Promise<void> {
   await using relay = await startScripted()
