@@ -47,6 +47,8 @@ export class DeliveryLoop implements Service {
   #kept = 0
   /** The time since which common slots are scarce (monotonic), or null. */
   #full: number | null = null
+  /** The end of the loop's wait (monotonic); before now while it looks for work. */
+  #waitsUntil = Number.NEGATIVE_INFINITY
 
   constructor(
     core: Core,
@@ -95,10 +97,13 @@ export class DeliveryLoop implements Service {
   #beginAll(): number {
     // Read before the look, so that what becomes due during it is looked for again.
     const lookedAt = { now: this.#core.clock.now(), monotonic: this.#core.clock.monotonic() }
+    this.#waitsUntil = Number.NEGATIVE_INFINITY
     for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
     this.#begin()
-    const waitMs = this.#deps.queues.waitMs(lookedAt)
-    return this.#deps.disk.isLow ? Math.min(Math.max(waitMs, 1_000), HELD_UP_MS) : waitMs
+    const wanted = this.#deps.queues.waitMs(lookedAt)
+    const ms = this.#deps.disk.isLow ? Math.min(Math.max(wanted, 1_000), HELD_UP_MS) : wanted
+    this.#waitsUntil = lookedAt.monotonic + ms
+    return ms
   }
 
   /** Fills the slots round robin, so that a long queue has no advantage. */
@@ -116,19 +121,27 @@ export class DeliveryLoop implements Service {
       const answer = queue.mayBegin(taken, { now, monotonic, full })
       if (answer === 'wait') continue
       this.#waiting.delete(queue)
-      if (answer === 'no' || !this.#beginOne(queue, answer, now)) continue
+      if (answer === 'no' || !this.#beginOne(queue, answer, now)) {
+        this.#wakeFor(queue, now, monotonic)
+        continue
+      }
       if (!isProven) unproven = (unproven ?? 0) + 1
       // Added at the end, where this loop visits it again.
       this.#waiting.add(queue)
     }
   }
 
+  /** An attempt that ends begins the next one, and may learn that the queue has work before the loop's wait ends. */
+  #wakeFor(queue: WebhookQueue, now: number, monotonic: number): void {
+    const at = monotonic + (queue.waitMs(now, monotonic) ?? Infinity)
+    if (at < this.#waitsUntil) this.#deps.signals.signal.notify()
+  }
+
   /** The number of attempts in flight to receivers that aren't proven. */
   #unproven(monotonic: number): number {
     let count = 0
-    for (const queue of this.#deps.queues.all()) {
+    for (const queue of this.#deps.queues.all())
       if (queue.inFlight > 0 && queue.standing(monotonic) !== 'proven') count += queue.inFlight
-    }
     return count
   }
 
@@ -183,10 +196,8 @@ export class DeliveryLoop implements Service {
         }
         return
       } catch (error) {
-        if (this.#signal.aborted) {
-          log.error('a webhook attempt could not be recorded', { error })
-          return
-        }
+        if (this.#signal.aborted)
+          return log.error('a webhook attempt could not be recorded', { error })
         await clock.sleep(RECORD_AGAIN_MS, this.#signal)
       }
     }
@@ -211,8 +222,7 @@ export class DeliveryLoop implements Service {
 
   /** Logs once when a receiver goes away and once when it is back. */
   #log(queue: WebhookQueue, { breaker, disable, isOpened, isReleased }: ReceiverChange): void {
-    const { log } = this.#core
-    const webhook = queue.id
+    const [{ log }, webhook] = [this.#core, queue.id]
     if (isOpened) log.warn('a webhook fails', { webhook, since: breaker.failingSince })
     if (isReleased) log.info('a webhook answers again', { webhook })
     if (disable !== null) log.error('a webhook was deactivated', { webhook, reason: disable })

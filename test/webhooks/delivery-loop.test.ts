@@ -4,6 +4,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { SEED } from '../support/scale.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import { startRig } from '../support/webhook-rig.ts'
 
@@ -147,6 +149,23 @@ test('an event of a conversation waits for the one before it, not for its retrie
     'Message 3',
     10 * SECOND,
   ])
+})
+
+test('whatever a receiver answers, and however long it takes, no delivery is forgotten', async () => {
+  const forgotten: number[] = []
+
+  for (let seed = SEED; seed < SEED + 20; seed += 1) {
+    await using rig = await startRig({ scheduleMs: Array.from({ length: 12 }, () => 100) })
+    const webhook = await rig.webhook()
+    await rig.event('first')
+    const random = new SeededRandom(seed)
+    rig.sink.answer = () => (random.chance() < 0.3 ? 500 : { afterMs: random.below(40) })
+    for (let i = 0; i < 30; i += 1) await rig.event(`c${i}`)
+    await rig.clock.advance(10 * SECOND)
+    if (rig.deliveries(webhook.id).some(({ status }) => status === 'pending')) forgotten.push(seed)
+  }
+
+  expect(forgotten).toEqual([])
 })
 
 test('a delivery that becomes due while the loop looks for work goes out at once', async () => {
