@@ -1,6 +1,6 @@
 // Commands for API keys, and for the link that sets the dashboard's password.
 
-import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
+import type { CreatedKey, Key, KeyCreation, KeyRules, RevokedKey } from '../api/keys.ts'
 import { COMPAT_NAMES, withCompatScopes, withConnection } from '../compat/apis.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { countWords } from '../domain/number-words.ts'
@@ -15,6 +15,7 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
+import type { FileCore } from '../storage/core.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import {
@@ -125,6 +126,13 @@ export const KEY_COMMANDS: readonly Command[] = [
   {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],
+    options: [
+      {
+        name: 'all',
+        value: null,
+        sentence: 'End also its keys, webhooks, bridges and waiting messages.',
+      },
+    ],
     sentence: 'Revoke an API key permanently. Takes effect at once.',
     run: revokeApiKey,
   },
@@ -303,16 +311,25 @@ async function listApiKeys(call: Call): Promise<undefined> {
 
 async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  const answer = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('revokeKey', { params: { id } }),
-    file: async (file) => (await stored()).revokeKey(file, id, COMMAND_LINE),
-  })
-  const { created } = answer
-  call.out.data(answer, [`Revoked ${answer.id}.`])
-  if (created !== undefined) {
-    const ids = [...created.keys, ...created.webhooks, ...created.bridges]
-    call.out.note(`Created with this key and still active: ${ids.join(', ')}`)
-  }
+  // What else ends belongs to the running relay, which holds messages and webhooks.
+  const answer = call.options.has('all')
+    ? await askRelay(call, 'revokeKey', { params: { id }, query: { all: 'true' } })
+    : await throughRelayOrFile(call, {
+        relay: (client) => client.ask('revokeKey', { params: { id } }),
+        file: async (file) => (await stored()).revokeKey(file, id, { origin: COMMAND_LINE }),
+      })
+  const { created, ended } = answer
+  call.out.data(answer, [
+    `Revoked ${answer.id}.`,
+    ...(ended === undefined ? [] : [`Ended with it: ${madeWords(ended)}`]),
+  ])
+  if (created === undefined) return
+  call.out.note(`Created with this key and still active: ${madeWords(created)}`)
+  call.out.note(`To end them too: hookline keys revoke ${answer.id} --all`)
+}
+
+function madeWords({ keys, webhooks, bridges, messages }: NonNullable<RevokedKey['created']>) {
+  return [...keys, ...webhooks, ...bridges, ...messages].join(', ')
 }
 
 async function printSetupLink(call: Call): Promise<undefined> {
