@@ -4,6 +4,7 @@ import type { CreatedKey, Key, KeyCreation, KeyRules, RevokedKey } from '../api/
 import { COMPAT_NAMES, withCompatScopes, withConnection } from '../compat/apis.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { countWords } from '../domain/number-words.ts'
+import { filledPage } from '../domain/pages.ts'
 import {
   APPROVAL_RULES,
   EVERYTHING,
@@ -11,6 +12,7 @@ import {
   SCOPES,
   SCOPE_GROUPS,
   collapsedScopes,
+  limitsLike,
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
@@ -29,7 +31,7 @@ import {
   type Command,
   type CommandOption,
 } from './command.ts'
-import { askRelay, throughRelayOrFile } from './own-file.ts'
+import { askRelay, runningRelay, throughRelayOrFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
@@ -93,6 +95,12 @@ export const KEY_COMMANDS: readonly Command[] = [
         name: 'for',
         value: 'API',
         sentence: `A compatible API, where alone it works: ${COMPAT_NAMES.join(', ')}.`,
+      },
+      {
+        name: 'like',
+        value: 'ID',
+        ids: 'keys',
+        sentence: 'A key whose limits it gets, except for those in other options.',
       },
       ...LIMIT_OPTIONS,
     ],
@@ -168,7 +176,7 @@ export function describeNewKey({
 
 async function createApiKey(call: Call): Promise<undefined> {
   const name = call.args[0] ?? call.options.get('name') ?? null
-  const limits = limitsIn(call)
+  const limits = await limitsAsked(call)
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
     async file(file) {
@@ -182,6 +190,22 @@ async function createApiKey(call: Call): Promise<undefined> {
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)
+}
+
+/** The limits of the options, beside those of the key that `--like` names. */
+async function limitsAsked(call: Call): Promise<Omit<KeyCreation, 'name'>> {
+  const own = limitsIn(call)
+  const id = call.options.get('like')
+  if (id === undefined) return own
+  const client = await runningRelay(call)
+  const read = (more: { readonly cursor?: string }) =>
+    client.ask('listKeys', { query: { ...FIRST_PAGE_QUERY.query, ...more } })
+  const all = await filledPage(await read({}), Infinity, (cursor) => read({ cursor }))
+  const other = all.data.find((key) => key.id === id)
+  if (other === undefined) throw new UsageError(`There is no key ${id}. hookline keys lists all.`)
+  const like = limitsLike(other)
+  const rules = { ...like.rules, ...own.rules }
+  return { ...like, ...own, ...(Object.keys(rules).length === 0 ? {} : { rules }) }
 }
 
 /** With what to enter into the program that the key is for, as the relay says it when it runs. */
