@@ -315,19 +315,16 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 }
 
-/** The facts that the lines of a key know about a recipient. */
+/** The facts that the lines of a key know about a person. */
 export type RecipientFacts = {
-  /** Each member of a group. */
-  readonly handles: readonly string[]
+  readonly handle: string
   readonly isKnown: () => boolean
   readonly hasReplied: () => boolean
 }
 
-export function allowsRecipient(rules: KeyRules, recipient: RecipientFacts): boolean {
+export function allowsRecipient(rules: KeyRules, person: RecipientFacts): boolean {
   const { recipients, allow } = rules
-  if (recipients === 'anyone') return true
-  const { handles } = recipient
-  if (handles.length > 0 && handles.every((handle) => allow.includes(handle))) return true
-  if (recipients === 'known') return recipient.isKnown()
-  return recipients === 'replied_within_24h' && recipient.hasReplied()
+  if (recipients === 'anyone' || allow.includes(person.handle)) return true
+  if (recipients === 'known') return person.isKnown()
+  return recipients === 'replied_within_24h' && person.hasReplied()
 }

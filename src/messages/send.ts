@@ -279,7 +279,7 @@ export class Sender {
       : openConversation(tx, this.#core.ids, { ...party, now })
     const id = this.#core.ids.id('msg')
     const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
-    const approval = hasRules(request.key) ? newApproval(request.key, contactHold) : null
+    const approval = newApproval(tx, request.key, { recipient, line, contactHold })
     const extras = approval === null ? target.extras : { ...target.extras, approval }
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
     const message = insertMessage(

@@ -187,7 +187,7 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
 
 /** The keys that replace a key. */
 const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
-   AND newer.revoked_at IS NULL AND newer.created_at > credentials.created_at`
+   AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
 
 /** The number of keys in use that expire after `now` and until `until`, without those that another key replaces. */
 export function countExpiring(
