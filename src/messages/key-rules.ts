@@ -75,13 +75,16 @@ type Newness = {
   readonly contactHold: ContactHold
 }
 
-/** The approval that the message of a key needs; null if none. The owner has no key. */
-export function newApproval(db: Db, key: KeyCaller | null, to: Newness): Approval | null {
-  const approval = key?.permissions.rules.approval ?? 'never'
-  if (key === null || approval === 'never') return null
-  if (approval === 'new_contacts' && !hasNewContact(db, to)) return null
+/** The approval that the key's message needs; null if none. */
+export function newApproval(
+  db: Db,
+  { keyId, permissions }: KeyCaller,
+  to: Newness,
+): Approval | null {
+  const { approval } = permissions.rules
+  if (approval === 'never' || (approval === 'new_contacts' && !hasNewContact(db, to))) return null
   const open = { resolvedBy: null, resolvedAt: null, reason: null, originalText: null }
-  return { state: 'pending', requestedBy: key.keyId, ...open }
+  return { state: 'pending', requestedBy: keyId, ...open }
 }
 
 /**

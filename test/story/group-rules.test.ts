@@ -1,4 +1,4 @@
-// The rules of keys for groups: each rule, and groups of every kind. A rule holds for a group if it holds for each member.
+// The rules of keys for groups: a rule holds for a group if it holds for each member.
 
 import { expect, test } from 'bun:test'
 
