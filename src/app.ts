@@ -317,7 +317,11 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     config,
     confirmHealthy: runtime.confirmHealthy,
     contacts: createContacts(core),
-    credentials: createCredentials(core, { lastUsed }),
+    credentials: createCredentials(core, {
+      lastUsed,
+      endWebhook: webhooks.actions.removeIn,
+      cancelMessage: (tx, id, origin) => messages.decisions.cancelIn(tx, id, origin),
+    }),
     days,
     disk,
     doubtSignal,

@@ -213,13 +213,13 @@ export class Access {
     })
   }
 
-  async turnOffSecondFactor(code: string, client: Client): Promise<void> {
+  /** Turns it off, or returns new recovery codes. */
+  async changeSecondFactor(what: 'removed' | 'codes_renewed', code: string, client: Client) {
     const second = await this.#requireCode(code, client)
-    const { writer, audit } = this.#core
-    await writer.write((tx) => {
+    return this.#core.writer.write((tx) => {
       second.use(tx)
-      this.secondFactor.remove(tx)
-      audit.record(tx, client, { action: 'second_factor.removed', about: DASHBOARD })
+      this.#core.audit.record(tx, client, { action: `second_factor.${what}`, about: DASHBOARD })
+      return this.secondFactor[what === 'removed' ? 'remove' : 'renewCodes'](tx)
     })
   }
 

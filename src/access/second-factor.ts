@@ -64,16 +64,24 @@ export class SecondFactor {
     }
     const totpStep = this.#stepOf(pending.secret, code)
     if (totpStep === null) throw wrongCode('Wrong code. Is the clock of the phone right?')
-    const codes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode(this.#core))
     const totpSealed = this.#seal.seal(Buffer.from(pending.secret.buffer), CONTEXT)
-    const recoverySha256 = Buffer.concat(codes.map((each) => sha256(plain(each))))
-    saveFactor(tx, { totpSealed, totpStep, recoverySha256 })
+    saveFactor(tx, { totpSealed, totpStep })
     this.#core.writer.afterCommit(() => (this.#pending = null))
+    return this.renewCodes(tx)
+  }
+
+  /** Makes recovery codes in place of the earlier ones, and returns them; nothing shows them again. */
+  renewCodes(tx: Tx): readonly string[] {
+    if (this.recoveryCodesLeft(tx) === null) throw wrongCode('The second factor is off.')
+    const codes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode(this.#core))
+    saveFactor(tx, { recoverySha256: Buffer.concat(codes.map((each) => sha256(plain(each)))) })
     return codes
   }
 
-  remove(tx: Tx): void {
+  /** There are no recovery codes then. */
+  remove(tx: Tx): readonly string[] {
     saveFactor(tx, NONE)
+    return []
   }
 
   /**

@@ -217,19 +217,28 @@ export type KeySelf = Shape<typeof KeySelf>
 
 export const KeyList = listOf('KeyList', Key)
 
-export const RevokedKey = objectSchema('RevokedKey', {
-  id: id('key', 'The revoked key.'),
-  deleted: Type.Literal(true),
-  created: Type.Optional(
+const made = (title: string, description: string) =>
+  Type.Optional(
     objectSchema(
-      'MadeByKey',
+      title,
       {
         keys: Type.Array(Type.String()),
         webhooks: Type.Array(Type.String()),
         bridges: Type.Array(Type.String()),
+        messages: Type.Array(Type.String(), { description: 'Messages that wait to be sent.' }),
       },
-      'Ids of everything that the key created and that still exists; left out where there is nothing.',
+      description,
     ),
+  )
+
+export const RevokedKey = objectSchema('RevokedKey', {
+  id: id('key', 'The revoked key.'),
+  deleted: Type.Literal(true),
+  created: made(
+    'MadeByKey',
+    'Ids of everything that the key created and that still exists; left out where there is nothing. Things that ' +
+      'the keys it replaced, or keys that it created, have created count as well.',
   ),
+  ended: made('EndedWithKey', 'With `all`, what ended with the key in place of `created`.'),
 })
 export type RevokedKey = Shape<typeof RevokedKey>

@@ -1,9 +1,10 @@
 // Commands for API keys, and for the link that sets the dashboard's password.
 
-import type { CreatedKey, Key, KeyCreation, KeyRules } from '../api/keys.ts'
+import type { CreatedKey, Key, KeyCreation, KeyRules, RevokedKey } from '../api/keys.ts'
 import { COMPAT_NAMES, withCompatScopes, withConnection } from '../compat/apis.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { countWords } from '../domain/number-words.ts'
+import { filledPage } from '../domain/pages.ts'
 import {
   APPROVAL_RULES,
   EVERYTHING,
@@ -11,6 +12,7 @@ import {
   SCOPES,
   SCOPE_GROUPS,
   collapsedScopes,
+  limitsLike,
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
@@ -29,7 +31,7 @@ import {
   type Command,
   type CommandOption,
 } from './command.ts'
-import { askRelay, throughRelayOrFile } from './own-file.ts'
+import { askRelay, runningRelay, throughRelayOrFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
@@ -94,6 +96,12 @@ export const KEY_COMMANDS: readonly Command[] = [
         value: 'API',
         sentence: `A compatible API, where alone it works: ${COMPAT_NAMES.join(', ')}.`,
       },
+      {
+        name: 'like',
+        value: 'ID',
+        ids: 'keys',
+        sentence: 'A key whose limits it gets, except for those in other options.',
+      },
       ...LIMIT_OPTIONS,
     ],
     sentence: 'Create an API key. Its secret is shown only once.',
@@ -126,6 +134,13 @@ export const KEY_COMMANDS: readonly Command[] = [
   {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],
+    options: [
+      {
+        name: 'all',
+        value: null,
+        sentence: 'End also its keys, webhooks, bridges and waiting messages.',
+      },
+    ],
     sentence: 'Revoke an API key permanently. Takes effect at once.',
     run: revokeApiKey,
   },
@@ -161,7 +176,7 @@ export function describeNewKey({
 
 async function createApiKey(call: Call): Promise<undefined> {
   const name = call.args[0] ?? call.options.get('name') ?? null
-  const limits = limitsIn(call)
+  const limits = await limitsAsked(call)
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('createKey', { body: { name: name ?? undefined, ...limits } }),
     async file(file) {
@@ -175,6 +190,22 @@ async function createApiKey(call: Call): Promise<undefined> {
   })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${key.id}`
   call.out.data(key, describeNewKey(key), undo)
+}
+
+/** The limits of the options, beside those of the key that `--like` names. */
+async function limitsAsked(call: Call): Promise<Omit<KeyCreation, 'name'>> {
+  const own = limitsIn(call)
+  const id = call.options.get('like')
+  if (id === undefined) return own
+  const client = await runningRelay(call)
+  const read = (more: { readonly cursor?: string }) =>
+    client.ask('listKeys', { query: { ...FIRST_PAGE_QUERY.query, ...more } })
+  const all = await filledPage(await read({}), Infinity, (cursor) => read({ cursor }))
+  const other = all.data.find((key) => key.id === id)
+  if (other === undefined) throw new UsageError(`There is no key ${id}. hookline keys lists all.`)
+  const like = limitsLike(other)
+  const rules = { ...like.rules, ...own.rules }
+  return { ...like, ...own, ...(Object.keys(rules).length === 0 ? {} : { rules }) }
 }
 
 /** With what to enter into the program that the key is for, as the relay says it when it runs. */
@@ -304,16 +335,25 @@ async function listApiKeys(call: Call): Promise<undefined> {
 
 async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  const answer = await throughRelayOrFile(call, {
-    relay: (client) => client.ask('revokeKey', { params: { id } }),
-    file: async (file) => (await stored()).revokeKey(file, id, COMMAND_LINE),
-  })
-  const { created } = answer
-  call.out.data(answer, [`Revoked ${answer.id}.`])
-  if (created !== undefined) {
-    const ids = [...created.keys, ...created.webhooks, ...created.bridges]
-    call.out.note(`Created with this key and still active: ${ids.join(', ')}`)
-  }
+  // What else ends belongs to the running relay, which holds messages and webhooks.
+  const answer = call.options.has('all')
+    ? await askRelay(call, 'revokeKey', { params: { id }, query: { all: 'true' } })
+    : await throughRelayOrFile(call, {
+        relay: (client) => client.ask('revokeKey', { params: { id } }),
+        file: async (file) => (await stored()).revokeKey(file, id, { origin: COMMAND_LINE }),
+      })
+  const { created, ended } = answer
+  call.out.data(answer, [
+    `Revoked ${answer.id}.`,
+    ...(ended === undefined ? [] : [`Ended with it: ${madeWords(ended)}`]),
+  ])
+  if (created === undefined) return
+  call.out.note(`Created with this key and still active: ${madeWords(created)}`)
+  call.out.note(`To end them too: hookline keys revoke ${answer.id} --all`)
+}
+
+function madeWords({ keys, webhooks, bridges, messages }: NonNullable<RevokedKey['created']>) {
+  return [...keys, ...webhooks, ...bridges, ...messages].join(', ')
 }
 
 async function printSetupLink(call: Call): Promise<undefined> {

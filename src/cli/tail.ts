@@ -35,18 +35,20 @@ async function tail(call: Call): Promise<ExitCode> {
   const stop = stopSignal()
   let isLost = false
   let after: string | null = null
-  const take = ({ id, event }: EventPlace) => {
+  const nameOf = namesOf(client)
+  const take = async ({ id, event }: EventPlace) => {
     if (isLost) out.note('The relay is back.')
     isLost = false
     after = id ?? after
     if (event === null) return
     const line = event.phone_line_id ?? 'all lines'
     const number = numbers.get(line) ?? line
-    if (isSelected(event, number)) out.data(event, [eventLine(event, number)])
+    if (!isSelected(event, number)) return
+    out.data(event, [eventLine(event, number, await nameOf(handleOf(event)))])
   }
   while (!stop.aborted) {
     try {
-      for await (const place of client.events(stop, after)) take(place)
+      for await (const place of client.events(stop, after)) await take(place)
     } catch (error) {
       if (error instanceof OutputError) throw error
       const isGone = error instanceof RefusedError && error.code === 'events_gone'
@@ -80,9 +82,22 @@ async function selectionOf(
     (from === undefined || (from === handleOf(event) && !isFromMe(event)))
 }
 
-function eventLine(event: AnyEvent, number: string): Line {
+/** The contact's name for a handle, or the number. Each is asked for once. */
+function namesOf(client: ControlClient): (handle: string) => Promise<string> {
+  const known = new Map<string, Promise<string>>()
+  const ask = async (handle: string) => {
+    const isPerson = /^\+|@/.test(handle)
+    // A relay that stops meanwhile must not cost an event.
+    const found = isPerson ? client.find('getContact', { params: { handle } }) : null
+    const contact = await Promise.resolve(found).catch(() => null)
+    return contact?.name ?? groupedNumber(handle)
+  }
+  return (handle) => known.getOrInsertComputed(handle, ask)
+}
+
+function eventLine(event: AnyEvent, number: string, person: string): Line {
   const tone = event.event.endsWith('failed') ? 'bad' : null
-  const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${groupedNumber(handleOf(event))}`
+  const people = `${groupedNumber(number)} ${isFromMe(event) ? '→' : '←'} ${person}`
   return row(
     clockCell(systemClock.now()),
     { text: event.event.padEnd(17), tone },

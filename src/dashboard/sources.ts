@@ -14,6 +14,10 @@ export const useLines = () => useRead('listPhoneLines', ALL, 'line')
 export const useBoxes = () => useRead('listBoxes', {}, 'box')
 export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
 export const useKeys = () => useRead('listKeys', ALL, 'key')
+/** The latest conversations, for their names and for choices; null asks for none. */
+export const useLatestConversations = (isNeeded: boolean) =>
+  useRead('listConversations', isNeeded ? LATEST : null, 'conversation')
+const LATEST = { query: { limit: 100, type: 'all' } } as const
 export const useSettings = () => useRead('listSettings', {}, 'setting')
 /** The time zone of days and limits; null until it is known. */
 export function useTimeZone(): string | null {

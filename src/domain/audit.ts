@@ -75,6 +75,7 @@ export const AUDIT_ACTIONS = [
   'password.changed',
   'password.refused',
   'second_factor.added',
+  'second_factor.codes_renewed',
   'second_factor.removed',
   'session.created',
   'session.elevated',

@@ -112,6 +112,7 @@ const FINDINGS = {
   box_outdated: { guide: 'several-boxes#upgrades' },
   rollout_paused: { guide: 'several-boxes#upgrading-boxes' },
   keys_expire: { guide: 'keys#expiry' },
+  expired_key_left: { guide: 'keys#what-a-key-leaves-behind' },
   certificate_expires: { guide: 'security#on-a-network' },
   certificate_not_renewed: { guide: 'security#on-a-network' },
   lan_without_tls: { guide: 'security#on-a-network' },

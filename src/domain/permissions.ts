@@ -222,13 +222,28 @@ export function expandScopes(asked: readonly (Scope | ScopeGroup)[]): readonly S
   return SCOPES.filter((scope) => named.has(scope))
 }
 
-/** Replaces scopes by shorthands, for people. */
-export function collapsedScopes(scopes: readonly Scope[]): readonly string[] {
-  const groups = Object.entries(SCOPE_GROUPS).filter(([, all]) =>
-    all.every((scope) => scopes.includes(scope)),
-  )
-  const named = new Set<Scope>(groups.flatMap(([, all]) => all))
-  return [...groups.map(([name]) => name), ...scopes.filter((scope) => !named.has(scope))]
+/** Replaces scopes by shorthands. */
+export function collapsedScopes(scopes: readonly Scope[]): readonly (Scope | ScopeGroup)[] {
+  const names = Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
+  const groups = names.filter((name) => SCOPE_GROUPS[name].every((one) => scopes.includes(one)))
+  const named = new Set<Scope>(groups.flatMap((name) => SCOPE_GROUPS[name]))
+  return [...groups, ...scopes.filter((scope) => !named.has(scope))]
+}
+
+const LIMIT_FIELDS = ['for', 'phone_line_ids', 'conversation_ids', 'expires_at', 'rules'] as const
+type LimitField = (typeof LIMIT_FIELDS)[number]
+
+/**
+ * The fields of a request for another key with the limits of a listed one. Shorthands stand for the scopes, because a
+ * request must not name a scope that the other limits exclude.
+ */
+export function limitsLike<K extends { readonly scopes?: readonly Scope[] }>({
+  scopes,
+  ...key
+}: K): Pick<K, LimitField & keyof K> & { readonly scopes?: readonly (Scope | ScopeGroup)[] } {
+  const fields = Object.entries(key).filter(([name]) => LIMIT_FIELDS.some((one) => one === name))
+  const limits = Object.fromEntries(fields) as Pick<K, LimitField & keyof K> // Filtered by its names.
+  return scopes === undefined ? limits : { ...limits, scopes: collapsedScopes(scopes) }
 }
 
 /** Narrows a limit to the line that a list is asked for, if any. */
@@ -300,19 +315,16 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 }
 
-/** The facts that the lines of a key know about a recipient. */
+/** The facts that the lines of a key know about a person. */
 export type RecipientFacts = {
-  /** Each member of a group. */
-  readonly handles: readonly string[]
+  readonly handle: string
   readonly isKnown: () => boolean
   readonly hasReplied: () => boolean
 }
 
-export function allowsRecipient(rules: KeyRules, recipient: RecipientFacts): boolean {
+export function allowsRecipient(rules: KeyRules, person: RecipientFacts): boolean {
   const { recipients, allow } = rules
-  if (recipients === 'anyone') return true
-  const { handles } = recipient
-  if (handles.length > 0 && handles.every((handle) => allow.includes(handle))) return true
-  if (recipients === 'known') return recipient.isKnown()
-  return recipients === 'replied_within_24h' && recipient.hasReplied()
+  if (recipients === 'anyone' || allow.includes(person.handle)) return true
+  if (recipients === 'known') return person.isKnown()
+  return recipients === 'replied_within_24h' && person.hasReplied()
 }

@@ -26,8 +26,8 @@ export function keyBindings(
     bind(KEYS.rotateKey, async ({ request, params, body }) =>
       connected(await keys.rotate(params.id, body, callerOf(request), originOf(request))),
     ),
-    bind(KEYS.revokeKey, ({ request, params }) =>
-      keys.revoke(params.id, callerOf(request), originOf(request)),
+    bind(KEYS.revokeKey, ({ request, params, query: { all } }) =>
+      keys.revoke(params.id, { caller: callerOf(request), origin: originOf(request), all }),
     ),
   ]
 }

@@ -224,8 +224,15 @@ function factorBindings(
     bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
       recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
     })),
+    bind(DASHBOARD.renewRecoveryCodes, async ({ request, body }) => ({
+      recovery_codes: await access.changeSecondFactor(
+        'codes_renewed',
+        body.code,
+        clientOf(request),
+      ),
+    })),
     bind(DASHBOARD.turnOffSecondFactor, async ({ request, body }) => {
-      await access.turnOffSecondFactor(body.code, clientOf(request))
+      await access.changeSecondFactor('removed', body.code, clientOf(request))
       return stateFor(request, sessionOf(request))
     }),
   ]

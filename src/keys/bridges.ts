@@ -16,7 +16,7 @@ import {
   replaceSecret,
   type Credential,
 } from '../storage/credentials.ts'
-import type { Db } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
@@ -102,15 +102,22 @@ export async function removeBridge(
   id: string,
   origin: Origin,
 ): Promise<void> {
-  await writer.write((tx) => {
-    const bridge = requireCredential(tx, 'bridge', id)
-    if (bridge.revokedAt !== null) return
-    markRevoked(tx, 'bridge', bridge.id, ids.now())
-    audit.record(tx, origin, {
-      action: 'bridge.removed',
-      about: { kind: 'bridge', id: bridge.id },
-      before: { phone_number: bridge.number, label: bridge.name },
-    })
+  await writer.write((tx) => endBridge(tx, { ids, audit }, id, origin))
+}
+
+export function endBridge(
+  tx: Tx,
+  { ids, audit }: Pick<FileCore, 'ids' | 'audit'>,
+  id: string,
+  origin: Origin,
+): void {
+  const bridge = requireCredential(tx, 'bridge', id)
+  if (bridge.revokedAt !== null) return
+  markRevoked(tx, 'bridge', bridge.id, ids.now())
+  audit.record(tx, origin, {
+    action: 'bridge.removed',
+    about: { kind: 'bridge', id: bridge.id },
+    before: { phone_number: bridge.number, label: bridge.name },
   })
 }
 

@@ -18,6 +18,7 @@ import type { Finding } from '../domain/finding.ts'
 import { timestamp, type BridgeId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
+  hasRules,
   isWithin,
   scopesOf,
   type Permissions,
@@ -32,17 +33,21 @@ import {
   getCredential,
   hasKeys,
   insertCredential,
-  listCreatedBy,
+  leftBehindBy,
+  listExpired,
   markRevoked,
   setExpiry,
   type Credential,
+  type LeftBehind,
   type ListedCredential,
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import {
   createBridge,
+  endBridge,
   listBridges,
   removeBridge,
   renewBridgeToken,
@@ -66,7 +71,10 @@ import {
   requireNameFits,
 } from './tokens.ts'
 
-export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed: LastUsed }) {
+export function createCredentials(
+  core: Core,
+  { lastUsed, ...ends }: { readonly lastUsed: LastUsed } & Ends,
+) {
   const { db } = core
   return {
     keys: {
@@ -83,8 +91,13 @@ export function createCredentials(core: Core, { lastUsed }: { readonly lastUsed:
       list: (page: PageRequest, caller: Caller) =>
         listKeys(db, page, permissionsOf(caller), lastUsed),
       self: (caller: Caller) => ownKey(db, caller),
-      revoke: (id: string, caller: Caller, origin: Origin) =>
-        revokeKey(core, id, origin, permissionsOf(caller)),
+      revoke: (
+        id: string,
+        { caller, origin, all }: { caller: Caller; origin: Origin; all: boolean },
+      ) => {
+        const own = permissionsOf(caller)
+        return revokeKey(core, id, { origin, own, ends: all ? ends : undefined })
+      },
     },
     bridges: {
       create: (request: NewBridgeRequest) => createBridge(core, request),
@@ -234,9 +247,35 @@ export function listKeys(
 
 const EXPIRY_WARNING_MS = 7 * DAY_MS
 
-/** Warns if keys that are in use expire within a week. */
 export function keyFindings({ db, ids }: Core): readonly Finding[] {
   const now = ids.now()
+  return [...expiringFindings(db, now), ...expiredFindings(db, now)]
+}
+
+/** Warns of keys that have expired while something that they made still works. */
+function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
+  return listExpired(db, now).flatMap((id) => {
+    const left = leftBehindBy(db, id, now)
+    if (isNothing(left)) return []
+    const name = getCredential(db, 'key', id)?.name ?? id
+    const lists = Object.entries(left).filter(([, made]) => made.length > 0)
+    const words = lists.map(([kind, made]) => `${kind} ${made.slice(0, NAMED_MAX).join(', ')}`)
+    return {
+      code: 'expired_key_left',
+      severity: 'warning',
+      title: `The key "${name}" has expired, and what it made goes on`,
+      why: `Still there: ${words.join('; ')}.`,
+      fix: `hookline keys revoke ${id} --all ends all of it; without --all, all of it stays.`,
+      key: id,
+      depends_on: null,
+    } as const
+  })
+}
+
+const NAMED_MAX = 5
+
+/** Warns if keys that are in use expire within a week. */
+function expiringFindings(db: Db, now: Timestamp): readonly Finding[] {
   const count = countExpiring(db, {
     now,
     until: now + EXPIRY_WARNING_MS,
@@ -273,22 +312,68 @@ function ownKey(db: Db, caller: Caller): KeySelf {
   }
 }
 
-/** Revokes permanently. Revoking again changes nothing and gives the same answer. */
+/** They end what a key left behind, in the transaction that revokes the key. */
+type Ends = {
+  readonly endWebhook: (tx: Tx, id: string, origin: Origin) => void
+  readonly cancelMessage: (tx: Tx, id: string, origin: Origin) => void
+}
+
+/**
+ * Revokes permanently. Revoking again changes nothing and gives the same answer. With `ends`, what the key left behind
+ * ends with it.
+ */
 export async function revokeKey(
-  { writer, ids, audit }: FileCore,
+  core: FileCore,
   id: string,
-  origin: Origin,
-  own = EVERYTHING,
+  {
+    origin,
+    own = EVERYTHING,
+    ends,
+  }: { readonly origin: Origin; readonly own?: Permissions; readonly ends?: Ends | undefined },
 ): Promise<RevokedKey> {
-  return writer.write((tx) => {
+  return core.writer.write((tx) => {
     const key = requireOwnKey(tx, id, own)
-    if (key.revokedAt === null) {
-      markRevoked(tx, 'key', key.id, ids.now())
-      const about = { kind: 'key', id: key.id } as const
-      audit.record(tx, origin, { action: 'key.revoked', about, before: { name: key.name } })
-    }
-    const created = listCreatedBy(tx, key.id)
-    const isAlone = Object.values(created).every((made) => made.length === 0)
-    return { id: key.id, deleted: true as const, ...(isAlone ? {} : { created }) }
+    const left = leftBehindBy(tx, key.id, core.ids.now())
+    endKey(tx, core, key, origin)
+    const done = { id: key.id, deleted: true as const }
+    if (isNothing(left)) return done
+    if (ends === undefined) return { ...done, created: listsOf(left) }
+    requireMayEnd(tx, left, own)
+    for (const made of left.keys) endKey(tx, core, requireCredential(tx, 'key', made), origin)
+    for (const made of left.bridges) endBridge(tx, core, made, origin)
+    for (const made of left.messages) ends.cancelMessage(tx, made, origin)
+    for (const made of left.webhooks) ends.endWebhook(tx, made, origin)
+    return { ...done, ended: listsOf(left) }
   })
+}
+
+function endKey(
+  tx: Tx,
+  { ids, audit }: FileCore,
+  { id, name, revokedAt }: ListedCredential<'key'>,
+  origin: Origin,
+): void {
+  if (revokedAt !== null) return
+  markRevoked(tx, 'key', id, ids.now())
+  audit.record(tx, origin, { action: 'key.revoked', about: { kind: 'key', id }, before: { name } })
+}
+
+function isNothing(left: LeftBehind): boolean {
+  return Object.values(left).every((made) => made.length === 0)
+}
+
+function listsOf({ keys, webhooks, bridges, messages }: LeftBehind) {
+  const copies = { keys: [...keys], webhooks: [...webhooks], bridges: [...bridges] }
+  return { ...copies, messages: [...messages] }
+}
+
+/**
+ * Throws `forbidden` if the caller could not end each of them by itself. Its scopes suffice, because the key is within
+ * its permissions.
+ */
+function requireMayEnd(tx: Tx, { webhooks, messages }: LeftBehind, own: Permissions): void {
+  const viewer = { ...own, caller: 'owner' } as const
+  const isAllSeen = [...webhooks, ...messages].every((id) => isSeenBy(tx, viewer, id))
+  if (isAllSeen && (messages.length === 0 || !hasRules(own))) return
+  throw new RelayError('forbidden', 'This key may not end all that the other one left behind.')
 }

@@ -109,6 +109,15 @@ export class Decisions {
     })
   }
 
+  /** Cancels a queued message in the caller's transaction, whose commit wakes dispatch. */
+  cancelIn(tx: Tx, id: string, origin: Origin): void {
+    const message = requireMessage(tx, id)
+    this.#deps.outcomes.fail(tx, message, 'canceled')
+    const about = { kind: 'message', id: message.id } as const
+    this.#core.audit.record(tx, origin, { action: 'message.canceled', about })
+    this.#core.writer.afterCommit(() => this.#deps.dispatchSignal.notify())
+  }
+
   async #decide(
     id: string,
     { origin }: Decider,

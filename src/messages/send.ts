@@ -270,7 +270,7 @@ export class Sender {
     },
   ): Outbound {
     const { line, contactHold, now, waitsFrom } = place
-    const { text, source } = request
+    const { text, source, key } = request
     const { recipient } = target
     const isGroup = recipient.kind === 'group'
     const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
@@ -279,7 +279,7 @@ export class Sender {
       : openConversation(tx, this.#core.ids, { ...party, now })
     const id = this.#core.ids.id('msg')
     const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
-    const approval = hasRules(request.key) ? newApproval(request.key, contactHold) : null
+    const approval = hasRules(key) ? newApproval(tx, key, { recipient, line, contactHold }) : null
     const extras = approval === null ? target.extras : { ...target.extras, approval }
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
     const message = insertMessage(
@@ -287,7 +287,7 @@ export class Sender {
       newMessage(
         { ...party, id, conversationId, text, guid, source, createdAt: now },
         {
-          keyId: request.key?.keyId ?? null,
+          keyId: key?.keyId ?? null,
           isPinned: target.lineId !== null,
           contactHold,
           isGroup,

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
 import type { CredentialId, CredentialIds, CredentialKind } from '../domain/credential.ts'
@@ -8,7 +8,6 @@ import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
 import { credentials } from './schema.ts'
 import { assigned, columnsOf, inserted, selected, type RawRow } from './statement.ts'
-import { webhooks } from './webhook-schema.ts'
 
 type Row = typeof credentials.$inferSelect
 
@@ -186,6 +185,10 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
+/** The keys that replace a key. */
+const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
+   AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
+
 /** The number of keys in use that expire after `now` and until `until`, without those that another key replaces. */
 export function countExpiring(
   db: Db,
@@ -193,8 +196,7 @@ export function countExpiring(
 ): number {
   const sql = `SELECT count(*) AS count FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
      AND expires_at > $now AND expires_at <= $until AND last_used_at > $usedSince
-     AND NOT EXISTS (SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
-       AND newer.revoked_at IS NULL AND newer.created_at > credentials.created_at)`
+     AND NOT EXISTS (${REPLACING})`
   return db.row<{ count: number }>(sql, times)?.count ?? 0
 }
 
@@ -247,18 +249,41 @@ function touchKey(tx: Tx, id: CredentialId): void {
   tx.changes?.push({ what: 'key', id })
 }
 
-/** Ids of the credentials and webhooks that a key made and that aren't revoked or deleted. */
-export function listCreatedBy({ orm }: Db, id: KeyId) {
-  const isLive = and(eq(credentials.createdBy, id), isNull(credentials.revokedAt))
-  const made = orm
-    .select()
-    .from(credentials)
-    .where(isLive)
-    .orderBy(sql`rowid`)
-    .all()
-  const isKept = and(eq(webhooks.createdBy, id), isNull(webhooks.deletedAt))
-  const madeWebhooks = orm.select().from(webhooks).where(isKept).orderBy(webhooks.seq).all()
-  const idsOf = (rows: readonly { readonly id: string }[]) => rows.map((row) => row.id)
-  const ofKind = (kind: CredentialKind) => idsOf(made.filter((row) => row.kind === kind))
-  return { keys: ofKind('key'), webhooks: idsOf(madeWebhooks), bridges: ofKind('bridge') }
+/** The key, the keys that it replaced, and all keys that these made, or that keys made by them made. */
+const family = `WITH RECURSIVE family (id) AS (
+     SELECT older.id FROM credentials k JOIN credentials older
+       ON coalesce(older.lineage, older.id) = coalesce(k.lineage, k.id) AND older.rowid <= k.rowid
+     WHERE k.id = $id
+     UNION SELECT c.id FROM family f JOIN credentials c ON c.created_by = f.id WHERE c.kind = 'key')`
+
+const leftBehind = `${family}
+   SELECT c.kind, c.id FROM credentials c WHERE c.revoked_at IS NULL AND c.id <> $id
+     AND (c.expires_at IS NULL OR c.expires_at > $now) AND (c.id IN family OR c.created_by IN family)
+   UNION ALL SELECT 'webhook', id FROM webhooks WHERE created_by IN family AND deleted_at IS NULL
+   UNION ALL SELECT 'message', id FROM messages INDEXED BY messages_by_status
+     WHERE status IN ('queued', 'deferred') AND key_id IN family
+   ORDER BY id`
+
+/** Ids of what a key left behind, oldest first; `messages` are those that wait to be sent. */
+export type LeftBehind = Readonly<
+  Record<'keys' | 'webhooks' | 'bridges' | 'messages', readonly string[]>
+>
+
+/** Everything that still works of what a key, the keys that it replaced and the keys that these made have made. */
+export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
+  const rows = db.rows<{ readonly kind: string; readonly id: string }>(leftBehind, { id, now })
+  const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id)
+  return {
+    keys: of('key'),
+    webhooks: of('webhook'),
+    bridges: of('bridge'),
+    messages: of('message'),
+  }
+}
+
+/** The keys that have expired, without those that were revoked or that another key replaces. */
+export function listExpired(db: Db, now: number): readonly KeyId[] {
+  const sql = `SELECT id FROM credentials WHERE kind = 'key' AND revoked_at IS NULL AND expires_at <= $now
+     AND NOT EXISTS (${REPLACING}) ORDER BY rowid`
+  return db.rows<{ id: KeyId }>(sql, { now }).map(({ id }) => id)
 }

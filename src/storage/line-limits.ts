@@ -109,8 +109,8 @@ const repliedByHandle = `SELECT 1 FROM conversations c
    CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
    WHERE c.handle = $handle AND ${isOfLines('c.line_id')} AND ${NEW_INBOUND}`
 
-const repliedInGroup = `SELECT 1 FROM messages m INDEXED BY messages_by_conversation
-   WHERE m.conversation_seq = ${CONVERSATION_SEQ} AND ${NEW_INBOUND}`
+const wroteInGroup = `SELECT 1 FROM messages m INDEXED BY messages_by_conversation
+   WHERE m.conversation_seq = ${CONVERSATION_SEQ} AND m.handle = $handle AND ${NEW_INBOUND}`
 
 /** True if the handle wrote to one of the lines after `since`. */
 export function hasWrittenSince(
@@ -122,12 +122,12 @@ export function hasWrittenSince(
   return db.row(repliedByHandle, { handle, lineIds: limitValue(limit), from, since }) !== null
 }
 
-/** True if any member of a group wrote to it after `since`. */
-export function hasGroupWrittenSince(
+/** True if the member wrote in the group after `since`. */
+export function hasWrittenInSince(
   db: Db,
-  conversationId: ConversationId,
+  { id: conversationId, handle }: { readonly id: ConversationId; readonly handle: Handle },
   since: Timestamp,
 ): boolean {
   const from = firstSeqSince(db, 'messages', since)
-  return db.row(repliedInGroup, { conversationId, from, since }) !== null
+  return db.row(wroteInGroup, { conversationId, handle, from, since }) !== null
 }

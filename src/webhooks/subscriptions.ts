@@ -16,7 +16,7 @@ import type { LineLimit } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
-import type { Db } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import { exhaustBeyond } from '../storage/deliveries.ts'
 import { linesNamed } from '../storage/lines.ts'
 import {
@@ -89,7 +89,11 @@ export function createSubscriptions(
       const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
       return withMissed(changed, wasPausedAt)
     },
-    remove: (id: string, origin: Origin) => remove(core, subscribers, id, origin),
+    remove: (id: string, origin: Origin) =>
+      subscribers.change((tx) => removeIn(tx, core, { subscribers, id, origin })),
+    /** Removes in a transaction that reads no subscribers after it. */
+    removeIn: (tx: Tx, id: string, origin: Origin) =>
+      removeIn(tx, core, { subscribers, id, origin }),
     rotateSecret: (id: string, origin: Origin) =>
       rotateSecret(core, { seal, subscribers }, id, origin),
   }
@@ -157,17 +161,20 @@ async function update(
 }
 
 /** The webhook gets nothing from now on; retention deletes its rows later. */
-async function remove({ ids, audit }: Core, subscribers: Subscribers, id: string, origin: Origin) {
-  await subscribers.change((tx) => {
-    const webhook = webhookById(tx, id)
-    const secrets = listSecrets(tx, webhook.id)
-    const now = ids.now()
-    updateWebhook(tx, webhook.id, { deletedAt: now, isActive: false, updatedAt: now })
-    subscribers.changed(webhook.id)
-    deleteSecrets(tx, secrets)
-    const before = auditedFields(webhook)
-    audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
-  })
+function removeIn(
+  tx: Tx,
+  { ids, audit }: Core,
+  by: { readonly subscribers: Subscribers; readonly id: string; readonly origin: Origin },
+): void {
+  const { subscribers, id, origin } = by
+  const webhook = webhookById(tx, id)
+  const secrets = listSecrets(tx, webhook.id)
+  const now = ids.now()
+  updateWebhook(tx, webhook.id, { deletedAt: now, isActive: false, updatedAt: now })
+  subscribers.changed(webhook.id)
+  deleteSecrets(tx, secrets)
+  const before = auditedFields(webhook)
+  audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
 }
 
 /** Earlier secrets sign too for 24 hours. Reactivates a webhook whose secret was unreadable. */

@@ -113,6 +113,23 @@ test('each of ten recovery codes works once, however it is typed', async () => {
   expect(access.secondFactor.recoveryCodesLeft()).toBe(8)
 })
 
+test('new recovery codes need a code and end the old ones, and there are none without a second factor', async () => {
+  const { signIn, codes, codeAt, access } = await openWithPhone()
+  const [old = ''] = codes
+
+  const refused = await refusal(access.changeSecondFactor('codes_renewed', '000000', HERE))
+  const renewed = await access.changeSecondFactor('codes_renewed', codeAt(), HERE)
+
+  expect(refused).toBe('wrong_code')
+  expect([new Set([...codes, ...renewed]).size, access.secondFactor.recoveryCodesLeft()]).toEqual([
+    20, 10,
+  ])
+  expect(await signIn(old)).toBe('wrong_code')
+  expect(await signIn(renewed[9])).toBe('done')
+  await access.changeSecondFactor('removed', renewed[0] ?? '', HERE)
+  expect(await refusal(access.changeSecondFactor('codes_renewed', '', HERE))).toBe('wrong_code')
+})
+
 test('a setup link lets in whoever lost the phone, and removes the second factor', async () => {
   const { access, signIn } = await openWithPhone()
   const token = await newToken(access)
@@ -161,8 +178,8 @@ test('a secret counts only with a code of it, within ten minutes', async () => {
 test('it is turned off with a code', async () => {
   const { access, codeAt, signIn } = await openWithPhone()
 
-  const wrong = await refusal(access.turnOffSecondFactor('000000', HERE))
-  await access.turnOffSecondFactor(codeAt(), HERE)
+  const wrong = await refusal(access.changeSecondFactor('removed', '000000', HERE))
+  await access.changeSecondFactor('removed', codeAt(), HERE)
 
   expect([wrong, await signIn()]).toEqual(['wrong_code', 'done'])
 })

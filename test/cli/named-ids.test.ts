@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { laidOut, table } from '../../src/cli/table.ts'
+import { expandScopes } from '../../src/domain/permissions.ts'
 import type { Asked } from './fake-relay.ts'
 import { runBeside } from './fake-relay.ts'
 import { IN_PIPE } from './recorded-output.ts'
@@ -73,6 +74,34 @@ test('keys create takes every limit, and keys add still does', async () => {
 
   expect(created?.body).toEqual(added?.body)
   expect(created?.body).toMatchObject({ scopes: ['read'], rules: { sends_per_hour: 3 } })
+})
+
+test('keys create --like takes the limits of a key by its name, except for those that are given', async () => {
+  const limited = {
+    ...KEYS[0],
+    name: 'Agent',
+    scopes: expandScopes(['read', 'send', 'webhooks:read']),
+    conversation_ids: ['conv_a'],
+    rules: { recipients: 'known', allow: [], sends_per_hour: 30, approval: 'always' },
+  }
+  const answer = (asked: Asked) => {
+    const page = { data: [limited], has_more: false, next_cursor: null }
+    return asked.path.startsWith('/api/v1/keys?') ? page : answerTo(asked)
+  }
+
+  const { asked } = await runBeside('keys create Two --like agent --per-hour 5', answer)
+  const unknown = await runBeside('keys create Two --like nobody', answer)
+
+  expect(asked.findLast(({ method }) => method === 'POST')?.body).toEqual({
+    name: 'Two',
+    scopes: ['read', 'send', 'webhooks:read'],
+    conversation_ids: ['conv_a'],
+    rules: { ...limited.rules, sends_per_hour: 5 },
+  })
+  expect([unknown.exitCode, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining('There is no key nobody. hookline keys lists all.'),
+  ])
 })
 
 test('a name of several things is refused with the choices, and nothing is changed', async () => {

@@ -19,7 +19,7 @@ const EVENTS = [
 ].map(([event, phone_line_id, message]) => ({ event, phone_line_id, message }))
 
 const TIME = String.raw`^\d{4}-\d\d-\d\dT[\d:.]+Z  `
-const READ = new RegExp(`${TIME}message.read       \\+1 → \\+1 202 555 0147  two lines$`)
+const READ = new RegExp(`${TIME}message.read       \\+1 → Maya Fischer  two lines$`)
 const RECEIVED = new RegExp(`${TIME}message.received   line_b ← \\+1 202 555 0148   \\[2Jhi$`)
 const LOST = new RegExp(
   `${TIME}message.failed     line_b → .*0148  bye \\(It could not be confirmed.\\)$`,
@@ -80,6 +80,8 @@ function relayIn(folder: ScratchFolder): FakeRelay {
   )
   const lines = { data: [{ id: 'line_a', phone_number: '+1' }] }
   return new FakeRelay(folder.path, ({ path }) => {
+    if (path.endsWith('/contacts/%2B12025550147')) return Response.json({ name: 'Maya Fischer' })
+    if (path.includes('/contacts/')) return Response.json({}, { status: 404 })
     if (!path.endsWith('/events/stream')) return Response.json(lines)
     return new Response(new ReadableStream({ start: (stream) => stream.enqueue(bytes) }))
   })

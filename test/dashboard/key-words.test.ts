@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Key } from '../../src/api/keys.ts'
 import { creatorWords, firstCall, keyName, keySentence } from '../../src/dashboard/words/keys.ts'
 import { expandScopes } from '../../src/domain/permissions.ts'
-import { KINDS, phoneLine } from './samples.ts'
+import { KINDS, conversation, phoneLine } from './samples.ts'
 
 const CREATED = { id: 'key_k', key: 'hl_live_k', secret: 'hl_secret_s' }
 const ORIGIN = 'https://relay.example.com'
@@ -45,6 +45,9 @@ test('the first call is one that the key may make, and writes to no stranger', (
     'curl https://relay.example.com/api/v1/messages',
   )
   expect(call({ phone_line_ids: ['line_own'] }).curl).toContain('"phone_line_id":"line_own"')
+  expect(call({ conversation_ids: ['conv_a'] }).curl).toContain(
+    '/api/v1/conversations/conv_a/messages',
+  )
   expect(call({ rules: { recipients: 'known' } }).recipient).toBe(
     'Replace NUMBER with someone the key is allowed to write to.',
   )
@@ -52,6 +55,7 @@ test('the first call is one that the key may make, and writes to no stranger', (
 
 test('the limits of a key read as one sentence', () => {
   const lines = [phoneLine({ id: 'line_a', label: 'Shop' })]
+  const maya = conversation({ id: 'conv_a', contact_name: 'Maya' })
   const none = { allow: [], sends_per_day: null, quiet_hours: null }
   const sentences = [
     {},
@@ -61,13 +65,19 @@ test('the limits of a key read as one sentence', () => {
       rules: { ...none, recipients: 'known', sends_per_hour: 30, approval: 'new_contacts' },
     },
     { scopes: ['health:read', 'audit:read'] },
-  ].map((limits) => keySentence(limits as unknown as Key, lines))
+    { conversation_ids: ['conv_a'], for: 'sms' },
+    { conversation_ids: ['conv_b'] },
+    { conversation_ids: ['conv_a', 'conv_b'] },
+  ].map((limits) => keySentence(limits as unknown as Key, lines, [maya]))
 
   expect(sentences).toEqual([
     'May do everything',
     'May only read, on Shop',
     'May read and send, to people you have written with, at most 30 messages an hour, with approval for new contacts',
     'May health:read, audit:read',
+    'May do everything, in the conversation with Maya, through sms only',
+    'May do everything, in 1 conversation',
+    'May do everything, in 2 conversations',
   ])
 })
 

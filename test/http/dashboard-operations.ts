@@ -65,6 +65,7 @@ export const TABLE: Readonly<Record<string, Told>> = {
   'POST /dashboard/password': ['free', { current: 'x', password: 'battery staple' }],
   'POST /dashboard/second-factor': ['asks'],
   'PUT /dashboard/second-factor': ['asks', { code: '000000' }],
+  'POST /dashboard/second-factor/recovery-codes': ['asks', { code: '000000' }],
   'DELETE /dashboard/second-factor': ['asks', { code: '000000' }],
   'PUT /dashboard/setup-step': ['free', { step: 'line' }],
   'DELETE /dashboard/session': ['free'],

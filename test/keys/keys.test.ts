@@ -56,7 +56,7 @@ test('a first key is made once, and never again, even when it is revoked', async
   const { core } = openKeys()
 
   const [first, twin] = await Promise.all([createFirstKey(core), createFirstKey(core)])
-  await revokeKey(core, first?.id ?? '', COMMAND_LINE)
+  await revokeKey(core, first?.id ?? '', { origin: COMMAND_LINE })
   const later = await createFirstKey(core)
 
   expect(first?.created_by).toBe('cli')

@@ -159,7 +159,7 @@ test(
       check(mayCall(asked, { scope: needed, limits }), maybeCalls, () => [asked, needed, limits])
       check(narrowed(asked.lineIds, line), sees(asked, line) ? [line] : [], () => [asked, line])
       const facts = {
-        handles: [handle],
+        handle,
         isKnown: () => state !== 'stranger',
         hasReplied: () => state === 'recent',
       }

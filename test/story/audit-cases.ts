@@ -252,14 +252,8 @@ export const AUDITED: { readonly [Id in OperationId]?: Case } = {
     isLast: true,
     set: async (stage) => ({ body: { code: (await newFactorOf(stage)).codeAt(0) } }),
   },
-  turnOffSecondFactor: {
-    isLast: true,
-    set: async (stage) => {
-      const { browser, codeAt } = await newFactorOf(stage)
-      await browser.ask('PUT', '/dashboard/second-factor', { body: { code: codeAt(0) } })
-      return { body: { code: codeAt(30_000) } }
-    },
-  },
+  renewRecoveryCodes: { isLast: true, set: withFactor },
+  turnOffSecondFactor: { isLast: true, set: withFactor },
   endSession: {
     isLast: true,
     set: async ({ relay }) => {
@@ -284,4 +278,11 @@ async function newFactorOf({ relay }: Stage) {
 async function startRollout(stage: Stage) {
   await stage.owner('POST', '/api/v1/rollout', await stage.rollout())
   return {}
+}
+
+/** Turns the second factor on; gives the next code of it. */
+async function withFactor(stage: Parameters<typeof newFactorOf>[0]) {
+  const { browser, codeAt } = await newFactorOf(stage)
+  await browser.ask('PUT', '/dashboard/second-factor', { body: { code: codeAt(0) } })
+  return { body: { code: codeAt(30_000) } }
 }

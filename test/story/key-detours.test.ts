@@ -1,15 +1,14 @@
 // Ways around the limits of a key that lead nowhere: another message that takes it along, a repeat of somebody
-// else's request, the network of its owner, a group, and what is told of the relay as a whole.
+// else's request, the network of its owner, and what is told of the relay as a whole.
 
 import { expect, test } from 'bun:test'
 
 import { ANNA, BOB, errorOf, idsOf, makeKey, openShop } from '../support/limited-keys.ts'
-import { ABLE, startRich } from '../support/rich-relay.ts'
-import { guidOf, refuses } from '../support/scripted-driver.ts'
+import { startRich } from '../support/rich-relay.ts'
+import { refuses } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { type Json } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
-import { FAMILY, ANNA as MEMBER, startRich as startGroups } from './rich-relay.ts'
 
 const ASYNC = { Prefer: 'respond-async' }
 const EVENTS = ['message.received']
@@ -72,29 +71,6 @@ test('no file is fetched from the own network for a key without the scope, and n
     [200, undefined],
   ])
   expect(calls).toBe(1)
-})
-
-test('a group is on a list where all its members are, and a reply of one lets the key answer', async () => {
-  await using world = await startGroups()
-  const { relay, device } = world
-  device.capabilities = ABLE
-  await device.goOnline()
-  await world.receive(guidOf(1), { group: FAMILY, text: 'dinner?' })
-  const [{ id }] = (await relay.get('/api/v1/conversations?type=group')).data
-  const answer = async (rules: object) => {
-    const key = await makeKey(relay, { rules })
-    return (await key.call('POST', `/conversations/${id}/messages`, { text: 'yes' })).status
-  }
-  const members = FAMILY.participants
-
-  const statuses = [
-    await answer({ recipients: 'list', allow: [MEMBER] }),
-    await answer({ recipients: 'list', allow: members }),
-    await answer({ recipients: 'replied_within_24h' }),
-    await answer({ recipients: 'known' }),
-  ]
-
-  expect(statuses).toEqual([403, 200, 200, 200])
 })
 
 test('a key of one line learns nothing of the trouble of others, nor any figure', async () => {

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
+import { limitsLike } from '../../src/domain/permissions.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { ANNA, BOB, errorOf, idsIn, idsOf, makeKey, openShop } from '../support/limited-keys.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -21,6 +22,20 @@ async function openTwo(options: Parameters<typeof openShop>[0] = {}) {
     data.find((each: Json) => each.last_message.text === text).id
   return { ...relay, anna: idOf('apples'), bob: idOf('walnuts'), other: idOf('pears') }
 }
+
+test('another key with its listed limits may do the same', async () => {
+  await using relay = await openTwo()
+  const rules = { sends_per_hour: 3, quiet_hours: { from: '21:00', to: '08:00' } }
+  const limits = { conversation_ids: [relay.anna], scopes: ['read', 'send'], rules }
+  const key = await makeKey(relay, limits)
+  const [listed] = (await relay.get('/api/v1/keys')).data
+
+  const other = await makeKey(relay, { name: 'two', ...limitsLike(listed) })
+
+  const { name: _name, id: _id, created_at: _at, ...same } = await key.get('/keys/self')
+  expect(other.status).toBe(201)
+  expect(await other.get('/keys/self')).toMatchObject({ name: 'two', ...same })
+})
 
 test('it lists, reads and follows its conversation, and hears nothing of others', async () => {
   await using relay = await openTwo()

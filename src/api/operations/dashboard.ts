@@ -78,6 +78,11 @@ export const DASHBOARD = rows({
     body: FactorCode,
     audit: 'second_factor.added',
   }),
+  /** Makes ten new recovery codes; the old ones end. */
+  renewRecoveryCodes: change('POST /second-factor/recovery-codes', typed<FactorOn>(), {
+    body: FactorCode,
+    audit: 'second_factor.codes_renewed',
+  }),
   turnOffSecondFactor: change('DELETE /second-factor', typed<SessionState>(), {
     body: FactorCode,
     audit: 'second_factor.removed',

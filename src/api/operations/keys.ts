@@ -1,3 +1,5 @@
+import { Type } from 'typebox'
+
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../bridges.ts'
 import {
   CreatedKey,
@@ -73,7 +75,16 @@ export const KEYS = rows({
     ...KEY_CHANGES,
     route: 'DELETE /keys/:id',
     summary: 'Revoke a key',
-    description: 'At once and permanently. Revoking it again gives the same answer.',
+    description:
+      'At once and permanently. Revoking it again gives the same answer. `all` also ends everything that the answer ' +
+      'would list under `created`: all of it or, on an error, nothing.',
+    query: Type.Object({
+      all: Type.Boolean({
+        default: false,
+        description:
+          'True ends also what the key created: it revokes keys, deletes webhooks, removes bridges and cancels messages.',
+      }),
+    }),
     answers: { 200: RevokedKey },
     errors: ['not_found'],
     audit: 'key.revoked',

@@ -11,10 +11,12 @@ import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
 import { TextArea, TextField, bindTo, type Option } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
-import { useKinds, useLines } from '../sources.ts'
+import { conversationName } from '../people.ts'
+import { useKinds, useLatestConversations, useLines } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import {
   APPROVAL_CHOICES,
+  EXPIRY_CHOICES,
   KEYS as WORDS,
   RECIPIENT_CHOICES,
   SCOPE_CHOICES,
@@ -44,7 +46,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       onClose()
     }
     return (
-      <ShownOnce title="Save your key and secret" onDone={done}>
+      <ShownOnce title={WORDS.save} onDone={done}>
         <KeyAndSecret created={created.value} />
       </ShownOnce>
     )
@@ -80,6 +82,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
 type Limits = {
   readonly scopes: string
   readonly line: string
+  readonly conversation: string
   readonly recipients: KeyRules['recipients']
   readonly allow: string
   readonly rate: string
@@ -89,6 +92,7 @@ type Limits = {
 
 const PROPOSED: Omit<Limits, 'line'> = {
   scopes: 'both',
+  conversation: '',
   recipients: 'anyone',
   allow: '',
   rate: '',
@@ -103,7 +107,8 @@ function scopesIn({ scopes }: Limits) {
 
 /** The request's fields for the choices. */
 function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
-  const { line, recipients, allow, rate, approval, expiry } = limits
+  const { line, conversation, allow, rate, approval, expiry } = limits
+  const recipients = recipientsIn(limits)
   const scopes = scopesIn(limits)
   const isList = recipients === 'list'
   const allowed = allow.split(/[\n,;]/).filter((each) => each.trim() !== '')
@@ -111,6 +116,7 @@ function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
   return {
     ...(scopes === null ? {} : { scopes }),
     ...(line === '' ? {} : { phone_line_ids: [line] }),
+    ...(conversation === '' ? {} : { conversation_ids: [conversation] }),
     ...(expiry === '' ? {} : { expires_at: isoTime(now + Number(expiry) * DAY_MS) }),
     ...(hasRules && {
       rules: {
@@ -121,6 +127,11 @@ function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
       },
     }),
   }
+}
+
+/** A key of one conversation writes to nobody else anyway. */
+function recipientsIn({ conversation, recipients }: Limits): Limits['recipients'] {
+  return conversation === '' ? recipients : 'anyone'
 }
 
 function maySend(limits: Limits): boolean {
@@ -138,6 +149,7 @@ type SentenceProps = {
 const CHOICE_LABELS = {
   scopes: 'What it may do',
   line: 'Lines',
+  conversation: 'Conversations',
   recipients: 'Recipients',
   rate: 'Messages an hour',
   approval: 'Approval',
@@ -150,13 +162,6 @@ const RATE_CHOICES: readonly Option[] = [
     value,
     text: `at most ${value} messages an hour`,
   })),
-]
-
-const EXPIRY_CHOICES: readonly Option[] = [
-  { value: '', text: 'until revoked' },
-  { value: '30', text: 'for 30 days' },
-  { value: '90', text: 'for 90 days' },
-  { value: '365', text: 'for a year' },
 ]
 
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is part of the sentence. */
@@ -172,6 +177,7 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
       onChange={({ currentTarget }) => {
         const chosen = options.find(({ value }) => value === currentTarget.value)
         if (chosen !== undefined) onChange(field, chosen.value)
+        if (field === 'line') onChange('conversation', '')
       }}
     >
       {options.map(({ value, text }) => (
@@ -181,26 +187,32 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
       ))}
     </select>
   )
+  const latest = useLatestConversations(true).value?.data ?? []
+  const onLine = latest.filter((one) => [one.phone_line_id, ''].includes(limits.line))
+  const talks = onLine.map((one) => ({ value: one.id, text: `only with ${conversationName(one)}` }))
   const ofLines = lines.map((line) => ({ value: line.id, text: lineName(line) }))
   return (
     <fieldset class="key-limits">
       <legend>{WORDS.permissions}</legend>
       <p>
         <Clause>This key may {choice('scopes', SCOPE_CHOICES)}</Clause>{' '}
+        <Clause>on {choice('line', [...ofLines, { value: '', text: 'all lines' }])}</Clause>{' '}
         <Clause>
-          on {choice('line', [...ofLines, { value: '', text: 'all lines' }])}
-          {!maySend(limits) && ','}
+          {choice('conversation', [{ value: '', text: 'in all conversations' }, ...talks])}
+          {(limits.conversation !== '' || !maySend(limits)) && ','}
         </Clause>{' '}
         {maySend(limits) && (
           <>
-            <Clause>to {choice('recipients', RECIPIENT_CHOICES)},</Clause>{' '}
+            {limits.conversation === '' && (
+              <Clause>to {choice('recipients', RECIPIENT_CHOICES)},</Clause>
+            )}{' '}
             <Clause>{choice('rate', RATE_CHOICES)},</Clause>{' '}
             <Clause>with {choice('approval', APPROVAL_CHOICES)},</Clause>{' '}
           </>
         )}
         <Clause>{choice('expiry', EXPIRY_CHOICES)}.</Clause>
       </p>
-      {maySend(limits) && limits.recipients === 'list' && (
+      {maySend(limits) && recipientsIn(limits) === 'list' && (
         <TextArea
           label="Numbers and email addresses"
           hint="One on each line. The key can write to nobody else."
@@ -217,18 +229,22 @@ function Clause({ children }: { readonly children: ComponentChildren }) {
   return <span class="key-clause">{children}</span>
 }
 
-function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
+export function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []
   const { title, curl, recipient } = firstCall(
     created,
     { lines, kinds: useKinds() },
     location.origin,
   )
-  const parts = [
-    [WORDS.key, WORDS.key, created.key],
-    ['Secret', 'Secret', created.secret],
-    [title, 'Command', curl],
-  ] as const
+  const { connect } = created
+  const parts: readonly (readonly [head: string, what: string, text: string])[] =
+    connect === undefined
+      ? [
+          [WORDS.key, WORDS.key, created.key],
+          ['Secret', 'Secret', created.secret],
+          [title, 'Command', curl],
+        ]
+      : Object.entries(connect).map(([name, value]) => [name, name, value])
   return (
     <>
       <p>You won't see the secret again. Keep both private, and give them only to your app.</p>
@@ -238,7 +254,7 @@ function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
           <CodeBlock what={what} text={text} />
         </div>
       ))}
-      <p class="field-hint">{recipient}</p>
+      {connect === undefined && <p class="field-hint">{recipient}</p>}
     </>
   )
 }

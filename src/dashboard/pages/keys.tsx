@@ -1,27 +1,28 @@
-// API keys: list, create and revoke.
+// API keys: list, create, rotate, duplicate and revoke.
 
 import { useSignal } from '@preact/signals'
 
 import type { Key, RevokedKey } from '../../api/keys.ts'
+import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import { href } from '../address.ts'
-import { Button, LinkButton } from '../components/button.tsx'
+import { Button } from '../components/button.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
-import { ActionDialog, Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
+import type { IconName } from '../components/drawings.ts'
 import { TextField } from '../components/form.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
-import { useKeys, useLines, useWebhooks } from '../sources.ts'
-import { COMMON, grouped } from '../words/common.ts'
+import { useKeys, useLatestConversations, useLines, useWebhooks } from '../sources.ts'
+import { grouped } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
 import { CreateKey } from './key-form.tsx'
+import { DuplicateKey, RotateKey } from './key-renewal.tsx'
 
 export function KeysPage() {
   const keys = useKeys()
-  /** The key to revoke, or `new` while the form for a new key is open. */
-  const asked = useSignal<Key | 'new' | null>(null)
+  const asked = useSignal<{ readonly deed: Deed; readonly of: Key } | 'new' | null>(null)
   const all = keys.value?.data ?? []
   const isEmpty = keys.value !== null && all.every(isRevoked)
   const close = () => (asked.value = null)
@@ -36,37 +37,63 @@ export function KeysPage() {
         Use a separate key for each app so you can revoke them individually.
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
-        {() => <KeyLists keys={all} create={create} onRevoke={(key) => (asked.value = key)} />}
+        {() => (
+          <KeyLists
+            keys={all}
+            create={create}
+            onDeed={(deed, of) => (asked.value = { deed, of })}
+          />
+        )}
       </WhenReady>
       {asked.value === 'new' && <CreateKey onClose={close} />}
       {asked.value !== null && asked.value !== 'new' && (
-        <RevokeKey revoked={asked.value} keys={all} onClose={close} />
+        <DeedDialog {...asked.value} keys={all} onClose={close} />
       )}
     </>
   )
 }
 
+const DEEDS = { rotate: 'Rotate', duplicate: 'Duplicate', revoke: 'Revoke' } as const
+type Deed = keyof typeof DEEDS
+
+function DeedDialog({ deed, of, keys, onClose }: DialogProps & { readonly deed: Deed }) {
+  switch (deed) {
+    case 'rotate':
+      return <RotateKey {...{ of, onClose }} />
+    case 'duplicate':
+      return <DuplicateKey {...{ of, onClose }} />
+    case 'revoke':
+      return <RevokeKey {...{ of, keys, onClose }} />
+  }
+}
+
 type ListsProps = {
   readonly keys: readonly Key[]
   readonly create: preact.VNode
-  readonly onRevoke: (key: Key) => void
+  readonly onDeed: (deed: Deed, key: Key) => void
 }
 
-function KeyLists({ keys, create, onRevoke }: ListsProps) {
+function KeyLists({ keys, create, onDeed }: ListsProps) {
   const lines = useLines().value?.data ?? []
+  const isNamed = keys.some(({ conversation_ids }) => conversation_ids !== undefined)
+  const latest = useLatestConversations(isNamed).value?.data ?? []
   const { clock } = useDashboard()
   const now = clock.now.value
   const revoked = keys.filter(isRevoked)
   const active = keys.filter((key) => !isRevoked(key))
   const table = (caption: string, rows: readonly Key[], last: Column<Key>) => (
     <Card kind="list">
-      <DataTable caption={caption} rows={rows} columns={[...columnsFor(keys, lines, now), last]} />
+      <DataTable
+        caption={caption}
+        rows={rows}
+        columns={[...columnsFor(keys, { lines, latest, now }), last]}
+      />
     </Card>
   )
   return (
     <>
       {active.length > 0 ? (
-        table('API keys', active, revokeColumn(onRevoke))
+        table('API keys', active, deedColumn(onDeed, now))
       ) : (
         <Card kind="list">
           <EmptyState icon="keys" title="No keys yet" action={create}>
@@ -90,8 +117,15 @@ function isRevoked({ revoked_at }: Key): boolean {
 
 function columnsFor(
   keys: readonly Key[],
-  lines: readonly PhoneLine[],
-  now: number,
+  {
+    lines,
+    latest,
+    now,
+  }: {
+    readonly lines: readonly PhoneLine[]
+    readonly latest: readonly Conversation[]
+    readonly now: number
+  },
 ): readonly Column<Key>[] {
   return [
     {
@@ -108,7 +142,7 @@ function columnsFor(
       cell: (key) => (
         <span class="small key-permissions">
           {isExpired(key, now) && <strong>Expired · </strong>}
-          <PersonText>{keySentence(key, lines)}</PersonText>
+          <PersonText>{keySentence(key, lines, latest)}</PersonText>
         </span>
       ),
     },
@@ -137,16 +171,26 @@ const REVOKED: Column<Key> = {
   cell: ({ revoked_at }) => <AgoOrNever time={revoked_at} />,
 }
 
-function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
+function deedColumn(onDeed: ListsProps['onDeed'], now: number): Column<Key> {
+  const icon = (name: IconName, deed: Deed, key: Key) => (
+    <Button variant="quiet" icon={name} isIconOnly onClick={() => onDeed(deed, key)}>
+      {`${DEEDS[deed]} ${keyName(key)}`}
+    </Button>
+  )
   return {
-    title: 'Revoke',
+    title: 'Actions',
     isTitleHidden: true,
     isFigure: true,
     cell: (key) => (
-      <Button onClick={() => onRevoke(key)}>
-        Revoke
-        <span class="visually-hidden"> {keyName(key)}</span>
-      </Button>
+      <div class="actions key-actions">
+        {/* A key that has expired can't be rotated. */}
+        {!isExpired(key, now) && icon('again', 'rotate', key)}
+        {icon('copy', 'duplicate', key)}
+        <Button onClick={() => onDeed('revoke', key)}>
+          {DEEDS.revoke}
+          <span class="visually-hidden"> {keyName(key)}</span>
+        </Button>
+      </div>
     ),
   }
 }
@@ -157,14 +201,14 @@ function AgoOrNever({ time }: { readonly time: string | null }) {
 
 type Made = NonNullable<RevokedKey['created']>
 
-type RevokeProps = {
-  readonly revoked: Key
+type DialogProps = {
+  readonly of: Key
   readonly keys: readonly Key[]
   readonly onClose: () => void
 }
 
 /** Revokes a key after its name was typed, then lists what the key created and still works. */
-function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
+function RevokeKey({ of: revoked, keys, onClose }: DialogProps) {
   const { api, notices } = useDashboard()
   const typed = useSignal('')
   const made = useSignal<Made | null>(null)
@@ -177,7 +221,8 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
       if (created === null) onClose()
     },
   )
-  if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
+  if (made.value !== null)
+    return <StillThere of={revoked} made={made.value} {...{ keys, onClose }} />
   return (
     <ActionDialog
       title="Revoke this key?"
@@ -205,34 +250,36 @@ function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
   )
 }
 
-function StillThere({
-  made,
-  keys,
-  onClose,
-}: Omit<RevokeProps, 'revoked'> & { readonly made: Made }) {
+function StillThere({ of, made, keys, onClose }: DialogProps & { readonly made: Made }) {
+  const { api, notices } = useDashboard()
   const webhooks = useWebhooks().value?.data ?? []
   const keyNames = made.keys.map((id) => {
     const key = keys.find((each) => each.id === id)
     return key === undefined ? id : keyName(key)
   })
   const urls = made.webhooks.map((id) => webhooks.find((each) => each.id === id)?.url ?? id)
+  const waiting = made.messages.length
+  const action = useAction(
+    () => api.call('revokeKey', { params: { id: of.id }, query: { all: 'true' } }),
+    () => {
+      notices.done('All of it has ended.')
+      onClose()
+    },
+  )
   return (
-    <Dialog
+    <ActionDialog
       title="Key revoked. What it created still works."
-      onClose={onClose}
-      actions={
-        <>
-          {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
-          <Button variant="main" onClick={onClose}>
-            {COMMON.done}
-          </Button>
-        </>
-      }
+      confirm="End all of it"
+      cancel="Keep it"
+      variant="danger"
+      {...{ action, onClose }}
     >
       <p>These were created with this key and are still active. Check that you recognize them.</p>
       <MadeList title="Keys" names={keyNames} />
       <MadeList title="Webhooks" names={urls} />
-    </Dialog>
+      <MadeList title="iPhones (Shortcuts)" names={made.bridges} />
+      {waiting > 0 && <p>{`Messages that wait to be sent: ${grouped(waiting)}.`}</p>}
+    </ActionDialog>
   )
 }
 

@@ -17,6 +17,7 @@ export function TwoSteps() {
   const made = useSignal<NewFactor | null>(null)
   const codes = useSignal<readonly string[] | null>(null)
   const isEnding = useSignal(false)
+  const isRenewing = useSignal(false)
   const { isBusy, failure, start } = useAction(
     () => api.call('beginSecondFactor'),
     (factor) => (made.value = factor),
@@ -37,7 +38,10 @@ export function TwoSteps() {
             Turn on
           </Button>
         ) : (
-          <Button onClick={() => (isEnding.value = true)}>Turn off</Button>
+          <>
+            <Button onClick={() => (isRenewing.value = true)}>New recovery codes</Button>
+            <Button onClick={() => (isEnding.value = true)}>Turn off</Button>
+          </>
         )}
       </div>
       {made.value !== null && (
@@ -52,6 +56,15 @@ export function TwoSteps() {
       )}
       {codes.value !== null && (
         <RecoveryCodes codes={codes.value} onDone={() => (codes.value = null)} />
+      )}
+      {isRenewing.value && (
+        <NewCodes
+          onClose={() => (isRenewing.value = false)}
+          onDone={(list) => {
+            isRenewing.value = false
+            codes.value = list
+          }}
+        />
       )}
       {isEnding.value && <TurnOff onClose={() => (isEnding.value = false)} />}
     </div>
@@ -92,6 +105,35 @@ function TurnOn({ factor, onClose, onDone }: TurnOnProps) {
       <p>Can't scan it? Enter this key in the app:</p>
       <CodeBlock what="Key" text={factor.secret} />
       <CodeField bind={code} error={fieldError(action.failure, ...OF_CODE)} />
+    </ActionDialog>
+  )
+}
+
+function NewCodes({ onClose, onDone }: Omit<TurnOnProps, 'factor'>) {
+  const { api, session } = useDashboard()
+  const code = useSignal('')
+  const action = useAction(
+    () => api.call('renewRecoveryCodes', { body: { code: code.value } }),
+    ({ recovery_codes }) => {
+      void session.refresh()
+      onDone(recovery_codes)
+    },
+  )
+  return (
+    <ActionDialog
+      title="Make new recovery codes"
+      confirm="Make new codes"
+      action={action}
+      but={OF_CODE}
+      isReady={code.value.trim() !== ''}
+      onClose={onClose}
+    >
+      <p>The codes that you have now stop working.</p>
+      <CodeField
+        bind={code}
+        hint="From your authenticator app, or a recovery code."
+        error={fieldError(action.failure, ...OF_CODE)}
+      />
     </ActionDialog>
   )
 }

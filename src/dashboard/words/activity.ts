@@ -59,6 +59,7 @@ const SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'password.changed': () => 'Password changed',
   'password.refused': () => 'Wrong password entered',
   'second_factor.added': () => 'Two-step sign-in turned on',
+  'second_factor.codes_renewed': () => 'New recovery codes made',
   'second_factor.removed': () => 'Two-step sign-in turned off',
   'session.created': () => 'Signed in',
   'session.elevated': () => 'Password confirmed',

@@ -1,8 +1,10 @@
 import type { CreatedKey, Key, KeyRules } from '../../api/keys.ts'
+import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
+import { conversationName } from '../people.ts'
 import { dateWords } from '../time-words.ts'
-import { grouped } from './common.ts'
+import { countWords, grouped } from './common.ts'
 import { type Kinds, lineName, practiceNumbers, isReady } from './line-states.ts'
 
 export const KEYS = {
@@ -10,6 +12,7 @@ export const KEYS = {
   name: 'Name',
   key: 'Key',
   permissions: 'Permissions',
+  save: 'Save your key and secret',
 } as const
 
 const CREATORS: Readonly<Record<string, string>> = {
@@ -58,15 +61,29 @@ export const APPROVAL_CHOICES: readonly Choice<KeyRules['approval']>[] = [
 
 const LIST = new Intl.ListFormat('en', { style: 'narrow' })
 
+export const EXPIRY_CHOICES: readonly Choice[] = [
+  { value: '', text: 'until revoked' },
+  { value: '30', text: 'for 30 days' },
+  { value: '90', text: 'for 90 days' },
+  { value: '365', text: 'for a year' },
+]
+
 /** "May read and send on Shop to anyone, at most 30 messages an hour." */
-export function keySentence(key: Key, lines: readonly PhoneLine[]): string {
-  const { scopes, phone_line_ids: ids, rules, expires_at: end } = key
-  const isPlain = [scopes, ids, rules, end].every((limit) => limit === undefined)
+export function keySentence(
+  key: Pick<Key, 'scopes' | 'phone_line_ids' | 'conversation_ids' | 'rules' | 'expires_at' | 'for'>,
+  lines: readonly PhoneLine[],
+  latest: readonly Conversation[] = [],
+): string {
+  const { scopes, phone_line_ids: ids, conversation_ids, rules, expires_at: end } = key
+  const limits = [scopes, ids, conversation_ids, rules, end, key.for]
+  const isPlain = limits.every((limit) => limit === undefined)
   if (isPlain) return 'May do everything'
   const parts = [
     scopes === undefined ? 'May do everything' : `May ${scopeWords(scopes)}`,
     ids && `on ${lineWords(ids, lines)}`,
+    conversation_ids && `in ${conversationWords(conversation_ids, latest)}`,
     ...(rules === undefined ? [] : ruleWords(rules)),
+    key.for && `through ${key.for} only`,
     end && `until ${dateWords(end)}`,
   ]
   return parts.filter(Boolean).join(', ')
@@ -97,9 +114,19 @@ function lineWords(ids: readonly string[], lines: readonly PhoneLine[]): string 
   return LIST.format(names.map((line, place) => (line ? lineName(line) : (ids[place] ?? ''))))
 }
 
+/** One conversation by its name, if it is one of the latest. */
+function conversationWords(ids: readonly string[], latest: readonly Conversation[]): string {
+  const found = latest.find(({ id }) => id === ids[0])
+  if (ids.length !== 1 || found === undefined) return countWords(ids.length, 'conversation')
+  return `the conversation with ${conversationName(found)}`
+}
+
 /** A command that sends a first message. Works as is with a simulated line; otherwise a number must be filled in. */
 export function firstCall(
-  created: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'rules'>,
+  created: Pick<
+    CreatedKey,
+    'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'conversation_ids' | 'rules'
+  >,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
 ) {
@@ -110,18 +137,24 @@ export function firstCall(
     const curl = `curl ${origin}/api/v1/messages \\\n${headers}`
     return { title: 'Read messages', curl, recipient: '' }
   }
+  const write = (path: string, body: object) =>
+    [
+      `curl -X POST ${origin}/api/v1/${path} \\`,
+      `${headers} \\`,
+      `  -H 'Idempotency-Key: ${keyId}-hello-1' \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -d '${JSON.stringify(body)}'`,
+    ].join('\n')
+  const [conversation] = created.conversation_ids ?? []
+  if (conversation !== undefined) {
+    const curl = write(`conversations/${conversation}/messages`, { text: HELLO })
+    return { title: 'Send a first message', curl, recipient: '' }
+  }
   const isForAnyone = created.rules === undefined || created.rules.recipients === 'anyone'
   const { line, reader } = firstLine(lines, kinds)
   const to = isForAnyone ? (reader ?? 'NUMBER') : 'NUMBER'
   const named = line === undefined ? {} : { phone_line_id: line.id }
-  const body = JSON.stringify({ to, text: 'Hello from Hookline', ...named })
-  const curl = [
-    `curl -X POST ${origin}/api/v1/messages/send \\`,
-    `${headers} \\`,
-    `  -H 'Idempotency-Key: ${keyId}-hello-1' \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d '${body}'`,
-  ].join('\n')
+  const curl = write('messages/send', { to, text: HELLO, ...named })
   const replace = isForAnyone
     ? 'Replace NUMBER with one of your own phone numbers, e.g. +12025550123.'
     : 'Replace NUMBER with someone the key is allowed to write to.'
@@ -132,6 +165,8 @@ export function firstCall(
       to === 'NUMBER' ? replace : 'Works as is: a simulated line sends to a simulated contact.',
   }
 }
+
+const HELLO = 'Hello from Hookline'
 
 /** Prefers a simulated line; `reader` is its simulated contact. */
 function firstLine(lines: readonly PhoneLine[], kinds: Kinds) {
