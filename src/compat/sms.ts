@@ -2,6 +2,7 @@
 // such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
 
 import { invalidRequest } from '../domain/errors.ts'
+import type { EventName } from '../domain/webhook.ts'
 import type {
   CompatApi,
   CompatCall,
@@ -9,6 +10,9 @@ import type {
   CompatMessage,
   CompatState,
   Fields,
+  SentEvent,
+  SignedBody,
+  WebhookFormat,
 } from './compat-api.ts'
 import { recipientsIn, textIn } from './fields.ts'
 
@@ -72,6 +76,46 @@ const gateStateOf: CompatHandler = async ({ params, relay }: CompatCall) => {
   return { status: 200, body: gateState(await Promise.all(ids.map((id) => relay.state(id)))) }
 }
 
+/** SMS Gate's names of the events, and of the time in each. */
+const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: string]>> = {
+  'message.received': ['sms:received', 'receivedAt'],
+  'message.sent': ['sms:sent', 'sentAt'],
+  'message.delivered': ['sms:delivered', 'deliveredAt'],
+  'message.failed': ['sms:failed', 'failedAt'],
+}
+
+/** The webhooks of SMS Gate 1.50. */
+const GATE_WEBHOOK: WebhookFormat = {
+  events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
+  contentType: 'application/json',
+  body: ({ id, webhookId, event, at, line }: SentEvent) => {
+    const [name = '', time = ''] = GATE_EVENTS[event.event] ?? []
+    const message = 'message' in event ? event.message : null
+    const { handle: person = '', text, isFromMe = false, error } = message ?? {}
+    return JSON.stringify({
+      deviceId: event.phone_line_id,
+      event: name,
+      id,
+      webhookId,
+      payload: {
+        messageId: message?.id,
+        phoneNumber: person,
+        sender: isFromMe ? line : person,
+        recipient: isFromMe ? person : line,
+        simNumber: null,
+        ...(isFromMe ? {} : { message: text }),
+        ...(name === 'sms:sent' ? { partsCount: 1 } : {}),
+        ...(error === undefined ? {} : { reason: error?.message }),
+        [time]: new Date(at).toISOString(),
+      },
+    })
+  },
+  headers: ({ body, timestamp, secret }: SignedBody) => {
+    const hash = new Bun.CryptoHasher('sha256', secret).update(`${body}${timestamp}`)
+    return { 'x-timestamp': String(timestamp), 'x-signature': hash.digest('hex') }
+  },
+}
+
 export const SMS: CompatApi = {
   name: 'sms',
   title: 'SMS gateway',
@@ -98,6 +142,7 @@ export const SMS: CompatApi = {
     basic_password: secret,
     api_key: `${key}:${secret}`,
   }),
+  webhook: GATE_WEBHOOK,
 }
 
 function messagesIn(fields: Fields): readonly CompatMessage[] {

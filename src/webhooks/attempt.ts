@@ -1,6 +1,7 @@
 // One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { webhookFormat } from '../compat/apis.ts'
+import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
@@ -10,9 +11,10 @@ import { readEvent } from '../storage/events.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
-import { withLinks, type DownloadUrl } from './payload.ts'
+import { bodySent } from './body-sent.ts'
+import type { DownloadUrl } from './payload.ts'
 import type { Post, PostResult } from './post.ts'
-import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
+import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
   readonly delivery: DueDelivery
@@ -37,9 +39,11 @@ export type AttemptResult = {
 }
 
 type Receiver = {
+  readonly id: WebhookId
   readonly url: string
   /** The setting `attachment_links`: events contain download URLs of files. */
-  readonly hasLinks: boolean
+  readonly attachmentLinks: boolean
+  readonly format: string | null
   readonly isPublicOnly: boolean
   readonly secrets: readonly SigningSecret[]
 }
@@ -67,20 +71,28 @@ export function createAttempts(
     return event
   })
   const postSigned = async (
-    { url, hasLinks, isPublicOnly, secrets }: Receiver,
+    receiver: Receiver,
     { eventSeq }: DueDelivery,
     signal: AbortSignal,
   ): Promise<PostResult> => {
+    const { url, isPublicOnly, secrets } = receiver
     try {
       const event = eventOf(eventSeq)
       const keys = signingSecrets(secrets, clock)
+      const [newest] = keys
       // The queue excludes this; nothing may be sent unsigned.
-      if (keys.length === 0) throw new Error('The secret is gone.')
-      const { id, createdAt } = event
-      const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
+      if (newest === undefined) throw new Error('The secret is gone.')
+      const format = webhookFormat(receiver.format)
+      const body = bodySent(db, event, { webhook: receiver, downloadUrl })
       // Wall clock: receivers compare it with their own.
-      const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-      const headers = { ...signedHeaders(signed, keys), 'user-agent': `Hookline/${VERSION}` }
+      const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
+      const secret = secretText(newest)
+      const headers = {
+        ...signedHeaders(signed, keys),
+        ...(format && { 'content-type': format.contentType }),
+        ...format?.headers({ url, body, secret, timestamp: signed.timestamp }),
+        'user-agent': `Hookline/${VERSION}`,
+      }
       return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
     } catch (error) {
       log.error('a webhook attempt broke off', { error })

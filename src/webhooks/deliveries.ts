@@ -25,7 +25,8 @@ import { handleAsked } from '../storage/handles.ts'
 import { nameOf } from '../storage/people.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import { withLinks, type DownloadUrl } from './payload.ts'
+import { bodySent } from './body-sent.ts'
+import type { DownloadUrl } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 import { samplePayload } from './sample.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -82,9 +83,9 @@ export function createRedelivery(
     getSentBody(id: string): string | null {
       const { eventId, webhookId } = deliveryById(db, id)
       const event = readEventOf(db, eventId)
-      if (event === null || findWebhook(db, webhookId)?.attachmentLinks !== true)
-        return event?.body ?? null
-      return withLinks(event.body, event.createdAt, downloadUrl)
+      const webhook = findWebhook(db, webhookId)
+      if (event === null || webhook === null) return event?.body ?? null
+      return bodySent(db, event, { webhook, downloadUrl })
     },
   }
 }

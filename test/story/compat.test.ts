@@ -256,3 +256,27 @@ test("signal-cli's clients send files in base64, as one message for each recipie
   expect([status, Number(body.timestamp)]).toEqual([201, expect.any(Number)])
   expect(relay.device.sent.map(({ to }) => to)).toEqual([ANNA, BOB] as never[])
 })
+
+test('a program without a field for the recipient names it in the URL, as alerts of Grafana do', async () => {
+  await using relay = await startScripted()
+  const made = await keyFor(relay, 'sms')
+  const alert = {
+    receiver: 'Owner',
+    status: 'firing',
+    alerts: [],
+    title: '[FIRING:1]',
+    message: 'Disk full',
+  }
+
+  const sent = await call(relay, '/compat/sms/send?to=%2B12025550147', alert, basic(made))
+  const both = await call(
+    relay,
+    '/compat/sms/send?to=%2B12025550147',
+    { to: BOB, text: 'hi' },
+    basic(made),
+  )
+
+  expect([sent.status, both.status]).toEqual([200, 200])
+  expect([sent.body.messages[0].to, both.body.messages[0].to]).toEqual([ANNA, BOB])
+  expect(relay.texts()).toEqual(['Disk full', 'hi'])
+})
