@@ -109,7 +109,7 @@ export const PROGRAMS: readonly Program[] = [
           'notify:',
           '  - name: hookline',
           '    platform: signal_messenger',
-          `    url: "${relay.replace('://', `://${key}:${secret}@`)}/compat/signal-cli"`,
+          `    url: "${withCredentials(relay, key, secret)}/compat/signal-cli"`,
           `    number: "${connect['number'] ?? ''}"`,
           '    recipients:',
           ...people.map((person) => `      - "${person}"`),
@@ -244,6 +244,42 @@ export const PROGRAMS: readonly Program[] = [
     ],
   },
   {
+    name: 'sms',
+    title: 'Any SMS form',
+    purpose: 'Programs with "bring your own SMS gateway".',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send', 'messages:read'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'its form for an SMS gateway: the URL, and one of the credentials',
+    enter: ({ relay, key, secret }) => [
+      ['URL', `${relay}/compat/sms/send`],
+      ['URL without a path', `${relay}/compat/sms`],
+      ['Authorization', `Bearer ${key}:${secret}`],
+      ['X-API-Key', `${key}:${secret}`],
+      ['User', key],
+      ['Password', secret],
+    ],
+  },
+  {
+    name: 'signal',
+    title: 'Any client of signal-cli',
+    purpose: 'Programs that send by the Signal REST API.',
+    guide: 'compatible-apis#signal-cli',
+    makes: 'key',
+    api: SIGNAL,
+    scopes: ['messages:send', 'attachments:write'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'its settings for Signal',
+    enter: ({ relay, key, secret, connect }) => [
+      ['URL', `${withCredentials(relay, key, secret)}/compat/signal-cli`],
+      ['Number', connect['number'] ?? ''],
+    ],
+  },
+  {
     name: 'client',
     title: 'Your own program',
     purpose: 'A typed client for TypeScript or Python.',
@@ -289,6 +325,10 @@ export function keyForProgram(
 /** A number that the owner must name before the key is made. */
 export function needsPeople(program: Program): boolean {
   return program.makes === 'key' && program.recipients === 'list'
+}
+
+function withCredentials(relay: string, key: string, secret: string): string {
+  return relay.replace('://', `://${key}:${secret}@`)
 }
 
 function hostOf(relay: string): string {

@@ -48,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp', 'compat'],
   dashboard: [
     'api',
+    'compat/programs',
     'domain/contact-fields',
     'domain/number-words',
     'domain/pages',

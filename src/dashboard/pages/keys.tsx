@@ -33,7 +33,8 @@ export function KeysPage() {
   return (
     <>
       <PageHead title="Keys" actions={!isEmpty && create}>
-        Use a separate key for each app so you can revoke them individually.
+        Use a separate key for each app so you can revoke them individually.{' '}
+        <a href={href('connect')}>Connect</a> makes the keys of known programs.
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
         {() => <KeyLists keys={all} create={create} onRevoke={(key) => (asked.value = key)} />}

@@ -60,11 +60,12 @@ const LIST = new Intl.ListFormat('en', { style: 'narrow' })
 
 /** "May read and send on Shop to anyone, at most 30 messages an hour." */
 export function keySentence(key: Key, lines: readonly PhoneLine[]): string {
-  const { scopes, phone_line_ids: ids, rules, expires_at: end } = key
-  const isPlain = [scopes, ids, rules, end].every((limit) => limit === undefined)
+  const { for: api, scopes, phone_line_ids: ids, rules, expires_at: end } = key
+  const isPlain = [api, scopes, ids, rules, end].every((limit) => limit === undefined)
   if (isPlain) return 'May do everything'
   const parts = [
     scopes === undefined ? 'May do everything' : `May ${scopeWords(scopes)}`,
+    api && `through ${api} only`,
     ids && `on ${lineWords(ids, lines)}`,
     ...(rules === undefined ? [] : ruleWords(rules)),
     end && `until ${dateWords(end)}`,
