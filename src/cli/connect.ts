@@ -76,7 +76,7 @@ async function connectByKey(call: Call, client: ControlClient, program: KeyProgr
   const entries = program.enter({ relay, key, secret, connect: said, people })
   const undo = `The key was made, and nobody has its secret. Revoke it: hookline keys revoke ${id}`
   const lines = [
-    `In ${program.title}: ${program.place}.`,
+    `${program.title}: ${program.place}.`,
     ...entries.flatMap(linesOfEntry),
     '',
     ...(program.caution === undefined ? [] : [program.caution]),
@@ -84,19 +84,23 @@ async function connectByKey(call: Call, client: ControlClient, program: KeyProgr
     "Enter it now. You won't see the secret again.",
   ]
   call.out.data(answerOf(program, { key: made, entries }), lines, undo)
-  noteWhere(call, program, relay)
+  noteWhere(call, program, { relay, id })
   await sendTest(call, client, people)
   return waitFor(call, program, { id }, () => firstUse(client, id))
 }
 
-/** The relay's address is of use on this machine only, unless it is a public one. */
-function noteWhere({ out, options }: Call, { title, guide }: Program, relay: string): void {
-  if (!options.has('address') && /^https?:\/\/127\./.test(relay)) {
-    out.note(
-      `If ${title} runs elsewhere or in a container, add --address http://THIS-MACHINE:PORT.`,
-    )
+function noteWhere(
+  { out, options }: Call,
+  { guide }: Program,
+  { relay, id }: { readonly relay: string; readonly id: string },
+): void {
+  const local = /^(https?:\/\/)127\.[0-9.]+/
+  if (!options.has('address') && local.test(relay)) {
+    const address = relay.replace(local, '$1THIS-MACHINE')
+    out.note(`Does it run elsewhere, or in a container? Add --address ${address}`)
   }
-  out.note(`Revoke it at any time: hookline keys. More: hookline guide ${guide.split('#')[0]}`)
+  out.note(`Revoke it at any time: hookline keys revoke ${id}`)
+  out.note(`More: hookline guide ${guide.split('#')[0]}`)
 }
 
 async function connectByWebhook(call: Call, client: ControlClient, program: WebhookProgram) {

@@ -75,21 +75,25 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: 'apprise',
     title: 'Apprise',
-    purpose: 'Sends alerts of the many programs that use it.',
+    purpose: 'Sends the alerts of many programs.',
     guide: 'compatible-apis#apprise',
     makes: 'key',
-    api: null,
-    scopes: ['messages:send'],
+    api: SIGNAL,
+    scopes: ['messages:send', 'attachments:write'],
     recipients: 'list',
     sendsPerHour: null,
-    place: 'a URL of Apprise, one for each number',
-    enter: ({ relay, key, secret, people }) =>
-      people.map((person) => [
-        people.length === 1 ? 'URL' : `URL for ${person}`,
-        `${relay.startsWith('https:') ? 'jsons' : 'json'}://${hostOf(relay)}/api/v1/messages/send` +
-          `?+X-API-Key=${key}&+X-API-Secret=${secret}&:message=text&:to=${encodeURIComponent(person)}` +
-          '&:title=&:type=&:version=&:attachments=',
-      ]),
+    place: 'its URL for notifications, in any program that takes URLs of Apprise',
+    // By this URL, titles and files arrive as well, which the relay's own API can't take from Apprise.
+    enter: ({ relay, key, secret, connect, people }) => [
+      [
+        'URL',
+        [
+          withCredentials(relay, key, secret).replace(/^http/, 'signal'),
+          connect['number'] ?? '',
+          ...people,
+        ].join('/'),
+      ],
+    ],
   },
   {
     name: 'home-assistant',
@@ -101,7 +105,7 @@ export const PROGRAMS: readonly Program[] = [
     scopes: ['messages:send', 'attachments:write'],
     recipients: 'list',
     sendsPerHour: null,
-    place: 'configuration.yaml, for the action notify.hookline',
+    place: 'the file configuration.yaml, for the action notify.hookline',
     enter: ({ relay, key, secret, connect, people }) => [
       [
         'configuration.yaml',
@@ -245,7 +249,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'sms',
-    title: 'Any SMS form',
+    title: 'Other SMS form',
     purpose: 'Programs with "bring your own SMS gateway".',
     guide: 'compatible-apis#sms-gateways',
     makes: 'key',
@@ -265,7 +269,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'signal',
-    title: 'Any client of signal-cli',
+    title: 'Other Signal form',
     purpose: 'Programs that send by the Signal REST API.',
     guide: 'compatible-apis#signal-cli',
     makes: 'key',
@@ -329,8 +333,4 @@ export function needsPeople(program: Program): boolean {
 
 function withCredentials(relay: string, key: string, secret: string): string {
   return relay.replace('://', `://${key}:${secret}@`)
-}
-
-function hostOf(relay: string): string {
-  return relay.replace(/^https?:\/\//, '')
 }

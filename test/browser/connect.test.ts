@@ -21,7 +21,7 @@ story(
     const server = await watched.field('Server URL').innerText()
     const apiKey = await watched.field('API Key').innerText()
     const recipients = await watched.field('Recipients').innerText()
-    await watched.reads('Waiting for Uptime Kuma')
+    await watched.reads('Waiting for its first call')
     await watched.button('Send a test').click()
     await watched.reads(`Sent to ${OWNER}.`)
     const call = (to: string) =>

@@ -111,7 +111,7 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
   const isReady = !needsPeople(program) || people.length > 0
   return (
     <Card title="Make its key">
-      <Form onSubmit={() => isReady && action.start()} isFirst>
+      <Form onSubmit={() => isReady && action.start()}>
         {program.caution !== undefined && <Callout tone="warn">{program.caution}</Callout>}
         <p>{LIMITS[program.recipients]}</p>
         {needsPeople(program) && (
@@ -123,7 +123,7 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
           />
         )}
         <TextField
-          label={`Address of the relay, as ${program.title} reaches it`}
+          label="Address of the relay, as the program reaches it"
           hint="In a container, or on another machine, it can't be 127.0.0.1 or localhost."
           bind={relay}
         />
@@ -150,8 +150,8 @@ function Values({ program, made }: Props & { readonly made: Connected }) {
   const { key, secret, connect = {} } = created
   const entries = program.enter({ relay, key, secret, connect, people })
   return (
-    <Card title={`Enter in ${program.title}`}>
-      <p>{program.place}</p>
+    <Card title="Enter these values">
+      <p class="connect-place">{program.place}</p>
       {entries.map(([field, value]) => (
         <div key={field} class="stack-tight">
           <h3>{field}</h3>
@@ -209,8 +209,8 @@ const TEST_TEXT = 'This is a test of Hookline. Texts will come from this number.
 function FirstCall({ program, keyId }: Props & { readonly keyId: string }) {
   const used = useKeys().value?.data.find(({ id }) => id === keyId)?.last_used_at ?? null
   return used === null ? (
-    <Callout tone="wait" role="status" title={`Waiting for ${program.title}`}>
-      Send something from it, such as its own test. This changes as soon as it calls.
+    <Callout tone="wait" role="status" title="Waiting for its first call">
+      Send something from {program.title}, such as its own test. This changes as soon as it calls.
     </Callout>
   ) : (
     <Callout tone="ok" role="status" title={`${program.title} is connected`}>
