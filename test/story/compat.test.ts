@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { GUIDES } from '../../src/guides/guides.ts'
 import { ends } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -280,3 +281,35 @@ test('a program without a field for the recipient names it in the URL, as alerts
   expect([sent.body.messages[0].to, both.body.messages[0].to]).toEqual([ANNA, BOB])
   expect(relay.texts()).toEqual(['Disk full', 'hi'])
 })
+
+test("Apprise sends by the API itself with the guide's URL", async () => {
+  await using relay = await startScripted()
+  const guide = GUIDES.find(({ name }) => name === 'compatible-apis')?.text ?? ''
+  const [line = ''] = /^json:.*$/m.exec(guide) ?? []
+  const { key, secret } = { key: String(relay.key?.key), secret: String(relay.key?.secret) }
+  const url = line.replace('KEY', key).replace('SECRET', secret)
+
+  const { path, headers, body } = byApprise(url, { title: 'Backup', message: 'It failed' })
+  const { status } = await call(relay, path, body, headers)
+
+  expect(status).toBe(200)
+  expect(relay.texts()).toEqual(['It failed'])
+})
+
+/** The request that Apprise makes of a `json://` URL: `+` is a header, `:` renames a field, adds it, or drops it. */
+function byApprise(url: string, text: { readonly title: string; readonly message: string }) {
+  const [path = '', query = ''] = url.replace(/^json:\/\/[^/]+/, '').split('?')
+  const body: Record<string, unknown> = { version: '1.0', attachments: [], type: 'info', ...text }
+  const headers: Record<string, string> = {}
+  for (const pair of query.split('&')) {
+    const [, kind = '', name = '', value = ''] = /^([+:])([^=]*)=(.*)$/.exec(pair) ?? []
+    const given = decodeURIComponent(value)
+    if (kind === '+') headers[name] = given
+    else if (!(name in body)) body[name] = given
+    else {
+      if (given !== '') body[given] = body[name]
+      delete body[name]
+    }
+  }
+  return { path, headers: { ...headers, 'content-type': 'application/json' }, body }
+}
