@@ -13,7 +13,7 @@ export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => nam
 /** The relay's own form of webhooks. */
 export const OWN_FORMAT = 'hookline'
 
-/** What the `format` of a webhook may be. */
+/** The values that the `format` of a webhook may have. */
 export const FORMAT_NAMES: readonly string[] = [
   OWN_FORMAT,
   ...COMPAT_APIS.filter(({ webhook }) => webhook !== null).map(({ name }) => name),

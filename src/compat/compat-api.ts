@@ -39,8 +39,9 @@ export type SentEvent = {
   readonly id: string
   readonly webhookId: string
   readonly event: AnyEvent
-  /** Milliseconds since 1970. */
+  /** The time of the event: in milliseconds since 1970, and in ISO 8601. */
   readonly at: number
+  readonly time: string
   /** The number of the event's line; null for a test event. */
   readonly line: string | null
 }

@@ -10,7 +10,7 @@ type Described = {
   /** In commands and addresses. */
   readonly name: string
   readonly title: string
-  /** What it is good for here, in a few words. */
+  /** Its use here, in a few words. */
   readonly purpose: string
   /** A guide, with the id of a heading. */
   readonly guide: string
@@ -43,7 +43,7 @@ export type Made = {
   readonly relay: string
   readonly key: string
   readonly secret: string
-  /** What the compatible API says about the key; empty for a key of the relay's own API. */
+  /** The values that the compatible API gives for the key; empty for a key of the relay's own API. */
   readonly connect: Readonly<Record<string, string>>
   /** The numbers that the owner named. */
   readonly people: readonly string[]
@@ -51,8 +51,8 @@ export type Made = {
 
 const SMS = 'sms'
 const SIGNAL = 'signal-cli'
-/** The numbers in examples of guides. */
-const SOMEBODY = '+12025550123'
+/** The number in examples of guides. */
+const EXAMPLE = '+12025550123'
 
 export const PROGRAMS: readonly Program[] = [
   {
@@ -149,7 +149,7 @@ export const PROGRAMS: readonly Program[] = [
     recipients: 'anyone',
     sendsPerHour: null,
     place: 'an HTTP Request node (POST), with a credential of the type Custom Auth',
-    enter: ({ relay, key, secret, people: [person = SOMEBODY] }) => [
+    enter: ({ relay, key, secret, people: [person = EXAMPLE] }) => [
       ['URL', `${relay}/api/v1/messages/send`],
       ['Custom Auth', JSON.stringify({ headers: { 'X-API-Key': key, 'X-API-Secret': secret } })],
       ['JSON body', JSON.stringify({ to: person, text: 'Your bike is ready.' })],
@@ -220,7 +220,7 @@ export const PROGRAMS: readonly Program[] = [
   {
     name: 'mcp',
     title: 'MCP clients',
-    purpose: 'Claude, Codex, Cursor and other agents.',
+    purpose: 'Codex, Cursor and other agents.',
     guide: 'mcp',
     makes: 'key',
     api: null,

@@ -41,7 +41,7 @@ const send: CompatHandler = async ({ fields, relay }) => {
   }
 }
 
-/** What the REST API posts to its `RECEIVE_WEBHOOK_URL`. It signs nothing. */
+/** The form in which the REST API posts to its `RECEIVE_WEBHOOK_URL`. It signs nothing. */
 const RECEIVED: WebhookFormat = {
   events: ['message.received'],
   contentType: 'application/json',

@@ -1,6 +1,7 @@
 // The API of generic SMS gateways: the forms "bring your own gateway" of other products. Its paths are those that
 // such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
 
+import type { EventPayload } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type {
@@ -76,6 +77,8 @@ const gateStateOf: CompatHandler = async ({ params, relay }: CompatCall) => {
   return { status: 200, body: gateState(await Promise.all(ids.map((id) => relay.state(id)))) }
 }
 
+type EventMessage = EventPayload['message']
+
 /** SMS Gate's names of the events, and of the time in each. */
 const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: string]>> = {
   'message.received': ['sms:received', 'receivedAt'],
@@ -84,31 +87,23 @@ const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: strin
   'message.failed': ['sms:failed', 'failedAt'],
 }
 
+function gatePayload(message: EventMessage, line: string | null) {
+  const { id: messageId, handle: person, text, isFromMe, error } = message
+  const common = { messageId, phoneNumber: person, simNumber: null }
+  if (!isFromMe) return { ...common, sender: person, recipient: line, message: text }
+  const sent = { ...common, sender: line, recipient: person }
+  return error === undefined ? { ...sent, partsCount: 1 } : { ...sent, reason: error?.message }
+}
+
 /** The webhooks of SMS Gate 1.50. */
 const GATE_WEBHOOK: WebhookFormat = {
   events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
   contentType: 'application/json',
-  body: ({ id, webhookId, event, at, line }: SentEvent) => {
-    const [name = '', time = ''] = GATE_EVENTS[event.event] ?? []
+  body: ({ id, webhookId, event, time, line }: SentEvent) => {
+    const [name = '', timeName = ''] = GATE_EVENTS[event.event] ?? []
     const message = 'message' in event ? event.message : null
-    const { handle: person = '', text, isFromMe = false, error } = message ?? {}
-    return JSON.stringify({
-      deviceId: event.phone_line_id,
-      event: name,
-      id,
-      webhookId,
-      payload: {
-        messageId: message?.id,
-        phoneNumber: person,
-        sender: isFromMe ? line : person,
-        recipient: isFromMe ? person : line,
-        simNumber: null,
-        ...(isFromMe ? {} : { message: text }),
-        ...(name === 'sms:sent' ? { partsCount: 1 } : {}),
-        ...(error === undefined ? {} : { reason: error?.message }),
-        [time]: new Date(at).toISOString(),
-      },
-    })
+    const payload = { ...(message && gatePayload(message, line)), [timeName]: time }
+    return JSON.stringify({ deviceId: event.phone_line_id, event: name, id, webhookId, payload })
   },
   headers: ({ body, timestamp, secret }: SignedBody) => {
     const hash = new Bun.CryptoHasher('sha256', secret).update(`${body}${timestamp}`)

@@ -11,9 +11,8 @@ import { readEvent } from '../storage/events.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
-import { bodySent } from './body-sent.ts'
-import type { DownloadUrl } from './payload.ts'
-import type { Post, PostResult } from './post.ts'
+import { bodySent, type DownloadUrl } from './payload.ts'
+import type { Post, PostRequest, PostResult } from './post.ts'
 import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
@@ -75,25 +74,10 @@ export function createAttempts(
     { eventSeq }: DueDelivery,
     signal: AbortSignal,
   ): Promise<PostResult> => {
-    const { url, isPublicOnly, secrets } = receiver
     try {
       const event = eventOf(eventSeq)
-      const keys = signingSecrets(secrets, clock)
-      const [newest] = keys
-      // The queue excludes this; nothing may be sent unsigned.
-      if (newest === undefined) throw new Error('The secret is gone.')
-      const format = webhookFormat(receiver.format)
-      const body = bodySent(db, event, { webhook: receiver, downloadUrl })
-      // Wall clock: receivers compare it with their own.
-      const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-      const secret = secretText(newest)
-      const headers = {
-        ...signedHeaders(signed, keys),
-        ...(format && { 'content-type': format.contentType }),
-        ...format?.headers({ url, body, secret, timestamp: signed.timestamp }),
-        'user-agent': `Hookline/${VERSION}`,
-      }
-      return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
+      const request = requestOf({ db, clock, downloadUrl }, receiver, event)
+      return await post(request, signal)
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
@@ -116,6 +100,30 @@ export function createAttempts(
     const made = { attempt, startedAt, durationMs, answer }
     return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
   }
+}
+
+/** The signed request that delivers an event. */
+function requestOf(
+  { db, clock, downloadUrl }: Pick<Core, 'db' | 'clock'> & { readonly downloadUrl: DownloadUrl },
+  receiver: Receiver,
+  event: NonNullable<ReturnType<typeof readEvent>>,
+): PostRequest {
+  const { url, isPublicOnly, secrets } = receiver
+  const keys = signingSecrets(secrets, clock)
+  const [newest] = keys
+  // The queue excludes this; nothing may be sent unsigned.
+  if (newest === undefined) throw new Error('The secret is gone.')
+  const format = receiver.format === null ? null : webhookFormat(receiver.format)
+  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl })
+  // Wall clock: receivers compare it with their own.
+  const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
+  const said = { url, body, secret: secretText(newest), timestamp: signed.timestamp }
+  const headers = {
+    ...signedHeaders(signed, keys),
+    ...(format && { 'content-type': format.contentType, ...format.headers(said) }),
+    'user-agent': `Hookline/${VERSION}`,
+  }
+  return { url, headers, body, ...(isPublicOnly && { isPublicOnly }) }
 }
 
 export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {

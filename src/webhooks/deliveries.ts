@@ -4,6 +4,7 @@ import type { SeenDelivery } from '../api/dashboard.ts'
 import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { webhookFormat } from '../compat/apis.ts'
 import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
@@ -25,8 +26,7 @@ import { handleAsked } from '../storage/handles.ts'
 import { nameOf } from '../storage/people.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import { bodySent } from './body-sent.ts'
-import type { DownloadUrl } from './payload.ts'
+import { bodySent, type DownloadUrl } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 import { samplePayload } from './sample.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -85,7 +85,8 @@ export function createRedelivery(
       const event = readEventOf(db, eventId)
       const webhook = findWebhook(db, webhookId)
       if (event === null || webhook === null) return event?.body ?? null
-      return bodySent(db, event, { webhook, downloadUrl })
+      const format = webhookFormat(webhook.format)
+      return bodySent(db, event, { webhook, format, downloadUrl })
     },
   }
 }

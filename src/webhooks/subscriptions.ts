@@ -365,9 +365,10 @@ function formatAsked(name: string | null = null): string | null {
 
 function wrongEvents(events: readonly string[], format: string | null): string | null {
   if (events.length === 0) return 'must name at least one event'
-  const known: readonly string[] = webhookFormat(format)?.events ?? EVENT_NAMES
+  const said = format === null ? null : webhookFormat(format)
+  const known: readonly string[] = said?.events ?? EVENT_NAMES
   const unknown = events.filter((name) => !known.includes(name))
   if (unknown.length === 0) return null
-  const [said, not] = format === null ? ['', 'unknown'] : [` in the format ${format}`, 'not in it']
-  return `must be of ${known.join(', ')}${said}; ${not}: ${unknown.slice(0, 5).join(', ')}`
+  const [where, not] = format === null ? ['', 'unknown'] : [` in the format ${format}`, 'not in it']
+  return `must be of ${known.join(', ')}${where}; ${not}: ${unknown.slice(0, 5).join(', ')}`
 }
