@@ -282,6 +282,23 @@ test('a program without a field for the recipient names it in the URL, as alerts
   expect(relay.texts()).toEqual(['Disk full', 'hi'])
 })
 
+test('the format of a webhook is chosen when it is made, and stays', async () => {
+  await using relay = await startScripted()
+  const wanted = { url: 'http://127.0.0.1:9/hook', events: ['message.received'] }
+
+  const made = await relay.post('/api/v1/webhooks', { ...wanted, format: 'sms' })
+  const path = `/api/v1/webhooks/${made.body.id}`
+  const changed = await relay.request('PUT', path, { format: 'signal-cli' })
+  const renamed = await relay.request('PUT', path, { description: 'Shop' })
+  const plain = await relay.post('/api/v1/webhooks', wanted)
+
+  expect([made.status, made.body.format]).toEqual([201, 'sms'])
+  expect([changed.status, changed.body.error.code]).toEqual([400, 'invalid_request'])
+  expect(changed.body.error.message).toContain('format')
+  expect([renamed.status, renamed.body.format]).toEqual([200, 'sms'])
+  expect('format' in plain.body).toBeFalse()
+})
+
 test("Apprise sends by the API itself with the guide's URL", async () => {
   await using relay = await startScripted()
   const guide = GUIDES.find(({ name }) => name === 'compatible-apis')?.text ?? ''
