@@ -143,7 +143,7 @@ export function bodySent(
 }
 
 /** The body for a webhook with `attachment_links`: adds a URL to every available file. */
-export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
+function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
   if (!body.includes('"mime_type"')) return body
   const event = JSON.parse(body) as WithFiles // `payloadOf` wrote it.
   const linked = (file: Linked) =>
