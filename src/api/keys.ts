@@ -154,12 +154,15 @@ const CREATED_KEY = {
   ...KEY_HISTORY,
   ...LIMITS,
   connect: Type.Optional(
-    Type.Object(
-      {},
-      {
-        additionalProperties: Type.String(),
-        description: 'What to enter into the program that speaks the compatible API, by its names.',
-      },
+    Type.Unsafe<Readonly<Record<string, string>>>(
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.String(),
+          description:
+            'What to enter into the program that speaks the compatible API, by its names.',
+        },
+      ),
     ),
   ),
 }

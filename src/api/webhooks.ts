@@ -64,6 +64,14 @@ const OPTIONAL = {
 export const WebhookCreation = objectSchema('WebhookCreation', {
   ...REQUIRED,
   ...Type.Partial(Type.Object(OPTIONAL)).properties,
+  format: nullish(
+    Type.String({
+      example: 'sms',
+      description:
+        'The compatible API in whose form it gets its events, which is then fixed; `hookline`, the own form, if it ' +
+        'is left out.',
+    }),
+  ),
 })
 
 export const WebhookChanges = changesOf('WebhookChanges', { ...REQUIRED, ...OPTIONAL })
@@ -81,6 +89,9 @@ const WEBHOOK_FIELDS = {
     }),
   ),
   description: nullable(Type.String()),
+  format: Type.Optional(
+    text('The compatible API in whose form it gets its events. Left out for the own form.', 'sms'),
+  ),
   attachment_links: Type.Optional(Type.Literal(true)),
   phone_line_ids: Type.Optional(
     Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),

@@ -1,5 +1,6 @@
 // Commands whose code is loaded when they run: they need much of the relay, which no other command waits for.
 
+import { PROGRAMS } from '../compat/programs.ts'
 import { optionsOf } from '../config.ts'
 import type { OptionTable } from '../domain/option.ts'
 import type { Command } from './command.ts'
@@ -19,6 +20,28 @@ export function serveCommand(table: OptionTable): Command {
 }
 
 export const SERVE_COMMAND = serveCommand(optionsOf())
+
+export const CONNECT_COMMAND: Command = {
+  name: 'connect',
+  args: [{ name: 'PROGRAM', isOptional: true, choices: PROGRAMS.map(({ name }) => name) }],
+  options: [
+    { name: 'to', value: 'NUMBERS', sentence: 'Who it may write to, separated by commas.' },
+    { name: 'url', value: 'URL', sentence: 'Where a webhook posts to.' },
+    {
+      name: 'address',
+      value: 'URL',
+      sentence: "The relay's address as the program reaches it.",
+    },
+    { name: 'test', value: null, sentence: 'Send a test to the first number, or to the URL.' },
+    {
+      name: 'wait',
+      value: 'SECONDS',
+      sentence: 'Wait until the program has called for the first time.',
+    },
+  ],
+  sentence: 'Connect another program: make its key, and print what to enter there.',
+  run: async (call) => (await import('./connect.ts')).connect(call),
+}
 
 export const BACKUP_COMMANDS: readonly Command[] = [
   {

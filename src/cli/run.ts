@@ -33,6 +33,7 @@ import { LINE_COMMANDS } from './lines.ts'
 import {
   BACKUP_COMMANDS,
   CHECK_MIGRATIONS_COMMAND,
+  CONNECT_COMMAND,
   SERVE_COMMAND,
   boxesUpgradeCommand,
   supportCommand,
@@ -280,7 +281,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Several machines',
     commands: [...BOX_COMMANDS, boxesUpgradeCommand(thisPlace), JOIN_COMMAND, BOX_COMMAND],
   },
-  { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
+  {
+    heading: 'Keys and webhooks',
+    commands: [CONNECT_COMMAND, ...KEY_COMMANDS, ...WEBHOOK_COMMANDS],
+  },
   {
     heading: 'Backups and upgrades',
     commands: [...BACKUP_COMMANDS, upgradeCommand(thisPlace)],

@@ -10,12 +10,12 @@ import { isReady } from '../domain/line.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { NEVER } from '../system/clock.ts'
-import { isOfBox, type DataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, isOfBox, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { findTool } from '../system/process.ts'
 import { boxStatus, bringUpBox, showBox } from './box.ts'
-import { EXIT, NoRelayError, type ExitCode } from './command.ts'
+import { EXIT, NoRelayError, type Call, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { askForAutomation } from './mac.ts'
 import { describeState, installService, refuseForeground, type ServiceCall } from './service.ts'
@@ -146,6 +146,14 @@ function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | '
   const { address, pid, since } = holder
   const url = address === null ? null : urlOf(address)
   return { address: url, pid, since: isoTime(timestamp(since)) }
+}
+
+/** The relay's address as programs of this machine reach it, or its public one. */
+export function relayAddress(call: Call): string {
+  const { publicUrl, port, dataDir } = call.loadConfig().config
+  const { address } = placeOf(readInstanceHolder(dataDirectoryAt(dataDir).lock))
+  const own = address?.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1')
+  return publicUrl ?? own ?? `http://127.0.0.1:${port}`
 }
 
 /** For a relay in safe mode, or one that is starting or stopping. */

@@ -1,4 +1,5 @@
 import type { Delivery, Webhook, WebhookChanges } from '../api/webhooks.ts'
+import { FORMAT_NAMES, webhookFormat } from '../compat/apis.ts'
 import { countWords } from '../domain/number-words.ts'
 import { missedWords, webhookStateOf } from '../domain/webhook-state.ts'
 import { webhookName, withScheme } from '../domain/webhook-url.ts'
@@ -7,6 +8,7 @@ import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import {
   argument,
+  choiceOption,
   idIn,
   listIn,
   requireChange,
@@ -60,6 +62,11 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       },
       { name: 'description', value: 'TEXT', sentence: 'A description.' },
       { ...LINES, sentence: 'Ids of the only lines whose events it gets.' },
+      {
+        name: 'format',
+        value: 'API',
+        sentence: `The form of its events: ${FORMAT_NAMES.join(', ')}.`,
+      },
     ],
     sentence: 'Add a webhook. Its signing secret is shown only once.',
     run: add,
@@ -195,7 +202,8 @@ async function add(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const url = withScheme(argument(call, 0))
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
-  const events = call.options.get('events') ?? DEFAULT_EVENTS
+  const format = choiceOption(call, 'format', FORMAT_NAMES)
+  const events = call.options.get('events') ?? defaultEvents(format)
   const lines = call.options.get('lines')
   const webhook = await client.ask('createWebhook', {
     body: {
@@ -203,11 +211,19 @@ async function add(call: Call): Promise<undefined> {
       events: eventsIn(events),
       description: call.options.get('description'),
       phone_line_ids: lines === undefined ? undefined : listIn(lines),
+      format,
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
   const saved = "Save the secret now. You won't see it again."
   call.out.data(webhook, [...described(webhook), saved, ...notes], newSecretFor(webhook.id))
+}
+
+/** The events of a new webhook that a format can say. */
+function defaultEvents(format: string | undefined): string {
+  const said = webhookFormat(format ?? null)?.events
+  const events = listIn(DEFAULT_EVENTS)
+  return events.filter((name) => said?.some((each) => each === name) ?? true).join(',')
 }
 
 function newSecretFor(id: string): string {
@@ -265,6 +281,7 @@ async function show(call: Call): Promise<undefined> {
       ['url', url],
       ['description', description],
       ['events', events.join(', ')],
+      ...(webhook.format === undefined ? [] : [['format', webhook.format] as const]),
       ...(lines === undefined ? [] : [['lines', lines.join(', ')] as const]),
       ...(pausedAt === undefined ? [] : [['paused', timeCell(pausedAt)] as const]),
       ['created', timeCell(createdAt)],

@@ -1,7 +1,7 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Line } from '../domain/line.ts'
-import type { CompatApi, CompatHandler, CompatRoute } from './compat-api.ts'
+import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
 
@@ -9,6 +9,15 @@ import { SMS } from './sms.ts'
 export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI]
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
+
+/** The relay's own form of webhooks. */
+export const OWN_FORMAT = 'hookline'
+
+/** The values that the `format` of a webhook may have. */
+export const FORMAT_NAMES: readonly string[] = [
+  OWN_FORMAT,
+  ...COMPAT_APIS.filter(({ webhook }) => webhook !== null).map(({ name }) => name),
+]
 
 const ROOT = '/compat'
 
@@ -23,6 +32,11 @@ function compatNamed(name: string): CompatApi {
   const found = COMPAT_APIS.find((api) => api.name === name)
   if (found !== undefined) return found
   throw invalidRequest({ path: 'for', message: `must be one of ${COMPAT_NAMES.join(', ')}` })
+}
+
+/** The form of a webhook's events; null for the relay's own. */
+export function webhookFormat(name: string | null): WebhookFormat | null {
+  return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
 }
 
 /** The request for a key, with the scopes that the compatible API needs if it names none. */

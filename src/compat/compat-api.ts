@@ -1,7 +1,9 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
+import type { AnyEvent } from '../api/webhooks.ts'
 import type { Scope } from '../domain/permissions.ts'
+import type { EventName } from '../domain/webhook.ts'
 
 export type CompatApi = {
   /** Its paths begin with `/compat/NAME`, and `keys create --for NAME` makes a key for it. */
@@ -18,6 +20,39 @@ export type CompatApi = {
   readonly refusal: (error: CompatError) => CompatAnswer
   /** What to enter into the other program, by the names that it uses. */
   readonly connect: (made: MadeKey) => Readonly<Record<string, string>>
+  /** The form of its webhooks, for a relay's webhook with this name as its `format`; null without one. */
+  readonly webhook: WebhookFormat | null
+}
+
+export type WebhookFormat = {
+  /** The events that the form has. A webhook of this format can't have others. */
+  readonly events: readonly EventName[]
+  readonly contentType: string
+  /** Makes the same bytes from the same event, because each attempt makes them again. */
+  body(sent: SentEvent): string
+  /** The headers by which its receivers know the sender, beside those of every webhook of the relay. */
+  headers(signed: SignedBody): Readonly<Record<string, string>>
+}
+
+export type SentEvent = {
+  /** The same in each attempt. */
+  readonly id: string
+  readonly webhookId: string
+  readonly event: AnyEvent
+  /** The time of the event: in milliseconds since 1970, and in ISO 8601. */
+  readonly at: number
+  readonly time: string
+  /** The number of the event's line; null for a test event. */
+  readonly line: string | null
+}
+
+export type SignedBody = {
+  readonly url: string
+  readonly body: string
+  /** Unix seconds of the attempt. */
+  readonly timestamp: number
+  /** The webhook's newest secret, as its owner saw it. */
+  readonly secret: string
 }
 
 export type CompatRoute = `${'GET' | 'POST'} /${string}`
@@ -32,7 +67,7 @@ export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer>
 
 export type CompatCall = {
   readonly params: Readonly<Record<string, string>>
-  /** The fields of a body in JSON or of a form. */
+  /** The fields of a body in JSON or of a form, over those of the query. */
   readonly fields: Fields
   readonly relay: CompatRelay
 }

@@ -2,7 +2,7 @@
 // Assistant's `signal_messenger`, Apprise's `signal://` and Uptime Kuma's Signal.
 
 import { invalidRequest } from '../domain/errors.ts'
-import type { CompatApi, CompatFile, CompatHandler } from './compat-api.ts'
+import type { CompatApi, CompatFile, CompatHandler, WebhookFormat } from './compat-api.ts'
 import { recipientsIn, textIn } from './fields.ts'
 
 const about: CompatHandler = async () => ({
@@ -41,6 +41,33 @@ const send: CompatHandler = async ({ fields, relay }) => {
   }
 }
 
+/** The form in which the REST API posts to its `RECEIVE_WEBHOOK_URL`. It signs nothing. */
+const RECEIVED: WebhookFormat = {
+  events: ['message.received'],
+  contentType: 'application/json',
+  body: ({ event, at, line }) => {
+    const { handle = '', text = '' } = ('message' in event ? event.message : null) ?? {}
+    const isNumber = handle.startsWith('+')
+    return JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'receive',
+      params: {
+        envelope: {
+          source: handle,
+          sourceNumber: isNumber ? handle : null,
+          sourceUuid: null,
+          sourceName: handle,
+          sourceDevice: 1,
+          timestamp: at,
+          dataMessage: { timestamp: at, message: text, expiresInSeconds: 0, viewOnce: false },
+        },
+        account: line ?? '',
+      },
+    })
+  },
+  headers: () => ({}),
+}
+
 export const SIGNAL_CLI: CompatApi = {
   name: 'signal-cli',
   title: 'signal-cli REST API',
@@ -55,6 +82,7 @@ export const SIGNAL_CLI: CompatApi = {
     url: `${url.replace('://', `://${key}:${secret}@`)}/compat/signal-cli`,
     number: numbers[0] ?? '',
   }),
+  webhook: RECEIVED,
 }
 
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/

@@ -1,7 +1,9 @@
 // The API of generic SMS gateways: the forms "bring your own gateway" of other products. Its paths are those that
 // such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
 
+import type { EventPayload } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import type { EventName } from '../domain/webhook.ts'
 import type {
   CompatApi,
   CompatCall,
@@ -9,6 +11,9 @@ import type {
   CompatMessage,
   CompatState,
   Fields,
+  SentEvent,
+  SignedBody,
+  WebhookFormat,
 } from './compat-api.ts'
 import { recipientsIn, textIn } from './fields.ts'
 
@@ -72,6 +77,40 @@ const gateStateOf: CompatHandler = async ({ params, relay }: CompatCall) => {
   return { status: 200, body: gateState(await Promise.all(ids.map((id) => relay.state(id)))) }
 }
 
+type EventMessage = EventPayload['message']
+
+/** SMS Gate's names of the events, and of the time in each. */
+const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: string]>> = {
+  'message.received': ['sms:received', 'receivedAt'],
+  'message.sent': ['sms:sent', 'sentAt'],
+  'message.delivered': ['sms:delivered', 'deliveredAt'],
+  'message.failed': ['sms:failed', 'failedAt'],
+}
+
+function gatePayload(message: EventMessage, line: string | null) {
+  const { id: messageId, handle: person, text, isFromMe, error } = message
+  const common = { messageId, phoneNumber: person, simNumber: null }
+  if (!isFromMe) return { ...common, sender: person, recipient: line, message: text }
+  const sent = { ...common, sender: line, recipient: person }
+  return error === undefined ? { ...sent, partsCount: 1 } : { ...sent, reason: error?.message }
+}
+
+/** The webhooks of SMS Gate 1.50. */
+const GATE_WEBHOOK: WebhookFormat = {
+  events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
+  contentType: 'application/json',
+  body: ({ id, webhookId, event, time, line }: SentEvent) => {
+    const [name = '', timeName = ''] = GATE_EVENTS[event.event] ?? []
+    const message = 'message' in event ? event.message : null
+    const payload = { ...(message && gatePayload(message, line)), [timeName]: time }
+    return JSON.stringify({ deviceId: event.phone_line_id, event: name, id, webhookId, payload })
+  },
+  headers: ({ body, timestamp, secret }: SignedBody) => {
+    const hash = new Bun.CryptoHasher('sha256', secret).update(`${body}${timestamp}`)
+    return { 'x-timestamp': String(timestamp), 'x-signature': hash.digest('hex') }
+  },
+}
+
 export const SMS: CompatApi = {
   name: 'sms',
   title: 'SMS gateway',
@@ -98,6 +137,7 @@ export const SMS: CompatApi = {
     basic_password: secret,
     api_key: `${key}:${secret}`,
   }),
+  webhook: GATE_WEBHOOK,
 }
 
 function messagesIn(fields: Fields): readonly CompatMessage[] {

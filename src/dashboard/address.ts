@@ -8,6 +8,7 @@ const PAGE_NAMES = [
   'boxes',
   'messages',
   'webhooks',
+  'connect',
   'keys',
   'activity',
   'settings',

@@ -42,6 +42,10 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
     names.webhooks,
     async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
   ).View,
+  connect: lazyPage(names.connect, async () => {
+    void loadNumbers()
+    return (await import('./pages/connect.tsx')).ConnectPage
+  }).View,
   keys: lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage).View,
   settings: lazyPage(
     names.settings,

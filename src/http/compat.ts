@@ -68,9 +68,11 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
         const { peer } = contextOf(request)
         peer.liftTimeout(BODY_SECONDS)
         try {
-          const given = { forms: api.credentials, madeFor: api.name, how: ownHow(api) }
-          contextOf(request).caller = calls.authentication.caller(request, peer, given)
-          const fields = method === 'GET' ? {} : await fieldsOf(request, api.bodyBytesMax)
+          const allowed = { forms: api.credentials, madeFor: api.name, how: ownHow(api) }
+          contextOf(request).caller = calls.authentication.caller(request, peer, allowed)
+          const given = method === 'GET' ? {} : await fieldsOf(request, api.bodyBytesMax)
+          // Some programs have no place for a recipient but their URL.
+          const fields = { ...Object.fromEntries(new URL(request.url).searchParams), ...given }
           const called = { params, fields, relay: relayFor(request, api, { core, relay, calls }) }
           const { status, body } = await handle(called)
           return respondTo(request, JSON.stringify(body), { status })

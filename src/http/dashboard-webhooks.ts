@@ -3,6 +3,7 @@
 import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import { webhookFormat } from '../compat/apis.ts'
 import { RelayError } from '../domain/errors.ts'
 import { type DisabledReason, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -123,12 +124,16 @@ export function durationWords(ms: number): string {
 /** The request of the latest attempt. Throws `not_found`. */
 function sentRequest(webhooks: Webhooks, reading: Relay['reading'], id: string): SentRequest {
   const delivery = webhooks.getDelivery(id, { isTrusted: true })
-  const { url } = webhooks.get(delivery.webhook_id)
+  const { url, format } = webhooks.get(delivery.webhook_id)
+  const { contentType } = webhookFormat(format ?? null) ?? { contentType: 'application/json' }
   const attempt = delivery.attempts.at(-1)
   const body = webhooks.getSentBody(id)
   const message = delivery.message_id === null ? null : messageOf(reading, delivery.message_id)
   return {
-    headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version: VERSION }),
+    headers:
+      attempt === undefined
+        ? ''
+        : headersOf({ delivery, attempt, url, version: VERSION, contentType }),
     body: body === null ? null : readableBody(body),
     conversation_id: message?.conversation_id ?? null,
   }
@@ -149,14 +154,15 @@ type Sent = {
   readonly attempt: { readonly started_at: string }
   readonly url: string
   readonly version: string
+  readonly contentType: string
 }
 
 /** The request line and headers, without the signature. */
-export function headersOf({ delivery, attempt, url, version }: Sent): string {
+export function headersOf({ delivery, attempt, url, version, contentType }: Sent): string {
   const timestamp = Math.floor((parseIsoTime(attempt.started_at) ?? 0) / 1_000)
   return [
     `POST ${url}`,
-    'content-type: application/json',
+    `content-type: ${contentType}`,
     `user-agent: Hookline/${version}`,
     `webhook-id: ${delivery.event_id}`,
     `webhook-timestamp: ${timestamp}`,
@@ -164,7 +170,7 @@ export function headersOf({ delivery, attempt, url, version }: Sent): string {
   ].join('\n')
 }
 
-/** Adds line breaks to a JSON body. */
+/** Adds line breaks to a JSON body; returns any other body, such as a form, as it is. */
 export function readableBody(body: string): string {
-  return JSON.stringify(JSON.parse(body), null, 2)
+  return body.startsWith('{') ? JSON.stringify(JSON.parse(body), null, 2) : body
 }

@@ -50,6 +50,12 @@ export function getLine(db: Db, id: LineId): Line | null {
   return db.orm.select(COLUMNS).from(lines).where(isLive(id)).get() ?? null
 }
 
+/** The number of a line, even of a deleted one; null if there is none with this id. */
+export function numberOfLine(db: Db, id: string): string | null {
+  const sql = 'SELECT phone_number AS number FROM lines WHERE id = $id'
+  return db.row<Pick<Line, 'number'>>(sql, { id })?.number ?? null
+}
+
 export function insertLine(tx: Tx, ids: LogicalClock, line: NewLine): Line {
   const made = { id: ids.id('line'), isEnabled: true, relaySms: false, createdAt: ids.now() }
   return tx.orm

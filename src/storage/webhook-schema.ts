@@ -36,6 +36,8 @@ export const webhooks = sqliteTable(
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
     /** True if its URL was set by a key without the scope for private addresses. */
     isPublicOnly: flag('is_public_only').notNull().default(false),
+    /** The compatible API in whose form it gets its events; null for the relay's own form. */
+    format: text('format'),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
     /** The time when its user paused it; null if not paused, or paused by an earlier version. */
     pausedAt: at('paused_at'),

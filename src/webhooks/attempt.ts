@@ -1,6 +1,7 @@
 // One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { webhookFormat } from '../compat/apis.ts'
+import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
@@ -10,9 +11,9 @@ import { readEvent } from '../storage/events.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
-import { withLinks, type DownloadUrl } from './payload.ts'
-import type { Post, PostResult } from './post.ts'
-import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
+import { bodySent, type DownloadUrl } from './payload.ts'
+import type { Post, PostRequest, PostResult } from './post.ts'
+import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
   readonly delivery: DueDelivery
@@ -37,9 +38,11 @@ export type AttemptResult = {
 }
 
 type Receiver = {
+  readonly id: WebhookId
   readonly url: string
   /** The setting `attachment_links`: events contain download URLs of files. */
-  readonly hasLinks: boolean
+  readonly attachmentLinks: boolean
+  readonly format: string | null
   readonly isPublicOnly: boolean
   readonly secrets: readonly SigningSecret[]
 }
@@ -67,21 +70,14 @@ export function createAttempts(
     return event
   })
   const postSigned = async (
-    { url, hasLinks, isPublicOnly, secrets }: Receiver,
+    receiver: Receiver,
     { eventSeq }: DueDelivery,
     signal: AbortSignal,
   ): Promise<PostResult> => {
     try {
       const event = eventOf(eventSeq)
-      const keys = signingSecrets(secrets, clock)
-      // The queue excludes this; nothing may be sent unsigned.
-      if (keys.length === 0) throw new Error('The secret is gone.')
-      const { id, createdAt } = event
-      const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
-      // Wall clock: receivers compare it with their own.
-      const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-      const headers = { ...signedHeaders(signed, keys), 'user-agent': `Hookline/${VERSION}` }
-      return await post({ url, headers, body, ...(isPublicOnly && { isPublicOnly }) }, signal)
+      const request = requestOf({ db, clock, downloadUrl }, receiver, event)
+      return await post(request, signal)
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
@@ -104,6 +100,30 @@ export function createAttempts(
     const made = { attempt, startedAt, durationMs, answer }
     return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
   }
+}
+
+/** The signed request that delivers an event. */
+function requestOf(
+  { db, clock, downloadUrl }: Pick<Core, 'db' | 'clock'> & { readonly downloadUrl: DownloadUrl },
+  receiver: Receiver,
+  event: NonNullable<ReturnType<typeof readEvent>>,
+): PostRequest {
+  const { url, isPublicOnly, secrets } = receiver
+  const keys = signingSecrets(secrets, clock)
+  const [newest] = keys
+  // The queue excludes this; nothing may be sent unsigned.
+  if (newest === undefined) throw new Error('The secret is gone.')
+  const format = receiver.format === null ? null : webhookFormat(receiver.format)
+  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl })
+  // Wall clock: receivers compare it with their own.
+  const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
+  const said = { url, body, secret: secretText(newest), timestamp: signed.timestamp }
+  const headers = {
+    ...signedHeaders(signed, keys),
+    ...(format && { 'content-type': format.contentType, ...format.headers(said) }),
+    'user-agent': `Hookline/${VERSION}`,
+  }
+  return { url, headers, body, ...(isPublicOnly && { isPublicOnly }) }
 }
 
 export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {

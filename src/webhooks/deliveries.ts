@@ -4,6 +4,7 @@ import type { SeenDelivery } from '../api/dashboard.ts'
 import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { webhookFormat } from '../compat/apis.ts'
 import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
@@ -25,7 +26,7 @@ import { handleAsked } from '../storage/handles.ts'
 import { nameOf } from '../storage/people.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import { withLinks, type DownloadUrl } from './payload.ts'
+import { bodySent, type DownloadUrl } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 import { samplePayload } from './sample.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -82,9 +83,10 @@ export function createRedelivery(
     getSentBody(id: string): string | null {
       const { eventId, webhookId } = deliveryById(db, id)
       const event = readEventOf(db, eventId)
-      if (event === null || findWebhook(db, webhookId)?.attachmentLinks !== true)
-        return event?.body ?? null
-      return withLinks(event.body, event.createdAt, downloadUrl)
+      const webhook = findWebhook(db, webhookId)
+      if (event === null || webhook === null) return event?.body ?? null
+      const format = webhookFormat(webhook.format)
+      return bodySent(db, event, { webhook, format, downloadUrl })
     },
   }
 }

@@ -1,4 +1,6 @@
 import { approvalFields, replyFields } from '../api/messages.ts'
+import type { AnyEvent } from '../api/webhooks.ts'
+import type { WebhookFormat } from '../compat/compat-api.ts'
 import type { GroupChange } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { AttachmentId, LineId, Timestamp } from '../domain/ids.ts'
@@ -6,8 +8,12 @@ import type { MessageChange } from '../domain/message-extras.ts'
 import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { fileFields, type Attachment } from '../storage/attachments.ts'
+import type { Db } from '../storage/database.ts'
+import type { readEvent } from '../storage/events.ts'
+import { numberOfLine } from '../storage/lines.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
+import type { Webhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
 type Payload = Pick<
@@ -116,8 +122,28 @@ type WithFiles = {
   readonly attachment?: Linked
 }
 
+/** The body of an event as this webhook gets it: the same bytes in each attempt. */
+export function bodySent(
+  db: Db,
+  { id, body, createdAt }: NonNullable<ReturnType<typeof readEvent>>,
+  given: {
+    readonly webhook: Pick<Webhook, 'id' | 'attachmentLinks'>
+    readonly format: WebhookFormat | null
+    readonly downloadUrl: DownloadUrl
+  },
+): string {
+  const { webhook, format, downloadUrl } = given
+  const own = webhook.attachmentLinks ? withLinks(body, createdAt, downloadUrl) : body
+  if (format === null) return own
+  const event = JSON.parse(own) as AnyEvent // A function of this file wrote it.
+  const { phone_line_id: lineId } = event
+  const line = lineId === null ? null : numberOfLine(db, lineId)
+  const time = isoTime(createdAt)
+  return format.body({ id, webhookId: webhook.id, event, at: createdAt, time, line })
+}
+
 /** The body for a webhook with `attachment_links`: adds a URL to every available file. */
-export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
+function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
   if (!body.includes('"mime_type"')) return body
   const event = JSON.parse(body) as WithFiles // `payloadOf` wrote it.
   const linked = (file: Linked) =>

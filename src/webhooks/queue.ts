@@ -88,8 +88,8 @@ export class WebhookQueue {
   }
 
   get receiver() {
-    const { url, attachmentLinks, isPublicOnly } = this.#webhook
-    return { url, hasLinks: attachmentLinks, isPublicOnly, secrets: this.#secrets }
+    const { id, url, attachmentLinks, format, isPublicOnly } = this.#webhook
+    return { id, url, attachmentLinks, format, isPublicOnly, secrets: this.#secrets }
   }
 
   standing(monotonic: number): Standing {

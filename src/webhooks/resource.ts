@@ -18,6 +18,7 @@ export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.
     is_active: webhook.isActive,
     ...(isFailing(webhook, isUnreachable) ? { is_failing: true } : {}),
     description: webhook.description,
+    ...(webhook.format === null ? {} : { format: webhook.format }),
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
     ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
     ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),

@@ -1,6 +1,7 @@
 import { allFound, cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import type * as api from '../api/webhooks.ts'
+import { FORMAT_NAMES, OWN_FORMAT, webhookFormat } from '../compat/apis.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
@@ -43,6 +44,7 @@ import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targe
 type NewWebhookInput = WebhookInput & {
   readonly url: string
   readonly events: readonly string[]
+  readonly format?: string | null | undefined
 }
 
 /** Creates, lists, changes and deletes webhooks. A change is on disk when its promise resolves. */
@@ -65,7 +67,8 @@ export function createSubscriptions(
     async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {
       const given = { ...input, phone_line_ids: input.phone_line_ids ?? own.lineIds }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
-      const checked = { isPublicOnly, ...checkInput(db, rules, given, own) }
+      const format = formatAsked(input.format)
+      const checked = { isPublicOnly, format, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
       const { stored, secret } = await create(core, { seal, subscribers }, checked, origin)
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
@@ -84,8 +87,8 @@ export function createSubscriptions(
     },
     /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
-      webhookById(db, id)
-      const checked = checkInput(db, rules, input, own)
+      const { format } = webhookById(db, id)
+      const checked = checkInput(db, rules, input, { own, format })
       const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
       return withMissed(changed, wasPausedAt)
     },
@@ -102,7 +105,7 @@ export function createSubscriptions(
 async function create(
   { random, ids, audit }: Core,
   { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
-  checked: CheckedInput & Pick<Webhook, 'isPublicOnly'>,
+  checked: CheckedInput & Pick<Webhook, 'isPublicOnly' | 'format'>,
   origin: Origin,
 ) {
   return subscribers.change((tx) => {
@@ -215,6 +218,7 @@ function auditedFields(webhook: Webhook): AuditFields {
     events: webhook.events,
     is_active: webhook.isActive,
     description: webhook.description,
+    ...(webhook.format === null ? {} : { format: webhook.format }),
     ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
     ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
     ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
@@ -230,6 +234,7 @@ const NEW = {
   isActive: true,
   description: null,
   attachmentLinks: false,
+  format: null,
   lineIds: null,
   isPublicOnly: false,
 }
@@ -300,7 +305,7 @@ function checkInput(
   db: Db,
   rules: TargetRules,
   input: WebhookInput,
-  own: Permissions,
+  { own, format }: { readonly own: Permissions; readonly format: string | null },
 ): CheckedInput {
   const { url, events, description } = input
   const issues: Issue[] = []
@@ -310,7 +315,7 @@ function checkInput(
   if (url !== undefined) {
     report('url', wrongUrl(url, hasScope(own, 'webhooks:private') ? rules : publicOnly(rules)))
   }
-  if (events !== undefined) report('events', wrongEvents(events))
+  if (events !== undefined) report('events', wrongEvents(events, format))
   if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
     report('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
   }
@@ -358,10 +363,19 @@ function plainUrl(text: string): string {
   return text === origin ? text : href
 }
 
-function wrongEvents(events: readonly string[]): string | null {
+/** The form that a new webhook asks for; null for the relay's own. */
+function formatAsked(name: string | null = null): string | null {
+  if (name === null || name === OWN_FORMAT) return null
+  if (FORMAT_NAMES.includes(name)) return name
+  throw invalidRequest({ path: 'format', message: `must be one of ${FORMAT_NAMES.join(', ')}` })
+}
+
+function wrongEvents(events: readonly string[], format: string | null): string | null {
   if (events.length === 0) return 'must name at least one event'
-  const known: readonly string[] = EVENT_NAMES
+  const said = format === null ? null : webhookFormat(format)
+  const known: readonly string[] = said?.events ?? EVENT_NAMES
   const unknown = events.filter((name) => !known.includes(name))
   if (unknown.length === 0) return null
-  return `must be of ${EVENT_NAMES.join(', ')}; unknown: ${unknown.slice(0, 5).join(', ')}`
+  const [where, not] = format === null ? ['', 'unknown'] : [` in the format ${format}`, 'not in it']
+  return `must be of ${known.join(', ')}${where}; ${not}: ${unknown.slice(0, 5).join(', ')}`
 }

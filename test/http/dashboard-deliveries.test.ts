@@ -73,6 +73,7 @@ test('the headers are those of the attempt, without a signature', () => {
     attempt: { started_at: '2026-11-21T10:00:01.999Z' },
     url: 'https://shop.example.com/hook',
     version: '1.2.3',
+    contentType: 'application/json',
   })
 
   expect(text.split('\n')).toEqual([

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { GUIDES } from '../../src/guides/guides.ts'
 import { ends } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import type { Json } from '../support/test-relay.ts'
@@ -256,3 +257,76 @@ test("signal-cli's clients send files in base64, as one message for each recipie
   expect([status, Number(body.timestamp)]).toEqual([201, expect.any(Number)])
   expect(relay.device.sent.map(({ to }) => to)).toEqual([ANNA, BOB] as never[])
 })
+
+test('a program without a field for the recipient names it in the URL, as alerts of Grafana do', async () => {
+  await using relay = await startScripted()
+  const made = await keyFor(relay, 'sms')
+  const alert = {
+    receiver: 'Owner',
+    status: 'firing',
+    alerts: [],
+    title: '[FIRING:1]',
+    message: 'Disk full',
+  }
+
+  const sent = await call(relay, '/compat/sms/send?to=%2B12025550147', alert, basic(made))
+  const both = await call(
+    relay,
+    '/compat/sms/send?to=%2B12025550147',
+    { to: BOB, text: 'hi' },
+    basic(made),
+  )
+
+  expect([sent.status, both.status]).toEqual([200, 200])
+  expect([sent.body.messages[0].to, both.body.messages[0].to]).toEqual([ANNA, BOB])
+  expect(relay.texts()).toEqual(['Disk full', 'hi'])
+})
+
+test('the format of a webhook is chosen when it is made, and stays', async () => {
+  await using relay = await startScripted()
+  const wanted = { url: 'http://127.0.0.1:9/hook', events: ['message.received'] }
+
+  const made = await relay.post('/api/v1/webhooks', { ...wanted, format: 'sms' })
+  const path = `/api/v1/webhooks/${made.body.id}`
+  const changed = await relay.request('PUT', path, { format: 'signal-cli' })
+  const renamed = await relay.request('PUT', path, { description: 'Shop' })
+  const plain = await relay.post('/api/v1/webhooks', wanted)
+
+  expect([made.status, made.body.format]).toEqual([201, 'sms'])
+  expect([changed.status, changed.body.error.code]).toEqual([400, 'invalid_request'])
+  expect(changed.body.error.message).toContain('format')
+  expect([renamed.status, renamed.body.format]).toEqual([200, 'sms'])
+  expect('format' in plain.body).toBeFalse()
+})
+
+test("Apprise sends by the API itself with the guide's URL", async () => {
+  await using relay = await startScripted()
+  const guide = GUIDES.find(({ name }) => name === 'compatible-apis')?.text ?? ''
+  const [line = ''] = /^json:.*$/m.exec(guide) ?? []
+  const { key, secret } = { key: String(relay.key?.key), secret: String(relay.key?.secret) }
+  const url = line.replace('KEY', key).replace('SECRET', secret)
+
+  const { path, headers, body } = byApprise(url, { title: 'Backup', message: 'It failed' })
+  const { status } = await call(relay, path, body, headers)
+
+  expect(status).toBe(200)
+  expect(relay.texts()).toEqual(['It failed'])
+})
+
+/** The request that Apprise makes of a `json://` URL: `+` is a header, `:` renames a field, adds it, or drops it. */
+function byApprise(url: string, text: { readonly title: string; readonly message: string }) {
+  const [path = '', query = ''] = url.replace(/^json:\/\/[^/]+/, '').split('?')
+  const body: Record<string, unknown> = { version: '1.0', attachments: [], type: 'info', ...text }
+  const headers: Record<string, string> = {}
+  for (const pair of query.split('&')) {
+    const [, kind = '', name = '', value = ''] = /^([+:])([^=]*)=(.*)$/.exec(pair) ?? []
+    const given = decodeURIComponent(value)
+    if (kind === '+') headers[name] = given
+    else if (!(name in body)) body[name] = given
+    else {
+      if (given !== '') body[given] = body[name]
+      delete body[name]
+    }
+  }
+  return { path, headers: { ...headers, 'content-type': 'application/json' }, body }
+}

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
 import { ERRORS_GUIDE, errorsGuide } from '../../scripts/errors-guide.ts'
 import { ERRORS, guideOf } from '../../src/api/errors.ts'
+import { PROGRAMS } from '../../src/compat/programs.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { FINDING_GUIDES, findingRow } from '../../src/domain/finding-codes.ts'
 import { GUIDES, type Guide } from '../../src/guides/guides.ts'
@@ -48,6 +49,12 @@ test('every finding leads to a place of a guide', () => {
   const places = new Set(GUIDES.flatMap(({ name, text }) => [name, ...anchorsOf(name, text)]))
 
   expect([...FINDING_GUIDES].filter((place) => !places.has(place))).toEqual([])
+})
+
+test('every program of the gallery leads to a place of a guide', () => {
+  const places = new Set(GUIDES.flatMap(({ name, text }) => [name, ...anchorsOf(name, text)]))
+
+  expect(PROGRAMS.map(({ guide }) => guide).filter((place) => !places.has(place))).toEqual([])
 })
 
 test('every reason for which a line can be offline is explained by a guide', () => {

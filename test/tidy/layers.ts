@@ -31,6 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
+  webhooks: [...BELOW_FEATURES, 'compat'],
   messages: [
     ...BELOW_FEATURES,
     'attachments',
@@ -47,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp', 'compat'],
   dashboard: [
     'api',
+    'compat/programs',
     'domain/contact-fields',
     'domain/number-words',
     'domain/pages',

@@ -15,6 +15,7 @@ const WEBHOOK: StoredWebhook = {
   isActive: true,
   description: null,
   attachmentLinks: false,
+  format: null,
   lineIds: null,
   isPublicOnly: false,
   disabledReason: null,

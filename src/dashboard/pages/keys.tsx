@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import type { Key, RevokedKey } from '../../api/keys.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -34,7 +35,8 @@ export function KeysPage() {
   return (
     <>
       <PageHead title="Keys" actions={!isEmpty && create}>
-        Use a separate key for each app so you can revoke them individually.
+        Use a separate key for each app so you can revoke them individually.{' '}
+        <a href={href('connect')}>Connect</a> makes the keys of known programs.
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
         {() => (

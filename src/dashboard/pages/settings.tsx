@@ -51,6 +51,7 @@ export function SettingsPage() {
         actions={
           <>
             <span class="narrow-only">
+              <LinkButton href={href('connect')}>Connect</LinkButton>
               <LinkButton href={href('keys')}>API keys</LinkButton>
             </span>
             <LinkButton href={href('activity')}>Activity and log</LinkButton>

@@ -27,13 +27,14 @@ const PAGES: readonly LinkedPage[] = [
   'people',
   'lines',
   'webhooks',
+  'connect',
   'keys',
   'activity',
   'settings',
 ]
 /** On narrow screens, these are in the top bar and on the Settings page. */
 const AT_TOP: readonly LinkedPage[] = ['people']
-const IN_SETTINGS: readonly LinkedPage[] = ['keys', 'activity']
+const IN_SETTINGS: readonly LinkedPage[] = ['connect', 'keys', 'activity']
 const OF_MEMBERS: readonly LinkedPage[] = ['conversations']
 const WIDE_ONLY = [...AT_TOP, ...IN_SETTINGS]
 

@@ -51,6 +51,9 @@ function WebhookForm({ webhook }: Props) {
   return (
     <Card title="Events and URL">
       <Form onSubmit={start}>
+        {webhook.format !== undefined && (
+          <p class="quiet">Its events are sent in the form of {webhook.format}.</p>
+        )}
         <WebhookFields draft={draft} failure={failure} />
         <FailureNote failure={failure} but={FIELDS} />
         <div class="actions">

@@ -9,6 +9,7 @@ export const SHELL = {
     boxes: 'Boxes',
     messages: 'Messages',
     webhooks: 'Webhooks',
+    connect: 'Connect',
     keys: 'Keys',
     activity: 'Activity',
     settings: 'Settings',

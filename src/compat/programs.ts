@@ -1,0 +1,336 @@
+// The programs of the gallery "Connect": for each, the key or webhook that it needs, and what to enter where. The
+// dashboard and `hookline connect` show the same rows.
+
+import type { RECIPIENT_RULES, Scope, ScopeGroup } from '../domain/permissions.ts'
+import type { EventName } from '../domain/webhook.ts'
+
+export type Program = KeyProgram | WebhookProgram
+
+type Described = {
+  /** In commands and addresses. */
+  readonly name: string
+  readonly title: string
+  /** Its use here, in a few words. */
+  readonly purpose: string
+  /** A guide, with the id of a heading. */
+  readonly guide: string
+}
+
+export type KeyProgram = Described & {
+  readonly makes: 'key'
+  /** The compatible API that it speaks; null if it speaks the relay's own. */
+  readonly api: string | null
+  readonly scopes: readonly (Scope | ScopeGroup)[]
+  /** With `list`, its key writes only to numbers that the owner names. */
+  readonly recipients: (typeof RECIPIENT_RULES)[number]
+  readonly sendsPerHour: number | null
+  /** The place in the program where the values go. */
+  readonly place: string
+  /** The values, each with the name of its field in the program. */
+  readonly enter: (made: Made) => readonly Entry[]
+  readonly caution?: string
+}
+
+export type WebhookProgram = Described & {
+  readonly makes: 'webhook'
+  readonly events: readonly EventName[]
+}
+
+export type Entry = readonly [field: string, value: string]
+
+export type Made = {
+  /** The relay's address, without a path. */
+  readonly relay: string
+  readonly key: string
+  readonly secret: string
+  /** The values that the compatible API gives for the key; empty for a key of the relay's own API. */
+  readonly connect: Readonly<Record<string, string>>
+  /** The numbers that the owner named. */
+  readonly people: readonly string[]
+}
+
+const SMS = 'sms'
+const SIGNAL = 'signal-cli'
+/** The number in examples of guides. */
+const EXAMPLE = '+12025550123'
+
+export const PROGRAMS: readonly Program[] = [
+  {
+    name: 'uptime-kuma',
+    title: 'Uptime Kuma',
+    purpose: 'Texts you if a site is down.',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send'],
+    recipients: 'list',
+    sendsPerHour: null,
+    place: 'Settings → Notifications → Setup Notification, type SMS Gateway',
+    enter: ({ relay, key, secret, people }) => [
+      ['Server URL', `${relay}/compat/sms`],
+      ['API Key', `${key}:${secret}`],
+      ['Recipients', people.join(', ')],
+    ],
+  },
+  {
+    name: 'apprise',
+    title: 'Apprise',
+    purpose: 'Sends the alerts of many programs.',
+    guide: 'compatible-apis#apprise',
+    makes: 'key',
+    api: SIGNAL,
+    scopes: ['messages:send', 'attachments:write'],
+    recipients: 'list',
+    sendsPerHour: null,
+    place: 'its URL for notifications, in any program that takes URLs of Apprise',
+    // By this URL, titles and files arrive as well, which the relay's own API can't take from Apprise.
+    enter: ({ relay, key, secret, connect, people }) => [
+      [
+        'URL',
+        [
+          withCredentials(relay, key, secret).replace(/^http/, 'signal'),
+          connect['number'] ?? '',
+          ...people,
+        ].join('/'),
+      ],
+    ],
+  },
+  {
+    name: 'home-assistant',
+    title: 'Home Assistant',
+    purpose: 'Texts you from automations.',
+    guide: 'compatible-apis#signal-cli',
+    makes: 'key',
+    api: SIGNAL,
+    scopes: ['messages:send', 'attachments:write'],
+    recipients: 'list',
+    sendsPerHour: null,
+    place: 'the file configuration.yaml, for the action notify.hookline',
+    enter: ({ relay, key, secret, connect, people }) => [
+      [
+        'configuration.yaml',
+        [
+          'notify:',
+          '  - name: hookline',
+          '    platform: signal_messenger',
+          `    url: "${withCredentials(relay, key, secret)}/compat/signal-cli"`,
+          `    number: "${connect['number'] ?? ''}"`,
+          '    recipients:',
+          ...people.map((person) => `      - "${person}"`),
+        ].join('\n'),
+      ],
+    ],
+  },
+  {
+    name: 'grafana',
+    title: 'Grafana',
+    purpose: 'Texts you its alerts.',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send'],
+    recipients: 'list',
+    sendsPerHour: null,
+    place: 'Alerting → Contact points → Add contact point, integration Webhook',
+    enter: ({ relay, key, secret, people }) => [
+      ['URL', `${relay}/compat/sms/send?to=${encodeURIComponent(people.join(','))}`],
+      ['HTTP Basic Authentication - Username', key],
+      ['HTTP Basic Authentication - Password', secret],
+    ],
+  },
+  {
+    name: 'n8n',
+    title: 'n8n',
+    purpose: 'Sends texts from workflows.',
+    guide: 'n8n',
+    makes: 'key',
+    api: null,
+    scopes: ['messages:send'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'an HTTP Request node (POST), with a credential of the type Custom Auth',
+    enter: ({ relay, key, secret, people: [person = EXAMPLE] }) => [
+      ['URL', `${relay}/api/v1/messages/send`],
+      ['Custom Auth', JSON.stringify({ headers: { 'X-API-Key': key, 'X-API-Secret': secret } })],
+      ['JSON body', JSON.stringify({ to: person, text: 'Your bike is ready.' })],
+    ],
+  },
+  {
+    name: 'novu',
+    title: 'Novu',
+    purpose: 'Sends the SMS steps of its workflows.',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'Integrations Store → Connect Provider → SMS Webhook (Generic SMS)',
+    enter: ({ relay, key, secret }) => [
+      ['Base URL', `${relay}/compat/sms/send`],
+      ['API Key Request Header', 'X-API-Key'],
+      ['API Key', key],
+      ['Secret Key Request Header', 'X-API-Secret'],
+      ['Secret Key', secret],
+      ['From', 'Hookline'],
+      ['Id Path', 'id'],
+      ['Date Path', 'date'],
+    ],
+  },
+  {
+    name: 'authentik',
+    title: 'authentik',
+    purpose: 'Sends sign-in codes to your own team.',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send'],
+    recipients: 'known',
+    sendsPerHour: null,
+    place: 'a stage SMS Authenticator Setup, provider Generic, authentication type Basic',
+    enter: ({ relay, key, secret }) => [
+      ['External API URL', `${relay}/compat/sms/send`],
+      ['API Auth Username', key],
+      ['API Auth password', secret],
+      ['From number', 'Hookline'],
+    ],
+    caution:
+      'Codes to strangers by iMessage get a line flagged. The key writes only to people who have written with your ' +
+      'lines: let each of them text you once.',
+  },
+  {
+    name: 'openclaw',
+    title: 'OpenClaw',
+    purpose: 'An agent that reads and answers.',
+    guide: 'openclaw',
+    makes: 'key',
+    api: null,
+    scopes: ['read', 'send', 'conversations:write'],
+    recipients: 'replied_within_24h',
+    sendsPerHour: 30,
+    place: 'a terminal where OpenClaw runs',
+    enter: ({ relay, key, secret }) => [
+      [
+        'Command',
+        `openclaw mcp add hookline --command hookline --arg mcp --arg --url --arg ${relay} \\\n` +
+          `  --env HOOKLINE_KEY=${key}:${secret} --timeout 60`,
+      ],
+    ],
+  },
+  {
+    name: 'mcp',
+    title: 'MCP clients',
+    purpose: 'Codex, Cursor and other agents.',
+    guide: 'mcp',
+    makes: 'key',
+    api: null,
+    scopes: ['read', 'send', 'conversations:write'],
+    recipients: 'replied_within_24h',
+    sendsPerHour: 30,
+    place: 'the client’s list of MCP servers: one of these, by command or by HTTP',
+    enter: ({ relay, key, secret }) => [
+      [
+        'mcpServers',
+        JSON.stringify(
+          {
+            hookline: {
+              command: 'hookline',
+              args: ['mcp', '--url', relay],
+              env: { HOOKLINE_KEY: `${key}:${secret}` },
+            },
+          },
+          null,
+          2,
+        ),
+      ],
+      ['URL', `${relay}/mcp`],
+      ['Authorization', `Bearer ${key}:${secret}`],
+    ],
+  },
+  {
+    name: 'sms',
+    title: 'Other SMS form',
+    purpose: 'Programs with "bring your own SMS gateway".',
+    guide: 'compatible-apis#sms-gateways',
+    makes: 'key',
+    api: SMS,
+    scopes: ['messages:send', 'messages:read'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'its form for an SMS gateway: the URL, and one of the credentials',
+    enter: ({ relay, key, secret }) => [
+      ['URL', `${relay}/compat/sms/send`],
+      ['URL without a path', `${relay}/compat/sms`],
+      ['Authorization', `Bearer ${key}:${secret}`],
+      ['X-API-Key', `${key}:${secret}`],
+      ['User', key],
+      ['Password', secret],
+    ],
+  },
+  {
+    name: 'signal',
+    title: 'Other Signal form',
+    purpose: 'Programs that send by the Signal REST API.',
+    guide: 'compatible-apis#signal-cli',
+    makes: 'key',
+    api: SIGNAL,
+    scopes: ['messages:send', 'attachments:write'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'its settings for Signal',
+    enter: ({ relay, key, secret, connect }) => [
+      ['URL', `${withCredentials(relay, key, secret)}/compat/signal-cli`],
+      ['Number', connect['number'] ?? ''],
+    ],
+  },
+  {
+    name: 'client',
+    title: 'Your own program',
+    purpose: 'A typed client for TypeScript or Python.',
+    guide: 'clients',
+    makes: 'key',
+    api: null,
+    scopes: ['read', 'send'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'the environment of your program, beside the client that the command writes',
+    enter: ({ relay, key, secret }) => [
+      ['Command', 'hookline client typescript --out hookline.ts'],
+      ['HOOKLINE_URL', relay],
+      ['HOOKLINE_KEY', `${key}:${secret}`],
+    ],
+  },
+  {
+    name: 'webhook',
+    title: 'Webhook',
+    purpose: 'Posts every message to a URL of yours.',
+    guide: 'webhooks',
+    makes: 'webhook',
+    events: ['message.received', 'message.sent', 'message.delivered', 'message.read'],
+  },
+]
+
+/** The request for the program's key. */
+export function keyForProgram(
+  { title, api, scopes, recipients, sendsPerHour }: KeyProgram,
+  people: readonly string[],
+) {
+  const allow = recipients === 'anyone' ? {} : { recipients, allow: [...people] }
+  const rate = sendsPerHour === null ? {} : { sends_per_hour: sendsPerHour }
+  const rules = { ...allow, ...rate }
+  return {
+    name: title,
+    scopes: [...scopes],
+    ...(api === null ? {} : { for: api }),
+    ...(Object.keys(rules).length === 0 ? {} : { rules }),
+  }
+}
+
+/** A number that the owner must name before the key is made. */
+export function needsPeople(program: Program): boolean {
+  return program.makes === 'key' && program.recipients === 'list'
+}
+
+function withCredentials(relay: string, key: string, secret: string): string {
+  return relay.replace('://', `://${key}:${secret}@`)
+}
