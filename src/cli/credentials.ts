@@ -15,6 +15,7 @@ import {
   type ScopeGroup,
 } from '../domain/permissions.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
+import type { FileCore } from '../storage/core.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import {

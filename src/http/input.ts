@@ -61,7 +61,7 @@ export async function fieldsOf(request: Request, bytesMax: number): Promise<Json
   const type = request.headers.get('content-type') ?? ''
   const isForm = /^(?:multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type)
   if (!isForm) {
-    const value = parsed(decoded(bytes))
+    const value = await parsed(decoded(bytes))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       requireStorableText(value)
       return value as JsonObject // Checked above.
