@@ -48,7 +48,8 @@ export function withConnection<K extends CreatedKey>(
 /** The compatible API that a path of the relay belongs to. */
 export function compatAt(path: string): CompatApi | undefined {
   return (
-    AT_ROOT.get(path) ?? COMPAT_APIS.find(({ name }) => path.startsWith(`${COMPAT_ROOT}/${name}/`))
+    AT_ROOT.get(path) ??
+    COMPAT_APIS.find(({ name }) => `${path}/`.startsWith(`${COMPAT_ROOT}/${name}/`))
   )
 }
 
