@@ -106,7 +106,7 @@ function relayFor(
     numbers: () => lines.map(({ number }) => number),
     send: (messages) => sendAll(request, api, { messages, lines, sender: relay.sender }),
     state: async (id) =>
-      stateOf((await callOperation(fetch, 'getMessage', { params: { id } })).body),
+      sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
     upload: (file) => upload(fetch, file, uploadKey(request, api, (uploads += 1))),
   }
 }
@@ -164,6 +164,12 @@ function lineOf(from: string | undefined, lines: readonly Line[]): LineId | null
     'phone_line_not_found',
     `${from.slice(0, 50)} is not a line of this key: ${numbers}.`,
   )
+}
+
+/** The state of a message that was sent, because these APIs have no state for a received one. */
+function sentState(message: Message): CompatState {
+  if (message.direction === 'outbound') return stateOf(message)
+  throw new RelayError('not_found', 'There is no sent message with this id.')
 }
 
 function stateOf({ id, to, status, created_at: at, error }: Message): CompatState {

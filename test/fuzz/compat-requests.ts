@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 
 import { COMPAT_APIS, routesOf } from '../../src/compat/apis.ts'
 import type { CredentialForm } from '../../src/compat/compat-api.ts'
+import { FORMS } from '../support/compat-credentials.ts'
 import { encoded, METHODS, mostly, spoiltBody } from './requests.ts'
 import { hostileText, hostileValue, PEOPLE } from './schema-values.ts'
 
@@ -26,8 +27,6 @@ export type CompatRequest = {
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart/form-data', '']
-/** Every form that any of the APIs takes: each is also tried where it isn't taken. */
-const FORMS: readonly CredentialForm[] = ['basic', 'bearer', 'one header', 'two headers']
 
 const RECIPIENT_FIELDS = 'to phone phone_number recipient number numbers phoneNumbers recipients'
 const TEXT_FIELDS = 'text message body content msg textMessage'
@@ -115,7 +114,7 @@ function requestTo(
       path: rest.path + query,
       headers: {
         ...sent.headers,
-        ...(repeated === null ? {} : { 'Idempotency-Key': latin(repeated) }),
+        ...(repeated === null ? {} : { 'Idempotency-Key': repeated }),
       },
       body: sent.body,
       credentials: { whose, form },
@@ -163,9 +162,4 @@ function multipartOf(fields: object): FormData {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value)
-}
-
-/** Headers have bytes only. */
-function latin(text: string): string {
-  return text
 }

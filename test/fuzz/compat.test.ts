@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import type { CredentialForm } from '../../src/compat/compat-api.ts'
+import { credentialsAs } from '../support/compat-credentials.ts'
 import {
   ApiClient,
   createKey,
@@ -138,24 +138,7 @@ class Fuzz {
     const keys = this.#keys[api]
     const made = whose === 'limited' ? keys?.limited : keys?.good
     const secret = `${made?.secret}${whose === 'wrong' ? 'x' : ''}`
-    return inForm(form, { key: String(made?.key), secret })
-  }
-}
-
-function inForm(
-  form: CredentialForm,
-  { key, secret }: Pick<ApiKey, 'key' | 'secret'>,
-): Record<string, string> {
-  const both = `${key}:${secret}`
-  switch (form) {
-    case 'basic':
-      return { Authorization: `Basic ${btoa(both)}` }
-    case 'bearer':
-      return { Authorization: `Bearer ${both}` }
-    case 'one header':
-      return { 'X-API-Key': both }
-    case 'two headers':
-      return { 'X-API-Key': key, 'X-API-Secret': secret }
+    return credentialsAs(form, { key: String(made?.key), secret })
   }
 }
 
@@ -203,7 +186,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
 }
 
 async function ask(url: string, key: ApiKey, body: string | ReadableStream) {
-  const response = await fetch(url, { method: 'POST', headers: inForm('basic', key), body })
+  const response = await fetch(url, { method: 'POST', headers: credentialsAs('basic', key), body })
   return { status: response.status, text: await response.text() }
 }
 
