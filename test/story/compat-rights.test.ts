@@ -78,9 +78,8 @@ for (const api of ['sms', 'signal-cli'] as const) {
           const [wanted, said] = await both((side, isOwn) =>
             isOwn ? askOwn(side, call) : askOther(side, call, credentialsAs(form, side.key)),
           )
-          // The clients of signal-cli get no codes.
           const asked = { call, limits: limits[0] }
-          const all = api === 'sms' ? wanted : { ...wanted, code: null }
+          const all = api === 'sms' ? wanted : asOfSignal(wanted, await isOwnLine(sides[0], call))
           count.checks += 1
           count.refused += wanted.status >= 400 ? 1 : 0
           count.waiting += wanted.state === 'queued' ? 1 : 0
@@ -105,6 +104,17 @@ const open = (folder: string) =>
     lines: ['online', 'online', 'online'],
     capabilities: { ...TEXTS_ONLY, attachments: true },
   })
+
+async function isOwnLine({ shop, key }: Side, call: Call): Promise<boolean> {
+  if (call.does !== 'send' || call.from === null || key.phone_line_ids === undefined) return true
+  return key.phone_line_ids.includes((await shop.lines())[call.from]?.id)
+}
+
+/** Its clients get no codes, and it looks for the line of a number before anything else. */
+function asOfSignal({ status, code, state }: Said, isOwn: boolean): Said {
+  const isRefusedLater = code === 'recipient_not_allowed' || code === 'rate_limit_exceeded'
+  return { status: !isOwn && isRefusedLater ? 404 : status, code: null, state }
+}
 
 function sideOf(shop: ScriptedRelay): Side {
   return { shop, key: null, messages: [] }
