@@ -1,8 +1,8 @@
 // Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
 // set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
-// take those alone. The programs come from their registries into a folder of temporary files. Uptime Kuma isn't in a
-// registry: `--uptime-kuma FOLDER` is a checkout of it. Home Assistant has too many packages to be fetched along the way:
-// `--home-assistant PYTHON` is the Python of an environment with pytest-homeassistant-custom-component.
+// take those alone. The programs come from their registries into a folder of temporary files, but for two:
+// `--uptime-kuma FOLDER` is a checkout of Uptime Kuma, which isn't in a registry, and `--home-assistant PYTHON` is the
+// Python of an environment with pytest-homeassistant-custom-component, which is large.
 
 import { cpSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

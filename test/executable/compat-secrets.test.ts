@@ -101,17 +101,18 @@ class Calls {
   async inUrls(): Promise<readonly Answered[]> {
     const { key, secret } = this.#made
     const answers: Answered[] = []
-    for (const path of [...sendPathsOf(this.#api), `/compat/${this.#api.name}/nothing`]) {
-      for (const query of [`?password=${secret}`, `?key=${key}&secret=${secret}`, `/${secret}`]) {
-        for (const headers of [{}, credentialsAs('basic', this.#made)]) {
-          for (const method of ['POST', 'GET', 'DELETE']) {
-            const body = method === 'POST' ? '{"to":' : null
-            answers.push(await this.#ask(method, path + query, { headers, body }))
-          }
-        }
+    const paths = [...sendPathsOf(this.#api), `/compat/${this.#api.name}/nothing`]
+    const places = [`?password=${secret}`, `?key=${key}&secret=${secret}`, `/${secret}`]
+    for (const path of paths.flatMap((path) => places.map((place) => path + place))) {
+      for (const headers of [{}, credentialsAs('basic', this.#made)]) {
+        answers.push(
+          await this.#ask('POST', path, { headers, body: '{"to":' }),
+          await this.#ask('GET', path, { headers, body: null }),
+          await this.#ask('DELETE', path, { headers, body: null }),
+        )
       }
-      answers.push(await this.#withUserInfo(path))
     }
+    for (const path of paths) answers.push(await this.#withUserInfo(path))
     return answers
   }
 

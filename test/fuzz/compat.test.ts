@@ -145,19 +145,25 @@ class Fuzz {
 /** What is wrong with an answer, or null. */
 function faultIn(request: CompatRequest, response: Response, text: string): string | null {
   const { status, headers } = response
-  const { api, method, credentials } = request
+  const { whose } = request.credentials
   if (headers.get('x-request-id') === null) return 'no X-Request-Id'
   if (status >= 500) return `status ${status}`
-  const isStranger = credentials.whose === 'none' || credentials.whose === 'wrong'
+  const isStranger = whose === 'none' || whose === 'wrong'
   if (status < 400) return isStranger ? 'an answer to a stranger' : null
   if (isStranger && ![401, 404, 405].includes(status)) return 'told more than 401 to a stranger'
+  return faultInError(request, response, text)
+}
+
+function faultInError(request: CompatRequest, response: Response, text: string): string | null {
+  const { api, method } = request
   // An answer to HEAD has no body to look at.
   if (method === 'HEAD') return null
+  if (response.headers.get('content-type') !== 'application/json')
+    return 'an error that is not JSON'
   // A client may leave the folder of its API by dots, as by any other address.
   const { pathname } = new URL(response.url)
   const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(request)
   if (!isBeyond && !IN_SHAPE[api]?.(text)) return "an error that is not in its API's form"
-  if (headers.get('content-type') !== 'application/json') return 'an error that is not JSON'
   return LEAK.test(text) ? 'an error that gives something away' : null
 }
 

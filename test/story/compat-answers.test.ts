@@ -90,8 +90,7 @@ test('a message that waits for approval was accepted, and one that was denied or
   const made = await keyFor(relay, 'sms', { rules })
   const signal = await keyFor(relay, 'signal-cli', { rules })
   const path = '/compat/sms/message'
-  const send = async () =>
-    (await call(relay, path, { to: ANNA, text: 'hi' }, basic(made))).body as Json
+  const send = async () => (await call(relay, path, { to: ANNA, text: 'hi' }, basic(made))).body
   const stateOf = async ({ id }: Json) =>
     (await call(relay, `${path}/${id}`, undefined, basic(made))).body.state
   const body = { recipients: [ANNA], message: 'hi' }
