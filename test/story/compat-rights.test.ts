@@ -14,7 +14,7 @@ import { SeededRandom } from '../support/seeded-random.ts'
 import { TEST_START } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
 
-const CHECKS = 150 * SCALE
+const CHECKS = 84 * SCALE
 const CALLS_OF_ONE_KEY = 12
 const NUMBERS = ['+12025550801', '+12025550802', '+12025550803']
 /** Two wrote to lines, one was written to, nobody knows the last. */
