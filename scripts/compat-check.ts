@@ -1,7 +1,8 @@
 // Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
 // set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
-// take those alone. The programs come from their registries into a folder of temporary files. Uptime Kuma isn't in a
-// registry: `--uptime-kuma FOLDER` is a checkout of it.
+// take those alone. The programs come from their registries into a folder of temporary files, but for two:
+// `--uptime-kuma FOLDER` is a checkout of Uptime Kuma, which isn't in a registry, and `--home-assistant PYTHON` is the
+// Python of an environment with pytest-homeassistant-custom-component, which is large.
 
 import { cpSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -55,9 +56,10 @@ type Check = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'uptime-kuma': { type: 'string' } },
+  options: { 'uptime-kuma': { type: 'string' }, 'home-assistant': { type: 'string' } },
 })
 const kuma = values['uptime-kuma']
+const homeAssistant = values['home-assistant']
 
 mkdirSync(CACHE, { recursive: true })
 await run(['python3', '-m', 'venv', join(CACHE, 'python')])
@@ -79,6 +81,7 @@ const CHECKS: readonly Check[] = [
         node('Uptime Kuma, SMS Gateway', 'kuma-sms.cjs', 'sms', ['[down] the shop']),
         node('Uptime Kuma, Signal', 'kuma-signal.cjs', 'signal-cli', ['[up] the shop']),
       ]),
+  ...(homeAssistant === undefined ? [] : [harnessed(homeAssistant)]),
 ]
 
 using dir = temporaryDataDir()
@@ -99,6 +102,14 @@ function python(
   texts: readonly string[],
 ): Check {
   return { name, command: [PYTHON, join(PROGRAMS, file)], api: speaks, texts }
+}
+
+function harnessed(interpreter: string): Check {
+  const file = join(PROGRAMS, 'home_assistant_test.py')
+  const options = ['-q', '-p', 'no:cacheprovider', '--asyncio-mode=auto']
+  const texts = ['from Home Assistant', 'at the door', 'to both']
+  const command = [interpreter, '-m', 'pytest', ...options, file]
+  return { name: 'Home Assistant, signal_messenger', command, api: 'signal-cli', texts }
 }
 
 function node(name: string, file: string, speaks: string | null, texts: readonly string[]): Check {

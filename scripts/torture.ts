@@ -200,7 +200,8 @@ async function kills(load: 'texts' | 'files'): Promise<Result> {
     line:
       `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
       `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
-      `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited`,
+      `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited, ` +
+      `${run.compatible} by compatible APIs`,
     faults: [...faultsOf(run.faults), ...badExits([run.exitCode])],
   }
 }

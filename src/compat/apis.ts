@@ -19,7 +19,7 @@ export const FORMAT_NAMES: readonly string[] = [
   ...COMPAT_APIS.filter(({ webhook }) => webhook !== null).map(({ name }) => name),
 ]
 
-const ROOT = '/compat'
+export const COMPAT_ROOT = '/compat'
 
 type BoundRoute = {
   readonly method: string
@@ -61,12 +61,15 @@ export function withConnection<K extends CreatedKey>(
 
 /** The compatible API that a path of the relay belongs to. */
 export function compatAt(path: string): CompatApi | undefined {
-  return AT_ROOT.get(path) ?? COMPAT_APIS.find(({ name }) => path.startsWith(`${ROOT}/${name}/`))
+  return (
+    AT_ROOT.get(path) ??
+    COMPAT_APIS.find(({ name }) => `${path}/`.startsWith(`${COMPAT_ROOT}/${name}/`))
+  )
 }
 
 /** The routes of an API, with their paths from the relay's root. */
 export function routesOf({ name, isAtRoot, routes }: CompatApi): readonly BoundRoute[] {
-  const roots = [`${ROOT}/${name}`, ...(isAtRoot ? [''] : [])]
+  const roots = [`${COMPAT_ROOT}/${name}`, ...(isAtRoot ? [''] : [])]
   return roots.flatMap((root) =>
     Object.entries(routes).map(([route, handle]) => {
       const [method = '', path = ''] = (route as CompatRoute).split(' ')

@@ -26,7 +26,8 @@ const send: CompatHandler = async ({ fields, relay }) => {
   const text = textIn(fields, ['message']) ?? ''
   const from = textIn(fields, ['number'])
   const files = filesIn(fields['base64_attachments'] ?? fields['base64_attachment'])
-  const attachmentIds = await Promise.all(files.map((file) => relay.upload(file)))
+  const attachmentIds: string[] = []
+  for (const file of files) attachmentIds.push(await relay.upload(file))
   const states = await relay.send(recipients.map((to) => ({ to, text, from, attachmentIds })))
   const failure = states.find((state) => state.failure !== null)?.failure
   if (failure !== undefined && states.length === 1) {
@@ -90,9 +91,10 @@ const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/
 /** Files in base64, plain or as `data:TYPE;filename=NAME;base64,…`. */
 function filesIn(value: unknown): readonly CompatFile[] {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value ?? []].flat()
-  return texts.map((text, index) => {
-    const [head = '', type = '', parameters = ''] = DATA_URL.exec(String(text)) ?? []
-    const bytes = Buffer.from(String(text).slice(head.length), 'base64')
+  return texts.map((given, index) => {
+    const text = typeof given === 'string' ? given : ''
+    const [head = '', type = '', parameters = ''] = DATA_URL.exec(text) ?? []
+    const bytes = Buffer.from(text.slice(head.length), 'base64')
     if (bytes.length === 0) {
       throw invalidRequest({ path: 'base64_attachments', message: 'must be files in base64' })
     }

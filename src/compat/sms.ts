@@ -39,21 +39,22 @@ const GATE_STATES: Readonly<Record<string, string>> = {
   delivered: 'Delivered',
   read: 'Delivered',
   failed: 'Failed',
-  canceled: 'Failed',
+  expired: 'Failed',
 }
-/** From the one to report for several recipients to the last. */
-const GATE_ORDER = ['Failed', 'Pending', 'Processed', 'Sent', 'Delivered']
+/** From the one to report for several recipients to the last. A client would send again to all if one failed. */
+const GATE_ORDER = ['Pending', 'Processed', 'Sent', 'Delivered', 'Failed']
 const ID_SEPARATOR = ','
 
 const send: CompatHandler = async ({ fields, relay }) => {
   const states = await relay.send(messagesIn(fields))
-  const [first] = states
   const failure = states.find((state) => state.failure !== null)?.failure ?? null
-  const status = first === undefined ? 'failed' : first.status
+  // A client sends again to all recipients after a failure.
+  const accepted = states.find((state) => state.failure === null)
+  const status = accepted?.status ?? 'failed'
   return {
     status: 200,
     body: {
-      success: status !== 'failed',
+      success: accepted !== undefined,
       id: states.map(({ id }) => id).join(ID_SEPARATOR),
       status,
       ...(failure === null ? {} : { message: failure }),
@@ -145,8 +146,13 @@ function messagesIn(fields: Fields): readonly CompatMessage[] {
   const inner = typeof textMessage === 'object' && textMessage !== null ? textMessage : {}
   const text = textIn({ ...inner, ...fields }, TEXT_NAMES)
   if (text === undefined) throw invalidRequest({ path: 'text', message: 'is required' })
-  const requestId = textIn(fields, ['id'])
+  const requestId = idIn(fields['id'])
   return recipientsIn(fields, RECIPIENT_NAMES).map((to) => ({ to, text, requestId }))
+}
+
+function idIn(value: unknown): string | undefined {
+  const id = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return id === '' ? undefined : id
 }
 
 function gateState(states: readonly CompatState[]) {

@@ -45,7 +45,7 @@ import { fieldsOf, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf, linesOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
-import { messageIn, SILENCE_SECONDS } from './sending.ts'
+import { idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
 
 const checkSend = bodyCheck(SendRequest)
 /** Clients of other products give up after ten seconds. */
@@ -103,12 +103,13 @@ function relayFor(
   const limit = linesOf(request)
   const lines = listLines(core.db).filter(({ id }) => includesLine(limit, id))
   const fetch = innerFetch(request, api.credentials, calls.fetch)
+  let uploads = 0
   return {
     numbers: () => lines.map(({ number }) => number),
     send: (messages) => sendAll(request, api, { messages, lines, sender: relay.sender }),
     state: async (id) =>
-      stateOf((await callOperation(fetch, 'getMessage', { params: { id } })).body),
-    upload: (file) => upload(fetch, file),
+      sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
+    upload: (file) => upload(fetch, file, uploadKey(request, api, (uploads += 1))),
   }
 }
 
@@ -127,11 +128,12 @@ async function sendAll(
 ): Promise<readonly CompatState[]> {
   requirePermission(permissionsOf(callerOf(request)), 'messages:send')
   contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS)
-  const requests = messages.map((message) => {
+  // One person in two spellings is one recipient.
+  const byRecipient = new Map(messages.map((each) => [recipientOf(each.to, lines), each]))
+  const requests = [...byRecipient].map(([to, message]) => {
     const { text, attachmentIds = [], requestId } = message
     const attachments = attachmentIds.map((id) => ({ id }))
     const content = attachments.length === 0 ? { text } : { text, attachments }
-    const to = recipientOf(message.to, lines)
     checkSend({ ...content, to })
     const target = { to, service: undefined, lineId: lineOf(message.from, lines) }
     const given = messageIn(request, content, target)
@@ -166,14 +168,34 @@ function lineOf(from: string | undefined, lines: readonly Line[]): LineId | null
   )
 }
 
+/** The state of a message that was sent, because these APIs have no state for a received one. */
+function sentState(message: Message): CompatState {
+  if (message.direction === 'outbound') return stateOf(message)
+  throw new RelayError('not_found', 'There is no sent message with this id.')
+}
+
 function stateOf({ id, to, status, created_at: at, error }: Message): CompatState {
-  const failure = status === 'failed' ? (error?.message ?? 'It could not be sent.') : null
+  const isFailed = status === 'failed' || status === 'expired'
+  const failure = isFailed ? (error?.message ?? 'It could not be sent.') : null
   return { id, to, status, createdAtMs: timeIn('created_at', at), failure }
 }
 
-async function upload(fetch: RelayFetch, { bytes, name, type }: CompatFile): Promise<string> {
+/** A repeated request brings its files again, and means the ones that it brought before. */
+function uploadKey(request: Request, { name }: CompatApi, place: number): string | null {
+  const key = idempotencyKeyOf(request.headers)
+  return key && sha256([name, key, place].join(' ')).toHex()
+}
+
+async function upload(
+  fetch: RelayFetch,
+  { bytes, name, type }: CompatFile,
+  key: string | null,
+): Promise<string> {
   const { method, path } = requestOf('uploadAttachment', {}, { filename: name })
-  const headers = { 'content-type': type ?? 'application/octet-stream' }
+  const headers = {
+    'content-type': type ?? 'application/octet-stream',
+    ...(key === null ? {} : { 'idempotency-key': key }),
+  }
   const response = await fetch(path, { method, headers, body: bytes.slice() })
   const answer = parsed(await response.text())
   if (response.status >= 300) throw refusal(response.status, answer)
@@ -188,16 +210,19 @@ async function refused(
 ): Promise<Response> {
   if (thrown instanceof RefusedError) {
     const { status, code, message } = thrown
-    return respondTo(request, JSON.stringify(api.refusal({ status, code, message }).body), {
-      status,
-    })
+    const answer = api.refusal({ status, code, message })
+    return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
   }
-  const native = answerToFailure(thrown, contextOf(request).requestId, { log, doubtSignal })
-  if (native.headers.get('content-type') !== 'application/json' || native.body === null)
-    return native
+  const { requestId } = contextOf(request)
+  return inDialect(answerToFailure(thrown, requestId, { log, doubtSignal }), api)
+}
+
+/** An error of the relay, in the form that the clients of `api` read. */
+export async function inDialect(native: Response, api: CompatApi | null): Promise<Response> {
+  const { headers } = native
+  const isJson = headers.get('content-type') === 'application/json' && native.body !== null
+  if (api === null || !isJson) return native
   const { error } = (await native.json()) as ErrorAnswer // `errorResponse` wrote it.
   const { status, body } = api.refusal({ status: native.status, ...error })
-  const retryAfter = native.headers.get('retry-after')
-  const headers = retryAfter === null ? {} : { 'retry-after': retryAfter }
-  return respondTo(request, JSON.stringify(body), { status, headers })
+  return new Response(JSON.stringify(body), { status, headers })
 }

@@ -1,5 +1,6 @@
 import { sessionActor, type DashboardSession } from '../access/sessions.ts'
 import type { Operation } from '../api/operation.ts'
+import type { CompatApi } from '../compat/compat-api.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
@@ -45,6 +46,8 @@ export type RequestContext = {
   bridge: BridgeCaller | null
   /** Null until the router found it, and on routes without an operation. */
   operation: Operation | null
+  /** The compatible API of the path, if a key was made for it. */
+  compat: CompatApi | null
 }
 
 export type BridgeCaller = {

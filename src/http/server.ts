@@ -5,14 +5,14 @@
 import type { AnyElysia } from 'elysia'
 
 import type { Operation } from '../api/operation.ts'
-import { compatAt } from '../compat/apis.ts'
+import { COMPAT_ROOT, compatAt } from '../compat/apis.ts'
 import type { CompatApi } from '../compat/compat-api.ts'
 import { RelayError, invalidRequest, withSuggestion, type ErrorCode } from '../domain/errors.ts'
 import type { Core } from '../storage/core.ts'
 import { hasKeyMadeFor } from '../storage/credentials.ts'
 import { once } from '../system/memoize.ts'
 import { MCP_CREDENTIALS, createAuthentication } from './authentication.ts'
-import { compatRoutes, type CompatCalls } from './compat.ts'
+import { compatRoutes, inDialect, type CompatCalls } from './compat.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
 import { authenticateBrowser, isDashboardPath, isOwnOrigin, keepSession } from './dashboard-auth.ts'
 import { type Hosts, clientAddress, isOurHost, requiresTls } from './hosts.ts'
@@ -41,6 +41,8 @@ type App = Paths & { readonly routes: AnyElysia }
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
+/** Below these, nothing is a page. */
+const FOR_PROGRAMS = [API, BRIDGE, COMPAT_ROOT]
 /** Paths that also answer while the relay starts or stops, because they need no data. */
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', '/swagger/json', STARTUP_CHECK_PATH])
 /** Elysia looks for the path from this character of the URL on, so a shorter host would hide it. */
@@ -102,6 +104,7 @@ class Entrance implements Http {
       session: null,
       bridge: null,
       operation: null,
+      compat: null,
     }
     const response = await this.#answer(request, context)
     if (requiresTls(hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
@@ -133,14 +136,15 @@ class Entrance implements Http {
       // An answer without our request id is from Elysia: no route matched.
       const isUnmatched = !response.headers.has('x-request-id')
       if (isUnmatched || (response.status === 404 && app.isNamed(path, request.method))) {
-        return noRoute(app, { request, path }, requestId)
+        return await inDialect(noRoute(app, { request, path }, requestId), context.compat)
       }
       // Answers on the control socket never leave the machine.
       return peer.isControl
         ? response
         : await compressed(response, { request, path }, context.operation)
     } catch (error) {
-      return answerToFailure(error, requestId, { log: this.#core.log, doubtSignal })
+      const refusal = answerToFailure(error, requestId, { log: this.#core.log, doubtSignal })
+      return inDialect(refusal, context.compat)
     }
   }
 
@@ -162,7 +166,7 @@ class Entrance implements Http {
       return { ...target, app }
     }
     const compat = peer.isControl ? undefined : compatAt(path)
-    if (compat !== undefined) return this.#admitCompat(compat, target)
+    if (compat !== undefined) return this.#admitCompat(compat, target, context)
     requireOurHost(request, peer, hosts)
     if (path === MCP_PATH && !peer.isControl) {
       requireOwnOrigin(request.headers)
@@ -174,15 +178,17 @@ class Entrance implements Http {
     return { ...asked, app: this.#dashboard() }
   }
 
-  /** Its routes check the credentials, because each API answers errors in its own form. */
+  /** Its routes check the credentials: the forms of them depend on the API. */
   #admitCompat(
-    { name }: CompatApi,
+    api: CompatApi,
     target: RoutableRequest,
+    context: RequestContext,
   ): RoutableRequest & { readonly app: App } {
     const { db, clock } = this.#core
-    if (!hasKeyMadeFor(db, name, clock.now())) {
+    if (!hasKeyMadeFor(db, api.name, clock.now())) {
       throw new RelayError('not_found', 'There is no such route.')
     }
+    context.compat = api
     requireOwnOrigin(target.request.headers)
     return { ...target, app: this.#compat() }
   }
@@ -233,7 +239,7 @@ function requireOwnOrigin(headers: Headers): void {
 function noRoute(app: App, { request, path }: RoutableRequest, requestId: string): Response {
   const methods = app.methodsAt(path)
   if (methods.length === 0) {
-    const isForPeople = !isWithin(path, API) && !isWithin(path, BRIDGE)
+    const isForPeople = !FOR_PROGRAMS.some((root) => isWithin(path, root))
     if (isForPeople && wantsPage(request)) return smallPage(NO_PAGE, { status: 404, requestId })
     return errorResponse(misled('not_found', 'There is no such route.', app.meant(path)), requestId)
   }

@@ -14,7 +14,7 @@ import {
   type ApiKey,
 } from '../support/relay-process.ts'
 import { SCALE, SEED } from '../support/scale.ts'
-import { requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
+import { LEAK, requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
 
 const REQUESTS = 4_000 * SCALE
 const IN_FLIGHT = 64
@@ -28,8 +28,6 @@ const HELD = ['bridgeNext', 'listEvents', 'streamEvents']
 const HELD_MS = 1_000
 
 const ANY_ID = /"((?:key|line|msg|conv|wh|dlv|brg)_[0-9a-z]{26})"/g
-const LEAK =
-  /\$bunfs|node_modules|\.ts:\d|\bat .+:\d+:\d+|SQLITE_|SELECT |INSERT |\/(tmp|home|root)\//
 
 type Bridge = { readonly id: string; readonly token: string }
 type Line = { readonly id: string; readonly driver: string }
@@ -242,7 +240,7 @@ function isInShape(text: string): boolean {
 
 function hasBody(
   request: FuzzRequest,
-): request is FuzzRequest & { readonly body: string | Uint8Array<ArrayBuffer> } {
+): request is FuzzRequest & { readonly body: NonNullable<FuzzRequest['body']> } {
   return request.body !== null && request.method !== 'GET' && request.method !== 'HEAD'
 }
 

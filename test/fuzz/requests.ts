@@ -35,14 +35,18 @@ export type FuzzRequest = {
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly headers: Readonly<Record<string, string>>
   /** Null where none is sent. */
-  readonly body: string | Uint8Array | null
+  readonly body: string | Uint8Array<ArrayBuffer> | null
   /** `limited` are those of a key with one line, few scopes and rules. */
   readonly credentials: 'good' | 'limited' | 'none' | 'wrong'
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const JSON_TYPE = 'application/json'
 const BODY_BYTES_MAX = 256 * 1_024
+
+/** What no error may show: places in the program, SQL, and paths of the machine. */
+export const LEAK =
+  /\$bunfs|node_modules|\.ts:\d|\bat .+:\d+:\d+|SQLITE_|SELECT |INSERT |\/(tmp|home|root)\//
 
 /** Any request of any operation in `document`. */
 export function requestsOf(document: ApiDocument): fc.Arbitrary<FuzzRequest> {
@@ -163,7 +167,7 @@ function namesIn(schema: Schema, schemas: Schemas): readonly string[] {
   return [...Object.keys(whole.properties ?? {}), 'stranger', '__proto__', '']
 }
 
-const spoiltBody: fc.Arbitrary<FuzzRequest['body']> = fc.oneof(
+export const spoiltBody: fc.Arbitrary<FuzzRequest['body']> = fc.oneof(
   fc.constantFrom<FuzzRequest['body']>(
     '',
     '{',
@@ -188,14 +192,18 @@ function asJson(value: unknown): string {
 }
 
 /** One in `oneIn` is the other. */
-function mostly<T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T> {
+export function mostly<T>(
+  usual: fc.Arbitrary<T>,
+  other: fc.Arbitrary<T>,
+  oneIn: number,
+): fc.Arbitrary<T> {
   return fc.oneof({ weight: oneIn - 1, arbitrary: usual }, { weight: 1, arbitrary: other })
 }
 
 /** Heads of more than 16 KiB are refused by Bun itself, with a bare 431, before we see them. */
 const shortHostileText = hostileText.map((text) => text.slice(0, 1_000))
 
-function encoded(text: string): string {
+export function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).slice(0, 400)
 }
 

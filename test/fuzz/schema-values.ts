@@ -21,7 +21,13 @@ export type Schema = {
 
 export type Schemas = Readonly<Record<string, Schema>>
 
-const PEOPLE = ['+12025550123', '+12025550190', '+12025550192', '+12025550194', '+12025550196']
+export const PEOPLE = [
+  '+12025550123',
+  '+12025550190',
+  '+12025550192',
+  '+12025550194',
+  '+12025550196',
+]
 /** Nobody writes to these: a line is no recipient. */
 const BRIDGED = ['+12025550147', '+12025550148']
 /** Ports on which nobody listens: what a fuzzed webhook posts goes nowhere. */

@@ -44,6 +44,7 @@ function signedIn() {
       session: { ...SESSION, tokenSha256: new Uint8Array(32) },
       bridge: null,
       operation: null,
+      compat: null,
     })
     const framed = new Elysia()
       .onError(({ error }) => answerToFailure(error, 'req_1', { log: silentLog, doubtSignal }))

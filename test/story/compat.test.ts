@@ -3,45 +3,13 @@
 import { expect, test } from 'bun:test'
 
 import { GUIDES } from '../../src/guides/guides.ts'
+import { basic, call, keyFor, type Made } from '../support/compat-calls.ts'
 import { ends } from '../support/scripted-driver.ts'
-import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
+import { startScripted } from '../support/scripted-relay.ts'
 import type { Json } from '../support/test-relay.ts'
 
 const ANNA = '+12025550147'
 const BOB = '+12025550148'
-
-type Made = {
-  readonly id: string
-  readonly key: string
-  readonly secret: string
-  readonly connect: Readonly<Record<string, string>>
-}
-
-async function keyFor(relay: ScriptedRelay, name: string, more: object = {}): Promise<Made> {
-  const { status, body } = await relay.post('/api/v1/keys', { for: name, ...more })
-  expect(status).toBe(201)
-  return body as Made
-}
-
-function basic({ key, secret }: Pick<Made, 'key' | 'secret'>) {
-  return { authorization: `Basic ${btoa(`${key}:${secret}`)}` }
-}
-
-/** Posts a body as JSON, or a text as it is, without the headers of the relay's own API. */
-async function call(
-  relay: ScriptedRelay,
-  path: string,
-  body: object | string | undefined,
-  headers: Readonly<Record<string, string>>,
-): Promise<{ readonly status: number; readonly body: Json }> {
-  const response = await relay.fetch(path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers,
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
-}
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 

@@ -12,6 +12,7 @@ import {
   temporaryDataDir,
 } from '../../support/relay-process.ts'
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
+import { CompatClients, compatFaults } from './compat.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
@@ -45,6 +46,8 @@ export type KillFigures = {
   readonly parts: number
   /** Sends that had to wait for their time, an approver, or the end of quiet hours. */
   readonly waited: number
+  /** Sends by the compatible APIs. */
+  readonly compatible: number
   readonly exitCode: number
   /** Every list is empty when all is well. */
   readonly faults: Readonly<Record<string, readonly unknown[]>>
@@ -69,12 +72,14 @@ export async function runKills(
   const clients = new Clients(api, key, lines, { uploads })
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
-  const running = Promise.all([clients.run(), waiting.run(), optOuts.run()])
+  const compat = await CompatClients.open(api, key.id, () => relay.url)
+  const running = Promise.all([clients.run(), waiting.run(), optOuts.run(), compat.run()])
   const { port } = relay
   const hasMetAll = () =>
     clients.hasMetAll() &&
     optOuts.refusals > 0 &&
     waiting.hasMetAll() &&
+    compat.hasMetAll() &&
     clients.told.length > kills
   const places = placesInTurn()
   for (let done = 0; done < kills; done += 1) {
@@ -93,6 +98,7 @@ export async function runKills(
   clients.stop()
   waiting.stop()
   optOuts.stop()
+  compat.stop()
   await running
   await comeToRest(api)
   if (load === 'files') {
@@ -103,6 +109,7 @@ export async function runKills(
     await Bun.sleep(SWEPT_AFTER_MS)
     await comeToRest(api)
   }
+  await compat.readStates(api)
   const unfoundNames = await clients.unfoundNames()
   const { data: days } = await api.ask<{ data: Parameters<typeof figureFaults>[1] }>(
     'GET',
@@ -117,6 +124,7 @@ export async function runKills(
     repeats: clients.repeats,
     carried: ledgers.carried.size,
     waited: waiting.sends.length,
+    compatible: compat.sends.length,
     posts: well.received.length + unwell.received.length,
     exitCode,
     ...fileCounts(dir.path),
@@ -126,10 +134,15 @@ export async function runKills(
       unfoundNames: clients.named.length === 0 ? ['no contact was added'] : unfoundNames,
       unread: unreadFaults(dir.path, clients.reader.marks),
       figures: figureFaults(dir.path, days),
-      ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
+      ...disagreements(
+        ledgers,
+        [...clients.told, ...compat.told()],
+        [well.received, unwell.received],
+      ),
       ...unexplained(ledgers),
       ...waitingFaults(dir.path, waiting.sends),
       ...optOutFaults(dir.path, optOuts),
+      ...compatFaults(ledgers, compat),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }

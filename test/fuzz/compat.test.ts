@@ -1,0 +1,209 @@
+// Thousands of requests to the compatible APIs of the executable. No answer may be a fault of the relay's, and every
+// error is in the form that the clients of its API read.
+
+import { expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import { credentialsAs } from '../support/compat-credentials.ts'
+import {
+  ApiClient,
+  createKey,
+  RelayProcess,
+  temporaryDataDir,
+  type ApiKey,
+} from '../support/relay-process.ts'
+import { SCALE, SEED } from '../support/scale.ts'
+import { COMPAT_ROUTES, compatRequests, type CompatRequest } from './compat-requests.ts'
+import { LEAK } from './requests.ts'
+
+const REQUESTS = 1_500 * SCALE
+const IN_FLIGHT = 64
+const IDS_MAX = 500
+const SHOWN_MAX = 5
+const LIMITS = { rules: { recipients: 'list', allow: ['+12025550123'], sends_per_hour: 20 } }
+
+type Keys = Readonly<Record<string, { readonly good: ApiKey; readonly limited: ApiKey }>>
+type Fault = { readonly what: string; readonly request: object; readonly answer: string }
+
+test(
+  `${REQUESTS} requests to compatible APIs meet no fault, and every error is in its API's form`,
+  async () => {
+    using dir = temporaryDataDir()
+    const owner = await createKey(dir.path)
+    await using relay = await RelayProcess.start({
+      dataDir: dir.path,
+      environment: { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' },
+    })
+    const api = new ApiClient(() => relay.url, owner)
+    const { data } = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
+    for (const { id } of data) {
+      await api.ask('PATCH', `/api/v1/phone-lines/${id}`, { daily_contact_limit: 100_000 })
+    }
+    const make = (name: string, more: object = {}) =>
+      api.ask<ApiKey>('POST', '/api/v1/keys', { for: name, ...more })
+    const keys: Keys = {
+      sms: { good: await make('sms'), limited: await make('sms', LIMITS) },
+      'signal-cli': { good: await make('signal-cli'), limited: await make('signal-cli', LIMITS) },
+    }
+    const requests = fc.sample(compatRequests, { numRuns: REQUESTS, seed: SEED })
+
+    const fuzz = new Fuzz(relay.url, keys)
+    await fuzz.run(requests)
+    const exitCode = await relay.end('SIGTERM')
+    process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
+
+    expect(fuzz.faults.slice(0, SHOWN_MAX)).toEqual([])
+    expect([...fuzz.routes].sort()).toEqual([...COMPAT_ROUTES].sort())
+    expect(fuzz.succeeded.size).toBe(COMPAT_ROUTES.length)
+    expect(exitCode).toBe(0)
+  },
+  600_000 * SCALE,
+)
+
+test('a body that is too long, and one that does not end, are refused in the form of the API', async () => {
+  using dir = temporaryDataDir()
+  const owner = await createKey(dir.path)
+  await using relay = await RelayProcess.start({ dataDir: dir.path })
+  const api = new ApiClient(() => relay.url, owner)
+
+  for (const [name, path] of [
+    ['sms', '/compat/sms/send'],
+    ['signal-cli', '/v2/send'],
+  ] as const) {
+    const key = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
+    const answers = await Promise.all([
+      ask(relay.url + path, key, `{"message":"${'x'.repeat(50 * 1_024 * 1_024)}"}`),
+      ask(relay.url + path, key, endless(50)),
+    ])
+
+    expect(answers.map(({ status }) => status)).toEqual([413, 413])
+    expect(answers.filter(({ text }) => !IN_SHAPE[name]?.(text))).toEqual([])
+  }
+})
+
+class Fuzz {
+  readonly faults: Fault[] = []
+  readonly routes = new Set<string>()
+  readonly succeeded = new Set<string>()
+  readonly #statuses = new Map<number, number>()
+  readonly #ids: string[] = []
+  readonly #url: string
+  readonly #keys: Keys
+
+  constructor(url: string, keys: Keys) {
+    this.#url = url
+    this.#keys = keys
+  }
+
+  async run(requests: readonly CompatRequest[]): Promise<void> {
+    const left = [...requests]
+    const work = async () => {
+      for (let request = left.pop(); request !== undefined; request = left.pop()) {
+        await this.#send(request)
+      }
+    }
+    await Promise.all(Array.from({ length: IN_FLIGHT }, work))
+  }
+
+  /** How often each status was answered. */
+  summary(): string {
+    const counts = [...this.#statuses].sort(([a], [b]) => a - b)
+    return counts.map(([status, count]) => `${status}: ${count}`).join(', ')
+  }
+
+  async #send(request: CompatRequest): Promise<void> {
+    const { route, method, path, ids, headers, body } = request
+    this.routes.add(route)
+    const id = ids.map((number) => this.#ids[number % Math.max(this.#ids.length, 1)] ?? 'none')
+    const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
+    const response = await fetch(this.#url + path.replace(':id', id.join(',')), {
+      method,
+      headers: { ...headers, ...this.#credentialsOf(request) },
+      redirect: 'manual',
+      ...(hasBody ? { body } : {}),
+    })
+    const text = await response.text()
+    this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
+    if (response.ok && method === route.split(' ')[0]) this.succeeded.add(route)
+    for (const [found] of text.matchAll(/msg_[0-9a-z]{26}/g)) {
+      if (this.#ids.length < IDS_MAX) this.#ids.push(found)
+    }
+    const what = faultIn(request, response, text)
+    if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
+  }
+
+  #credentialsOf({ api, credentials: { whose, form } }: CompatRequest): Record<string, string> {
+    if (whose === 'none') return {}
+    const keys = this.#keys[api]
+    const made = whose === 'limited' ? keys?.limited : keys?.good
+    const secret = `${made?.secret}${whose === 'wrong' ? 'x' : ''}`
+    return credentialsAs(form, { key: String(made?.key), secret })
+  }
+}
+
+/** What is wrong with an answer, or null. */
+function faultIn(request: CompatRequest, response: Response, text: string): string | null {
+  const { status, headers } = response
+  const { whose } = request.credentials
+  if (headers.get('x-request-id') === null) return 'no X-Request-Id'
+  if (status >= 500) return `status ${status}`
+  const isStranger = whose === 'none' || whose === 'wrong'
+  if (status < 400) return isStranger ? 'an answer to a stranger' : null
+  if (isStranger && ![401, 404, 405].includes(status)) return 'told more than 401 to a stranger'
+  return faultInError(request, response, text)
+}
+
+function faultInError(request: CompatRequest, response: Response, text: string): string | null {
+  const { api, method } = request
+  // An answer to HEAD has no body to look at.
+  if (method === 'HEAD') return null
+  if (response.headers.get('content-type') !== 'application/json')
+    return 'an error that is not JSON'
+  // A client may leave the folder of its API by dots, as by any other address.
+  const { pathname } = new URL(response.url)
+  const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(request)
+  if (!isBeyond && !IN_SHAPE[api]?.(text)) return "an error that is not in its API's form"
+  return LEAK.test(text) ? 'an error that gives something away' : null
+}
+
+function isAtRoot({ path }: CompatRequest): boolean {
+  return /^\/v[12]\//.test(path)
+}
+
+const IN_SHAPE: Readonly<Record<string, (text: string) => boolean>> = {
+  sms: (text) => {
+    const { success, status, code, error, message, ...others } = objectIn(text)
+    const isTold = [code, error, message].every((each) => typeof each === 'string' && each !== '')
+    return success === false && status === 'failed' && isTold && Object.keys(others).length === 0
+  },
+  'signal-cli': (text) => {
+    const { error, ...others } = objectIn(text)
+    return typeof error === 'string' && error !== '' && Object.keys(others).length === 0
+  },
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+async function ask(url: string, key: ApiKey, body: string | ReadableStream) {
+  const response = await fetch(url, { method: 'POST', headers: credentialsAs('basic', key), body })
+  return { status: response.status, text: await response.text() }
+}
+
+/** As many MB as a client sends without a Content-Length. */
+function endless(megabytes: number): ReadableStream<Uint8Array> {
+  let left = megabytes
+  return new ReadableStream({
+    pull(controller) {
+      left -= 1
+      if (left < 0) return controller.close()
+      controller.enqueue(new Uint8Array(1_024 * 1_024).fill(120))
+    },
+  })
+}

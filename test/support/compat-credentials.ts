@@ -1,0 +1,36 @@
+import { routesOf } from '../../src/compat/apis.ts'
+import type { CompatApi, CredentialForm } from '../../src/compat/compat-api.ts'
+import type { ApiKey } from './relay-process.ts'
+
+export const FORMS: readonly CredentialForm[] = ['basic', 'bearer', 'one header', 'two headers']
+
+/** The headers of a key in one of the forms that clients use. */
+export function credentialsAs(
+  form: CredentialForm,
+  { key, secret }: Pick<ApiKey, 'key' | 'secret'>,
+): Record<string, string> {
+  const both = `${key}:${secret}`
+  switch (form) {
+    case 'basic':
+      return { Authorization: `Basic ${btoa(both)}` }
+    case 'bearer':
+      return { Authorization: `Bearer ${both}` }
+    case 'one header':
+      return { 'X-API-Key': both }
+    case 'two headers':
+      return { 'X-API-Key': key, 'X-API-Secret': secret }
+  }
+}
+
+/** A good body of a send by each API. */
+export const SENDS: Readonly<Record<string, (to: string, text: string) => object>> = {
+  sms: (to, text) => ({ to, text }),
+  'signal-cli': (to, text) => ({ recipients: [to], message: text }),
+}
+
+/** The paths of an API that send. */
+export function sendPathsOf(api: CompatApi): readonly string[] {
+  return routesOf(api)
+    .filter(({ method }) => method === 'POST')
+    .map(({ path }) => path)
+}
