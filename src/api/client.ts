@@ -29,6 +29,11 @@ export class RefusedError extends Error {
   }
 }
 
+/** No relay listens at the address, so nothing of the request arrived. */
+export class UnreachedError extends Error {
+  override readonly name = 'UnreachedError'
+}
+
 export type Answered<Id extends OperationId> = {
   readonly body: Answer<Id>
   /** True if the relay repeated its answer to an earlier request with the same `Idempotency-Key`. */

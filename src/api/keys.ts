@@ -23,6 +23,12 @@ import {
   text,
 } from './schema.ts'
 
+/**
+ * A header of sends by AI agents, with fields such as `answers=msg_…&again=true`. A message with it isn't sent while a
+ * person answers the conversation, nor if it repeats another one.
+ */
+export const AGENT = 'x-hookline-agent'
+
 /** Requests and answers each have their own schema of the hours: only answers are open to later fields. */
 const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   recipients: enumOf(

@@ -1,6 +1,7 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
+import type { OperationId } from '../api/operations.ts'
 import type { Scope } from '../domain/permissions.ts'
 
 export type CompatApi = {
@@ -14,6 +15,10 @@ export type CompatApi = {
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
   readonly routes: Readonly<Record<CompatRoute, CompatHandler>>
+  /** Operations of the relay's own API that are also below `/compat/NAME`, for a client that translates by itself. */
+  readonly operations?: readonly OperationId[]
+  /** True if AI agents send by it: then nothing is sent while a person answers the conversation. */
+  readonly isForAgents?: true
   /** An error in the form that its clients read. */
   readonly refusal: (error: CompatError) => CompatAnswer
   /** What to enter into the other program, by the names that it uses. */

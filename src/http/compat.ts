@@ -13,7 +13,10 @@ import {
   type RelayFetch,
 } from '../api/client.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
+import { AGENT } from '../api/keys.ts'
 import { SendRequest, type Message } from '../api/messages.ts'
+import { routeOf } from '../api/operation.ts'
+import { OPERATIONS } from '../api/operations.ts'
 import { COMPAT_APIS, routesOf } from '../compat/apis.ts'
 import type {
   CompatApi,
@@ -78,10 +81,58 @@ export function compatRoutes(core: Core, relay: Relay, calls: Calls): AnyElysia 
           return refused(request, api, error, { core, relay })
         }
       }
-      app.route(method, path, answer, { parse: 'none', detail: { hide: true } } as object)
+      app.route(method, path, answer, HIDDEN)
+    }
+    for (const id of api.operations ?? []) {
+      const { method, path } = routeOf(OPERATIONS[id])
+      const root = `/compat/${api.name}`
+      const answer = ({ request }: Handled) =>
+        passOn(request, api, { core, relay, calls, from: root.length })
+      app.route(method, root + path, answer, HIDDEN)
     }
   }
   return app
+}
+
+// Elysia's types have no `parse` beside `detail` here.
+const HIDDEN = { parse: 'none', detail: { hide: true } } as object
+const PASSED_ON = ['content-type', 'content-length', 'idempotency-key', 'prefer']
+
+/** Answers a call of one of the relay's own operations, with the rights of a key that was made for `api`. */
+async function passOn(
+  request: Request,
+  api: CompatApi,
+  {
+    core: { log },
+    relay: { doubtSignal },
+    calls,
+    from,
+  }: {
+    readonly core: Core
+    readonly relay: Relay
+    readonly calls: Calls
+    /** The length of the path before that of the operation. */
+    readonly from: number
+  },
+): Promise<Response> {
+  const context = contextOf(request)
+  const given = { forms: api.credentials, madeFor: api.name }
+  try {
+    context.caller = calls.authentication.caller(request, context.peer, given)
+  } catch (error) {
+    return answerToFailure(error, context.requestId, { log, doubtSignal })
+  }
+  const { pathname, search } = new URL(request.url)
+  const headers = new Headers()
+  for (const name of PASSED_ON) {
+    const value = request.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  // An agent's own gateway decides what is a repeat: it may have two equal answers to give.
+  if (api.isForAgents === true) headers.set(AGENT, 'again=true')
+  const { method, body } = request
+  const fetch = innerFetch(request, api.credentials, calls.fetch)
+  return fetch(pathname.slice(from) + search, { method, body, headers })
 }
 
 type Handled = { readonly request: Request; readonly params: Readonly<Record<string, string>> }
