@@ -150,7 +150,7 @@ export function inOrder(entries: readonly Entry[]): readonly Entry[] {
 const WAIT_SECONDS = 25
 const RETRY_MS = 1_000
 /** After the first message, those of the same moment come within this time. */
-const SETTLE_MS = 50
+const SETTLE_MS = 100
 const REMEMBERED_MAX = 10_000
 
 /** Passes on what is recorded after `start` until `signal` aborts, over all cuts. Throws if the key is refused. */
@@ -168,10 +168,8 @@ export async function follow(
   let position = start.position
   let last = start.after
   const seen = new Set<string>()
-  const isNew = ({ key, number, at }: Entry) => {
-    if (seen.has(key)) return false
-    return start.after === null || number > start.after || at < timeOfNumber(start.after)
-  }
+  // Others of the same millisecond may have come after it, and a client knows them by their guid.
+  const isNew = ({ key, number }: Entry) => !seen.has(key) && number !== start.after
   while (!signal.aborted) {
     try {
       const batch = await nextBatch(reading, clock, position, isNew)
