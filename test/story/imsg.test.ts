@@ -6,17 +6,19 @@ import { expect, test } from 'bun:test'
 import { callOperation, refusal, UnreachedError, type RelayFetch } from '../../src/api/client.ts'
 import { RpcServer } from '../../src/compat/imsg/rpc.ts'
 import { timestamp } from '../../src/domain/ids.ts'
+import { FULL_CAPABILITIES } from '../../src/lines/driver.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
-import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { systemClock } from '../../src/system/clock.ts'
+import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ends, guidOf, type SendScript } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
-import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle } from '../support/test-clock.ts'
-import type { Json } from '../support/test-relay.ts'
+import type { Json, TestRelay } from '../support/test-relay.ts'
+import { ANNA as ANNA_OF_WORLD, photo, reaction, startRich } from './rich-relay.ts'
 
 const ANNA = '+12025550777'
 const ATTEMPT = 'b1b5f7a0-7d6b-4c4e-9c39-0c5d7c0f0f11'
@@ -27,20 +29,22 @@ const PROMPT = { ...systemClock, sleep: async () => Bun.sleep(1) }
 
 type Key = { readonly key: string; readonly secret: string }
 
-async function imsgKey(relay: ScriptedRelay, more: object = {}): Promise<Key> {
+async function imsgKey(relay: TestRelay, more: object = {}): Promise<Key> {
   const { status, body } = await relay.post('/api/v1/keys', { for: 'imsg', ...more })
   expect(status).toBe(201)
   return body
 }
 
 /** A child of the relay, as OpenClaw has one. `relayNow` gives the relay, or null while it can't be reached. */
-function startChild(relayNow: () => ScriptedRelay | null, { key, secret }: Key) {
+function startChild(relayNow: () => TestRelay | null, { key, secret }: Key) {
   const written: Json[] = []
   const refusals: unknown[] = []
   /** Set to lose the answer of the next call whose path ends so. */
   const cut = { path: null as string | null }
+  const paths: string[] = []
   const fetch: RelayFetch = async (path, init) => {
     const relay = relayNow()
+    paths.push(path)
     if (relay === null) throw new UnreachedError('No relay answers.')
     const headers = new Headers(init.headers)
     headers.set('authorization', `Bearer ${key}:${secret}`)
@@ -83,6 +87,7 @@ function startChild(relayNow: () => ScriptedRelay | null, { key, secret }: Key) 
     written,
     refusals,
     cut,
+    paths,
     ask,
     result: async (method: string, params: object = {}) => (await ask(method, params)).result,
     messages,
@@ -185,7 +190,8 @@ test('a later message waits for one whose file is on its way, because clients go
   await receive(relay, 1, 'the menu', { attachments })
   await relay.clock.advance(1_000)
   await receive(relay, 2, 'did it come?')
-  await eventually('a look for earlier ones', () => (relay.texts().length === 0 ? true : null))
+  const looks = () => child.paths.filter((path) => path.includes('created_before'))
+  await eventually('a look for earlier ones', () => (looks().length > 0 ? true : null))
   const before = child.texts()
   await relay.clock.advance(30_000)
   await child.heard(2)
@@ -258,19 +264,130 @@ const outcomes: [what: string, script: SendScript, expected: Json][] = [
   ],
 ]
 
-test.each(outcomes)('a message that is %s is reported as that and nothing else', async (status, script, expected) => {
-  await using relay = await startScripted({ script })
+test.each(outcomes)(
+  'a message that is %s is reported as that and nothing else',
+  async (status, script, expected) => {
+    await using relay = await startScripted({ script })
+    const child = startChild(() => relay, await imsgKey(relay))
+
+    const asked = child.ask('send', { to: ANNA, text: 'hello' })
+    await settle()
+    await relay.clock.advance(60_000)
+    const { error } = await asked
+    const list = await relay.request('GET', '/api/v1/messages')
+    const guid = list.body.data[0].id
+    const state = await child.result('message.send_status', { guid })
+
+    expect(list.body.data[0].status).toBe(status)
+    expect(error).toMatchObject(expected)
+    expect(state.send_state).toBe(status === 'failed' ? 'failed' : 'pending')
+  },
+)
+
+test('a key for imsg calls the operations that imsg needs, below its own path, and no others', async () => {
+  await using relay = await startScripted()
+  const made = await imsgKey(relay, { scopes: ['messages:read', 'keys:write'] })
+  const own = { 'x-api-key': String(relay.key?.key), 'x-api-secret': String(relay.key?.secret) }
+  const imsg = { authorization: `Bearer ${made.key}:${made.secret}` }
+  const call = async (method: string, path: string, headers: Record<string, string>) => {
+    const body = method === 'POST' ? JSON.stringify({ to: ANNA, text: 'hello' }) : null
+    const more = { 'content-type': 'application/json', ...headers }
+    return (await relay.fetch(path, { method, headers: more, body })).status
+  }
+
+  const statuses = [
+    await call('GET', '/compat/imsg/api/v1/conversations', imsg),
+    await call('GET', '/compat/imsg/api/v1/conversations', own),
+    await call('GET', '/compat/imsg/api/v1/conversations', {}),
+    await call('GET', '/api/v1/conversations', imsg),
+    await call('POST', '/compat/imsg/api/v1/messages/send', imsg),
+    await call('POST', '/compat/imsg/api/v1/keys', imsg),
+    await call('DELETE', '/compat/imsg/api/v1/messages/x', imsg),
+  ]
+
+  expect(statuses).toEqual([200, 401, 401, 401, 403, 404, 405])
+})
+
+test('a client whose key is revoked is told so, and its process ends', async () => {
+  await using relay = await startScripted()
+  const made = await imsgKey(relay)
+  const child = startChild(() => relay, made)
+  await child.ask('watch.subscribe')
+
+  const { body } = await relay.request('GET', '/api/v1/keys')
+  const { id } = body.data.find((key: Json) => key.for === 'imsg')
+  await relay.request('DELETE', `/api/v1/keys/${id}`)
+  await receive(relay, 1, 'hello')
+  await eventually('the end', () => (child.refusals.length > 0 ? true : null))
+
+  expect(child.texts()).toEqual([])
+  expect(child.written.at(-1).method).toBe('error')
+})
+
+test('what no line can do, and what nobody understands, is answered in the form of imsg', async () => {
+  await using relay = await startScripted()
+  const child = startChild(() => relay, await imsgKey(relay))
+  const codeOf = async (method: string, params: object = {}) =>
+    (await child.ask(method, params)).error.code
+
+  child.server.take('{')
+  const codes = [
+    await codeOf('typing', { to: ANNA }),
+    await codeOf('teleport'),
+    await codeOf('chats.get', { chat_id: 42 }),
+    await codeOf('send', { to: ANNA }),
+    await codeOf('send', { to: ANNA, chat_id: 42, text: 'hello' }),
+    await codeOf('initialize', { protocol_version: 2 }),
+    await codeOf('message.send_status', { guid: ATTEMPT }),
+  ]
+
+  expect(codes).toEqual([-32_003, -32_601, -32_602, -32_602, -32_602, -32_602, -32_602])
+  expect(child.written.find(({ id }) => id === null).error.code).toBe(-32_700)
+})
+
+test('a reaction and a file come as imsg has them', async () => {
+  await using world = await startRich()
+  const { relay, clock } = world
+  const child = startChild(() => relay, await imsgKey(relay))
+  await child.ask('watch.subscribe', { include_reactions: true, attachments: true })
+
+  await clock.advance(1)
+  const attachments = [photo('F1', world.fileOf('a picture'), 'menu.jpg')]
+  await world.receive(guidOf(1), { text: 'Look!', attachments })
+  const [message] = await child.heard(1)
+  await clock.advance(1)
+  await world.change(reaction('row-1', guidOf(1)))
+  const [, liked] = await child.heard(2)
+
+  const [file] = message.attachments
+  expect(file).toMatchObject({ transfer_name: 'menu.jpg', missing: false })
+  expect(file.original_path).toStartWith('/files/att_')
+  expect(liked).toMatchObject({
+    is_reaction: true,
+    is_reaction_add: true,
+    reaction_emoji: '👍',
+    reacted_to_guid: message.guid,
+    chat_id: message.chat_id,
+    sender: ANNA_OF_WORLD,
+  })
+  expect(liked.id).toBeGreaterThan(message.id)
+  await child.server.end()
+})
+
+test('a file goes out with its text, once', async () => {
+  using folder = new ScratchFolder()
+  const capabilities = FULL_CAPABILITIES
+  await using relay = await startScripted({ capabilities, folder: folder.path })
   const child = startChild(() => relay, await imsgKey(relay))
 
-  const asked = child.ask('send', { to: ANNA, text: 'hello' })
+  child.cut.path = '/messages/send'
+  const asked = child.ask('send', { to: ANNA, text: 'Here.', file: '/tmp/menu.pdf' })
   await settle()
-  await relay.clock.advance(60_000)
-  const { error } = await asked
-  const list = await relay.request('GET', '/api/v1/messages')
-  const guid = list.body.data[0].id
-  const state = await child.result('message.send_status', { guid })
+  await relay.clock.advance(1_000)
+  const { result, error } = await asked
+  const { body } = await relay.request('GET', '/api/v1/messages')
 
-  expect(list.body.data[0].status).toBe(status)
-  expect(error).toMatchObject(expected)
-  expect(state.send_state).toBe(status === 'failed' ? 'failed' : 'pending')
+  expect(error).toBeUndefined()
+  expect(result).toMatchObject({ ok: true })
+  expect(body.data).toMatchObject([{ text: 'Here.', attachments: [{ filename: 'menu.pdf' }] }])
 })
