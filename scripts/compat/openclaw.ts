@@ -76,7 +76,8 @@ export async function checkOpenClaw(folder: string): Promise<string> {
     const texts = (await answers()).map(({ text }) => text)
     const twice = texts.filter((text, place) => texts.indexOf(text) !== place)
     const repeated = twice.filter((text) => model.timesAnswered(text) < 2)
-    if (repeated.length > 0) throw new Error(`Sent more often than the model said: ${repeated}`)
+    if (repeated.length > 0)
+      throw new Error(`Sent more often than the model said: ${repeated.join(', ')}`)
     return `${sent} received, ${texts.length} answers, ${twice.length} of them repeated by OpenClaw`
   } finally {
     killAll(gateway)

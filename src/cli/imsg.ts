@@ -43,33 +43,6 @@ export const IMSG_COMMANDS: readonly Command[] = [
     run: status,
   },
   {
-    name: 'imsg group',
-    options: [
-      { name: 'chat-id', value: 'N', isRequired: true, sentence: 'The number of the chat.' },
-      ...PLACE,
-    ],
-    sentence: 'Show a chat by its number.',
-    run: (call) => printCall(call, 'chats.get', { chat_id: call.options.get('chat-id') }),
-  },
-  {
-    name: 'imsg send-attachment',
-    options: [
-      { name: 'chat', value: 'CHAT', isRequired: true, sentence: 'The guid of the chat.' },
-      { name: 'file', value: 'FILE', isRequired: true, sentence: 'The file to send.' },
-      { name: 'audio', value: null, sentence: 'Sent as a file all the same.' },
-      { name: 'reply-to', value: 'GUID', sentence: 'The message that it answers.' },
-      { name: 'transport', value: 'NAME', sentence: 'Taken from OpenClaw, and not used.' },
-      ...PLACE,
-    ],
-    sentence: 'Send a file to a chat.',
-    run: (call) =>
-      printCall(call, 'send.attachment', {
-        chat_guid: call.options.get('chat'),
-        file: call.options.get('file'),
-        reply_to: call.options.get('reply-to'),
-      }),
-  },
-  {
     name: 'imsg install',
     args: [{ name: 'FILE' }],
     options: PLACE.slice(0, 2),
@@ -103,12 +76,6 @@ function status({ out }: Call): Promise<undefined> {
   }
   out.data(known, [message, `Methods: ${RPC_METHODS.join(', ')}`])
   return Promise.resolve(undefined)
-}
-
-async function printCall(call: Call, method: string, params: object): Promise<undefined> {
-  const result = await serverFor(call).call(method, { ...params })
-  call.out.data(result, [JSON.stringify(result)])
-  return undefined
 }
 
 function serverFor(call: Call): RpcServer {
@@ -199,7 +166,7 @@ async function fileAt(
   try {
     const sink = Bun.file(unfinished).writer()
     for await (const chunk of relay.download('downloadAttachment', { params: { id } })) {
-      sink.write(chunk)
+      void sink.write(chunk)
       await sink.flush()
     }
     await sink.end()

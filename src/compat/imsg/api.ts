@@ -29,7 +29,6 @@ export const IMSG: CompatApi = {
     'sendInConversation',
     'uploadAttachment',
     'downloadAttachment',
-    'getRecipient',
   ],
   isForAgents: true,
   refusal: ({ status, code, message }) => ({ status, body: { error: { code, message } } }),

@@ -60,25 +60,10 @@ export async function history(reading: Reading, params: Params): Promise<object>
 export async function search({ relay }: Reading, params: Params): Promise<object> {
   const query = requiredText(params, 'query')
   const limit = numberParam(params, 'limit', PAGE_MAX) ?? 50
-  const isExact = textParam(params, 'match') === 'exact'
   const { messages } = await relay.ask('search', { query: { q: query, limit: '50' } })
-  const found = messages.filter(({ message }) => !isExact || message.text === query)
-  const views = found.slice(0, limit).map(async ({ message, conversation_id: id }) => {
+  const views = messages.slice(0, limit).map(async ({ message, conversation_id: id }) => {
     return messageView(message, await chatWithId(relay, id), null)
   })
-  return { messages: await Promise.all(views) }
-}
-
-export async function scheduled({ relay }: Reading, params: Params): Promise<object> {
-  const limit = numberParam(params, 'limit', PAGE_MAX) ?? 50
-  const choice = { type: 'all', status: 'queued', queued_reason: 'scheduled' }
-  const found = await collected(limit, (page) =>
-    relay.ask('listMessages', { query: { ...choice, ...page } }),
-  )
-  const views = found.map(async (message) => ({
-    ...(await messageView(message, await chatWithId(relay, message.conversation_id), null)),
-    scheduled_at: message.send_at,
-  }))
   return { messages: await Promise.all(views) }
 }
 
@@ -126,19 +111,6 @@ export async function sendStatus({ relay, now }: Reading, params: Params): Promi
       queued_reason: message.queued_reason,
       detail: message.error?.message ?? null,
     },
-  }
-}
-
-/** What the relay has seen of this address. It asks nobody. */
-export async function checkHandle({ relay }: Reading, params: Params): Promise<object> {
-  const address = requiredText(params, 'address')
-  const { service } = await relay.ask('getRecipient', { params: { handle: address } })
-  return {
-    ok: true,
-    address,
-    alias_type: address.includes('@') ? 'email' : 'phone',
-    available: service === 'unknown' ? null : service === 'iMessage',
-    service: 'iMessage',
   }
 }
 

@@ -1,25 +1,14 @@
 // The server of `imsg rpc`: one JSON object on each line, requests in and answers and notifications out. JSON-RPC is
 // little more than these lines, so no library stands between them and the client.
 
-import { timestamp } from '../../domain/ids.ts'
 import type { Clock } from '../../system/clock.ts'
-import { parseIsoTime } from '../../system/iso-time.ts'
 import { RpcError, asRpcError, invalidParams } from './errors.ts'
-import { flagParam, numberParam, textParam, textsParam, type Params } from './params.ts'
-import {
-  checkHandle,
-  getChat,
-  history,
-  listChats,
-  scheduled,
-  search,
-  sendStatus,
-  type Reading,
-} from './reads.ts'
+import { flagParam, numberParam, textsParam, type Params } from './params.ts'
+import { getChat, history, listChats, search, sendStatus, type Reading } from './reads.ts'
 import { send, sendAttachment, sendTracked, type Sending } from './sends.ts'
 import { earliestWaiting, follow, inOrder, positionAfter, readBatch, type Entry } from './tail.ts'
 
-export const PROTOCOL_VERSION = 1
+const PROTOCOL_VERSION = 1
 
 export type RpcOptions = {
   readonly relay: Reading['relay']
@@ -34,22 +23,14 @@ export type RpcOptions = {
 
 type Method = (params: Params) => Promise<object>
 
-/** Methods of imsg for which Apple's apps must be changed; no line of a relay can do them. */
-const NEEDS_BRIDGE = [
-  ...['send.rich', 'send.multipart', 'send.sticker', 'tapback', 'typing', 'read'],
-  ...['message.edit', 'message.unsend', 'message.delete', 'message.notifyAnyways'],
-  ...['poll.send', 'messages.poll.send', 'poll.vote', 'messages.poll.vote', 'poll.unvote'],
-  ...['polls.unvote', 'messages.poll.unvote', 'bridge.events.subscribe', 'messages.stats'],
-  ...['chats.create', 'chats.delete', 'chats.markUnread', 'group.rename', 'group.setIcon'],
-  ...['group.addParticipant', 'group.removeParticipant', 'group.leave'],
-  ...['contacts.shouldShareContact', 'contacts.shareContactCard'],
-]
+/** Methods of imsg for which Apple's apps must be changed, and figures of a whole database: no line has them. */
+const NEEDS_BRIDGE =
+  /^(send\.(rich|multipart|sticker)|tapback|typing|read|messages?\.(edit|unsend|delete|notifyAnyways|stats)|(messages\.)?polls?\..+|bridge\..+|chats\.(create|delete|markUnread)|group\..+|contacts\..+)$/
 
-export const RPC_METHODS: readonly string[] = [
-  ...['initialize', 'status', 'watch.subscribe', 'watch.unsubscribe', 'chats.list', 'chats.get'],
-  ...['messages.history', 'messages.search', 'messages.after', 'messages.scheduled'],
-  ...['message.send_status', 'send', 'send.tracked', 'send.attachment', 'handles.check'],
-]
+export const RPC_METHODS: readonly string[] =
+  'initialize status watch.subscribe watch.unsubscribe chats.list chats.get messages.history messages.search messages.after message.send_status send send.tracked send.attachment'.split(
+    ' ',
+  )
 
 type Subscription = { readonly stop: AbortController; readonly run: () => Promise<void> }
 
@@ -80,9 +61,7 @@ export class RpcServer {
       'messages.history': (params) => history(reading, params),
       'messages.search': (params) => search(reading, params),
       'messages.after': (params) => messagesAfter(reading, params),
-      'messages.scheduled': (params) => scheduled(reading, params),
       'message.send_status': (params) => sendStatus(reading, params),
-      'handles.check': (params) => checkHandle(reading, params),
       send: inTurn(send),
       'send.tracked': inTurn(sendTracked),
       'send.attachment': inTurn(sendAttachment),
@@ -108,7 +87,7 @@ export class RpcServer {
   call(method: string, params: Params): Promise<object> {
     const found = this.#methods[method]
     if (found !== undefined) return found(params)
-    if (!NEEDS_BRIDGE.includes(method)) throw new RpcError(-32_601, 'Method not found', method)
+    if (!NEEDS_BRIDGE.test(method)) throw new RpcError(-32_601, 'Method not found', method)
     const detail = `${method} is not possible on a line of a relay.`
     throw new RpcError(-32_003, 'Bridge unavailable', { detail, retryable: false })
   }
@@ -231,21 +210,10 @@ function choiceIn(params: Params): (entry: Entry) => boolean {
   const chat = numberParam(params, 'chat_id', { min: 1, max: Number.MAX_SAFE_INTEGER })
   const senders = textsParam(params, 'participants')
   const isWithReactions = flagParam(params, 'include_reactions')
-  const [from, to] = [timeIn(params, 'start', 0), timeIn(params, 'end', Infinity)]
   return (entry) =>
     (chat === undefined || chat === entry.chat.number) &&
     (senders?.includes(entry.sender) ?? true) &&
-    (isWithReactions || !entry.isReaction) &&
-    entry.at >= from &&
-    entry.at < to
-}
-
-function timeIn(params: Params, name: string, fallback: number): number {
-  const text = textParam(params, name)
-  if (text === undefined) return fallback
-  const at = parseIsoTime(text)
-  if (at === null) throw invalidParams(`${name} must be an ISO 8601 time with its zone`)
-  return timestamp(at)
+    (isWithReactions || !entry.isReaction)
 }
 
 const AHEAD = 1_000

@@ -93,8 +93,8 @@ function replyIn(params: Params): SendRequest['reply_to'] {
 }
 
 async function upload({ relay, readFile }: Sending, path: string) {
-  const { name, bytes } = await readFile(path).catch((error: Error) => {
-    throw invalidParams(`${path} can't be read: ${error.message}`)
+  const { name, bytes } = await readFile(path).catch((error: unknown) => {
+    throw invalidParams(`${path} can't be read: ${String(error)}`)
   })
   const { id } = await relay.upload(name, bytes)
   return { id }

@@ -181,15 +181,18 @@ export async function follow(
       }
       position = batch.position
     } catch (error) {
-      if (error instanceof RefusedError) {
-        if ([401, 403, 404].includes(error.status)) throw error
-        // The relay was restored, and doesn't have the last event.
-        if (error.code === 'events_gone')
-          position = last === null ? isoTime(startedAt) : positionAfter(last)
-      }
+      if (isForGood(error)) throw error
+      // The relay was restored, and doesn't have the last event.
+      const isGone = error instanceof RefusedError && error.code === 'events_gone'
+      if (isGone) position = last === null ? isoTime(startedAt) : positionAfter(last)
       await clock.sleep(RETRY_MS, signal)
     }
   }
+}
+
+/** True if the relay refuses the key, or has no key for imsg anymore. */
+function isForGood(error: unknown): boolean {
+  return error instanceof RefusedError && [401, 403, 404].includes(error.status)
 }
 
 export type Start = {
