@@ -38,7 +38,6 @@ const NODE_PACKAGES = [
   'https-proxy-agent',
   'socks-proxy-agent',
   'openclaw@2026.9.6',
-  '@openclaw/imessage@2026.9.6',
   // OpenClaw wants a newer Node than most machines have.
   `node-${process.platform}-${process.arch}@24.21.0`,
 ]

@@ -17,9 +17,12 @@ import {
 const PATIENCE_MS = 300_000
 const SIMULATED = { HOOKLINE_SIMULATED_LINES: '1', HOOKLINE_SIMULATED_DELAY_MS: '0' }
 
-type Message = { readonly direction: string; readonly status: string; readonly text: string }
+/** OpenClaw gets it from the registry: it trusts no plugin from a folder. */
+const PLUGIN = '@openclaw/imessage@2026.9.6'
 
-/** `folder` has the packages openclaw, @openclaw/imessage and node; returns what was seen. */
+type Message = { readonly text: string }
+
+/** `folder` has the packages openclaw and node; returns what was seen. */
 export async function checkOpenClaw(folder: string): Promise<string> {
   using dir = temporaryDataDir()
   const owner = await createKey(dir.path)
@@ -32,56 +35,65 @@ export async function checkOpenClaw(folder: string): Promise<string> {
     for: 'imsg',
   })
   await setUp({ folder, place, model: model.url, relay: relay.url, ...made })
-  const { data: lines } = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
-  const line = lines[0]?.id ?? ''
-  let sent = 0
-  const write = async (count: number) => {
-    for (const _ of Array(count).keys()) {
-      sent += 1
-      const from = `+1202555${String(1_200 + sent)}`
-      const body = { type: 'message', from, text: `ping-${sent}.` }
-      await api.ask('POST', `/api/v1/simulated/lines/${line}/events`, body)
-    }
-  }
-  const answers = async () => {
-    const path = '/api/v1/messages?direction=outbound&limit=200'
-    return (await api.ask<{ data: Message[] }>('GET', path)).data
-  }
-  const allAnswered = (when: string) =>
-    eventually(
-      `${when}: ${sent} answers`,
-      async () => {
-        const texts = (await answers().catch(() => [])).map(({ text }) => text)
-        const missing = Array.from({ length: sent }, (_, i) => `pong-${i + 1}.`)
-        return missing.every((text) => texts.includes(text)) || null
-      },
-      PATIENCE_MS,
-    )
-
+  const traffic = await trafficOn(api)
   let gateway = startGateway(folder, place)
   try {
-    await write(3)
-    await allAnswered('at first')
-    await write(3)
-    await model.hasHeard(`ping-${sent - 1}.`)
+    await traffic.write(3)
+    await traffic.allAnswered('at first')
+    await traffic.write(3)
+    await model.hasHeard(`ping-${traffic.count() - 1}.`)
     killAll(gateway)
-    await write(3)
+    await traffic.write(3)
     gateway = startGateway(folder, place)
-    await allAnswered('after a kill of OpenClaw')
-    await write(3)
+    await traffic.allAnswered('after a kill of OpenClaw')
+    await traffic.write(3)
     await relay.end('SIGKILL')
     relay = await RelayProcess.start({ dataDir: dir.path, port, environment: SIMULATED })
-    await write(3)
-    await allAnswered('after a kill of the relay')
-    const texts = (await answers()).map(({ text }) => text)
+    await traffic.write(3)
+    await traffic.allAnswered('after a kill of the relay')
+    const texts = await traffic.answers()
     const twice = texts.filter((text, place) => texts.indexOf(text) !== place)
     const repeated = twice.filter((text) => model.timesAnswered(text) < 2)
     if (repeated.length > 0)
       throw new Error(`Sent more often than the model said: ${repeated.join(', ')}`)
-    return `${sent} received, ${texts.length} answers, ${twice.length} of them repeated by OpenClaw`
+    return `${traffic.count()} received, ${texts.length} answers, ${twice.length} of them repeated by OpenClaw`
   } finally {
     killAll(gateway)
     await relay.end('SIGKILL')
+  }
+}
+
+/** People who write to the relay's line, and what they get. */
+async function trafficOn(api: ApiClient) {
+  const { data: lines } = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
+  const line = lines[0]?.id ?? ''
+  let sent = 0
+  const answers = async () => {
+    const path = '/api/v1/messages?direction=outbound&limit=200'
+    const { data } = await api.ask<{ data: Message[] }>('GET', path)
+    return data.map(({ text }) => text)
+  }
+  return {
+    count: () => sent,
+    answers,
+    async write(count: number) {
+      for (const _ of Array(count).keys()) {
+        sent += 1
+        const from = `+1202555${String(1_200 + sent)}`
+        const body = { type: 'message', from, text: `ping-${sent}.` }
+        await api.ask('POST', `/api/v1/simulated/lines/${line}/events`, body)
+      }
+    },
+    allAnswered: (when: string) =>
+      eventually(
+        `${when}: ${sent} answers`,
+        async () => {
+          const texts = await answers().catch(() => [])
+          const wanted = Array.from({ length: sent }, (_, i) => `pong-${i + 1}.`)
+          return wanted.every((text) => texts.includes(text)) || null
+        },
+        PATIENCE_MS,
+      ),
   }
 }
 
@@ -121,9 +133,8 @@ async function setUp({ folder, place, model, relay, key, secret }: Setup): Promi
     catchup: { enabled: true, maxAgeMinutes: 720, perRunLimit: 500 },
   }
   writeFileSync(join(place, 'state/openclaw.json'), JSON.stringify(config))
-  const plugin = join(folder, 'node_modules/@openclaw/imessage')
   for (const args of [
-    ['plugins', 'install', plugin, '--link', '--force', '--accept-capabilities'],
+    ['plugins', 'install', PLUGIN, '--force', '--accept-capabilities'],
     ['config', 'set', 'channels.imessage', JSON.stringify(imessage)],
   ]) {
     if ((await openclaw(folder, place, args).exited) === 0) continue
