@@ -88,7 +88,7 @@ async function trafficOn(api: ApiClient) {
       eventually(
         `${when}: ${sent} answers`,
         async () => {
-          const texts = await answers().catch(() => [])
+          const texts = await answers().catch((): readonly string[] => [])
           const wanted = Array.from({ length: sent }, (_, i) => `pong-${i + 1}.`)
           return wanted.every((text) => texts.includes(text)) || null
         },

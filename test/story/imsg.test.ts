@@ -334,6 +334,7 @@ test('what no line can do, and what nobody understands, is answered in the form 
   const codes = [
     await codeOf('typing', { to: ANNA }),
     await codeOf('teleport'),
+    await codeOf('constructor'),
     await codeOf('chats.get', { chat_id: 42 }),
     await codeOf('send', { to: ANNA }),
     await codeOf('send', { to: ANNA, chat_id: 42, text: 'hello' }),
@@ -341,7 +342,7 @@ test('what no line can do, and what nobody understands, is answered in the form 
     await codeOf('message.send_status', { guid: ATTEMPT }),
   ]
 
-  expect(codes).toEqual([-32_003, -32_601, -32_602, -32_602, -32_602, -32_602, -32_602])
+  expect(codes).toEqual([-32_003, -32_601, -32_601, -32_602, -32_602, -32_602, -32_602, -32_602])
   expect(child.written.find(({ id }) => id === null).error.code).toBe(-32_700)
 })
 

@@ -27,10 +27,18 @@ type Method = (params: Params) => Promise<object>
 const NEEDS_BRIDGE =
   /^(send\.(rich|multipart|sticker)|tapback|typing|read|messages?\.(edit|unsend|delete|notifyAnyways|stats)|(messages\.)?polls?\..+|bridge\..+|chats\.(create|delete|markUnread)|group\..+|contacts\..+)$/
 
-export const RPC_METHODS: readonly string[] =
-  'initialize status watch.subscribe watch.unsubscribe chats.list chats.get messages.history messages.search messages.after message.send_status send send.tracked send.attachment'.split(
-    ' ',
-  )
+const READS = {
+  'chats.list': listChats,
+  'chats.get': getChat,
+  'messages.history': history,
+  'messages.search': search,
+  'messages.after': messagesAfter,
+  'message.send_status': sendStatus,
+}
+const SENDS = { send, 'send.tracked': sendTracked, 'send.attachment': sendAttachment }
+const OWN = ['initialize', 'status', 'watch.subscribe', 'watch.unsubscribe']
+
+export const RPC_METHODS = [...OWN, ...Object.keys(READS), ...Object.keys(SENDS)]
 
 type Subscription = { readonly stop: AbortController; readonly run: () => Promise<void> }
 
@@ -39,7 +47,7 @@ const LINE_LENGTH_MAX = 1_048_576
 
 export class RpcServer {
   readonly #options: RpcOptions
-  readonly #methods: Readonly<Record<string, Method>>
+  readonly #methods: Map<string, Method>
   readonly #subscriptions = new Map<number, Subscription>()
   readonly #running = new Set<Promise<void>>()
   #lastSubscription = 0
@@ -51,22 +59,17 @@ export class RpcServer {
     const { relay, fileAt, clock, readFile } = options
     const reading: Reading = { relay, fileAt, now: () => clock.now() }
     const sending: Sending = { relay, clock, readFile }
-    const inTurn = (run: typeof send) => (params: Params) =>
-      this.#inTurn(() => run(sending, params))
-    this.#methods = {
-      initialize: async (params) => this.#initialize(params),
-      status: async () => this.#status(),
-      'chats.list': (params) => listChats(reading, params),
-      'chats.get': (params) => getChat(reading, params),
-      'messages.history': (params) => history(reading, params),
-      'messages.search': (params) => search(reading, params),
-      'messages.after': (params) => messagesAfter(reading, params),
-      'message.send_status': (params) => sendStatus(reading, params),
-      send: inTurn(send),
-      'send.tracked': inTurn(sendTracked),
-      'send.attachment': inTurn(sendAttachment),
-      'watch.subscribe': (params) => this.#subscribe(reading, params),
-      'watch.unsubscribe': async (params) => this.#unsubscribe(params),
+    this.#methods = new Map<string, Method>([
+      ['initialize', async (params) => this.#initialize(params)],
+      ['status', async () => this.#status()],
+      ['watch.subscribe', (params) => this.#subscribe(reading, params)],
+      ['watch.unsubscribe', async (params) => this.#unsubscribe(params)],
+    ])
+    for (const [name, run] of Object.entries(READS)) {
+      this.#methods.set(name, (params) => run(reading, params))
+    }
+    for (const [name, run] of Object.entries(SENDS)) {
+      this.#methods.set(name, (params) => this.#inTurn(() => run(sending, params)))
     }
   }
 
@@ -83,9 +86,8 @@ export class RpcServer {
     await Promise.all(this.#running)
   }
 
-  /** The result of one request, for the commands of imsg that are no child process. */
-  call(method: string, params: Params): Promise<object> {
-    const found = this.#methods[method]
+  #call(method: string, params: Params): Promise<object> {
+    const found = this.#methods.get(method)
     if (found !== undefined) return found(params)
     if (!NEEDS_BRIDGE.test(method)) throw new RpcError(-32_601, 'Method not found', method)
     const detail = `${method} is not possible on a line of a relay.`
@@ -97,7 +99,7 @@ export class RpcServer {
     try {
       const request = requestIn(line)
       id = request.id
-      const result = await this.call(request.method, request.params)
+      const result = await this.#call(request.method, request.params)
       if (id !== undefined) this.#write({ id, result })
       if ('subscription' in result) void this.#run(Number(result.subscription))
     } catch (error) {

@@ -57,7 +57,8 @@ async function sendAs(
   const path = textParam(params, 'file', 'path')
   if (text === undefined && path === undefined) throw invalidParams('text or file is required')
   const service = (textParam(params, 'service') ?? 'auto').toLowerCase()
-  if (!(service in SERVICES)) throw invalidParams('service must be imessage, sms or auto')
+  if (!Object.hasOwn(SERVICES, service))
+    throw invalidParams('service must be imessage, sms or auto')
   const { relay, clock } = sending
   const ready = await repeated(operation, clock, async () => ({
     place: await placeIn(relay, params),
