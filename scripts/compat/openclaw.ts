@@ -56,7 +56,10 @@ export async function checkOpenClaw(folder: string): Promise<string> {
     const repeated = twice.filter((text) => model.timesAnswered(text) < 2)
     if (repeated.length > 0)
       throw new Error(`Sent more often than the model said: ${repeated.join(', ')}`)
-    return `${traffic.count()} received, ${texts.length} answers, ${twice.length} of them repeated by OpenClaw`
+    const own = texts.filter((text) => !/^pong-[1-9]\d*\.$/.test(text))
+    const answers = texts.length - own.length - twice.length
+    const more = `${twice.length} repeated by OpenClaw, and of its own: ${JSON.stringify(own)}`
+    return `${traffic.count()} received, ${answers} answered, ${more}`
   } finally {
     killAll(gateway)
     await relay.end('SIGKILL')
