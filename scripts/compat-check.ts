@@ -15,6 +15,7 @@ import {
   RelayProcess,
   temporaryDataDir,
 } from '../test/support/relay-process.ts'
+import { checkOpenClaw } from './compat/openclaw.ts'
 
 const CACHE = join(tmpdir(), 'hookline-compat-check')
 const PYTHON = join(CACHE, 'python/bin/python')
@@ -37,6 +38,9 @@ const NODE_PACKAGES = [
   'http-proxy-agent',
   'https-proxy-agent',
   'socks-proxy-agent',
+  'openclaw@2026.9.6',
+  // OpenClaw wants a newer Node than most machines have.
+  `node-${process.platform}-${process.arch}@24.21.0`,
 ]
 const KUMA_FILES = [
   'server/notification-providers/notification-provider.js',
@@ -93,6 +97,19 @@ let last = 0
 for (const check of CHECKS) {
   const isWanted = positionals.length === 0 || positionals.some((name) => check.name.includes(name))
   if (isWanted) await outcomeOf(check)
+}
+if (positionals.length === 0 || positionals.some((name) => 'openclaw'.includes(name))) {
+  await openClaw()
+}
+
+/** It takes some minutes. */
+async function openClaw(): Promise<void> {
+  const seen = await checkOpenClaw(CACHE).catch((error: unknown) => {
+    process.exitCode = 1
+    return error instanceof Error ? error : new Error(String(error))
+  })
+  const isGood = typeof seen === 'string'
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} openclaw: ${isGood ? seen : seen.message}`)
 }
 
 function python(

@@ -110,7 +110,7 @@ export class SecondFactor {
       throw wrongCode('A second factor was turned on just now.')
   }
 
-  /** What the database holds once this code was used. Throws `wrong_code`. */
+  /** The state of the database once this code was used. Throws `wrong_code`. */
   #proofOf(db: Db | Tx, code: string): Proof {
     const { totpSealed, totpStep, recoverySha256 } = getOwner(db) ?? NONE
     if (totpSealed === null) throw wrongCode('The second factor was turned off just now.')

@@ -40,7 +40,7 @@ export function relayNames({
   return ['hookline', 'imessage', ...labels.filter(isName)]
 }
 
-/** Why a password would be guessed early, as the end of a sentence; null if nothing speaks against it. */
+/** The reason why a password would be guessed early, as the end of a sentence; null if nothing speaks against it. */
 export function weaknessOf(password: string, names: readonly string[]): string | null {
   const plain = password.normalize('NFKC').toLowerCase()
   if (COMMON.has(plain)) return 'must not be one of the most common passwords'

@@ -13,7 +13,7 @@ import type { Answer, ArgumentsOf, Call, OperationId } from './operations.ts'
 const ROUTES = operationRoutes()
 const RIGHTS = operationRights()
 
-/** What an operation asks of a key. Throws for an operation that isn't for keys. */
+/** The rights that an operation asks of a key. Throws for an operation that isn't for keys. */
 export function rightsFor(id: OperationId): OperationRights {
   const asked = RIGHTS[id]
   if (asked === undefined) throw new Error(`${id} is not for keys.`)
@@ -39,6 +39,11 @@ export class RefusedError extends Error {
     this.code = code
     this.details = details
   }
+}
+
+/** No relay listens at the address, so nothing of the request arrived. */
+export class UnreachedError extends Error {
+  override readonly name = 'UnreachedError'
 }
 
 export type Answered<Id extends OperationId> = {

@@ -13,7 +13,7 @@ export function operationRoutes(): Readonly<Record<string, string>> {
   return Object.fromEntries(routes)
 }
 
-/** What each operation asks of a key. Operations that aren't for keys are left out. */
+/** The rights that each operation asks of a key. Operations that aren't for keys are left out. */
 export function operationRights(): Readonly<Record<string, OperationRights>> {
   const rights = Object.values(OPERATIONS).flatMap((operation) =>
     operation.callers === 'keys'

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import type { Attachment } from '../api/attachments.ts'
 import {
   RefusedError,
+  UnreachedError,
   callOperation,
   parsed,
   refusal,
@@ -170,7 +171,7 @@ async function fetchElsewhere(
   path: string,
   init: RequestInit,
 ): Promise<Response> {
-  const url = new URL(path, place.url)
+  const url = new URL(place.url.replace(/\/+$/, '') + path)
   const variable = await proxyVariable(url, place.environment)
   const through =
     variable === null
@@ -184,7 +185,7 @@ async function fetchElsewhere(
     ...(variable === null && { proxy: false }),
   }).catch((error: unknown) => {
     if (!hasNoListener(error)) throw error
-    throw new Error(`No relay answers at ${place.url}.${through}`, { cause: error })
+    throw new UnreachedError(`No relay answers at ${place.url}.${through}`, { cause: error })
   })
   const to = response.headers.get('location')
   if (to !== null)

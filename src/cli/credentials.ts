@@ -335,7 +335,7 @@ async function listApiKeys(call: Call): Promise<undefined> {
 
 async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  // What else ends belongs to the running relay, which holds messages and webhooks.
+  // The rest that ends belongs to the running relay, which holds messages and webhooks.
   const answer = call.options.has('all')
     ? await askRelay(call, 'revokeKey', { params: { id }, query: { all: 'true' } })
     : await throughRelayOrFile(call, {

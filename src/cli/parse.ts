@@ -64,7 +64,8 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
   const names = group.map(({ name }) => name.slice(first.length + 1))
   const meant = second === undefined ? null : nearest(second, names)
   const hint = meant === null ? '' : ` Did you mean "hookline ${first} ${meant}"?`
-  throw new UsageError(`Usage: hookline ${first} ${names.join('|')}.${hint}`)
+  const unknown = second === undefined ? '' : `Unknown command "${first} ${second}". `
+  throw new UsageError(`${unknown}Usage: hookline ${first} ${names.join('|')}.${hint}`)
 }
 
 export function unknownCommand(written: string, commands: readonly Command[]): string {

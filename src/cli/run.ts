@@ -29,6 +29,7 @@ import { CONVERSATION_COMMANDS } from './conversations.ts'
 import { KEYS_ADD_COMMAND, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
 import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
+import { IMSG_COMMANDS } from './imsg.ts'
 import { LINE_COMMANDS } from './lines.ts'
 import {
   BACKUP_COMMANDS,
@@ -268,6 +269,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       SEARCH_COMMAND,
       STATS_COMMAND,
       MCP_COMMAND,
+      ...IMSG_COMMANDS,
       CLIENT_COMMAND,
     ],
   },

@@ -1,6 +1,7 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
+import type { OperationId } from '../api/operations.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
@@ -12,13 +13,17 @@ export type CompatApi = {
   /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
-  /** What its calls need: the scopes of a key that is made for it, unless the request names others. */
+  /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
   readonly routes: Readonly<Record<CompatRoute, CompatHandler>>
+  /** Operations of the relay's own API that are also below `/compat/NAME`, for a client that translates by itself. */
+  readonly operations?: readonly OperationId[]
+  /** True if AI agents send by it: then nothing is sent while a person answers the conversation. */
+  readonly isForAgents?: true
   /** An error in the form that its clients read. */
   readonly refusal: (error: CompatError) => CompatAnswer
-  /** What to enter into the other program, by the names that it uses. */
+  /** The values to enter into the other program, by the names that it uses. */
   readonly connect: (made: MadeKey) => Readonly<Record<string, string>>
   /** The form of its webhooks, for a relay's webhook with this name as its `format`; null without one. */
   readonly webhook: WebhookFormat | null

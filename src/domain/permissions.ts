@@ -190,7 +190,7 @@ export function hasRules({
   return JSON.stringify({ ...NO_RULES, ...rules }) !== JSON.stringify(NO_RULES)
 }
 
-/** What an operation asks of a key; see its row in `api/operations`. */
+/** The rights that an operation asks of a key; see its row in `api/operations`. */
 export type OperationRights = { readonly scope: Scope | 'any'; readonly limits: readonly string[] }
 
 /** True if the key may call the operation at all. Limits then decide for which things. */

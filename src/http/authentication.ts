@@ -80,12 +80,12 @@ export function createAuthentication(
   }
 }
 
-/** How callers of one API send the credentials of their keys. */
+/** The forms in which callers of one API send the credentials of their keys. */
 export type ApiCredentials = {
   readonly forms: readonly CredentialForm[]
   /** The compatible API that the keys must be made for; null for the relay's own API. */
   readonly madeFor: string | null
-  /** What a caller without credentials should do, as sentences. */
+  /** Advice for a caller without credentials, as sentences. */
   readonly how: string
 }
 

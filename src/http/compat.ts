@@ -13,8 +13,11 @@ import {
   type RelayFetch,
 } from '../api/client.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
+import { AGENT } from '../api/keys.ts'
 import { SendRequest, type Message } from '../api/messages.ts'
-import { COMPAT_APIS, routesOf } from '../compat/apis.ts'
+import { routeOf } from '../api/operation.ts'
+import { OPERATIONS } from '../api/operations.ts'
+import { COMPAT_APIS, COMPAT_ROOT, routesOf } from '../compat/apis.ts'
 import type {
   CompatApi,
   CompatFile,
@@ -38,7 +41,7 @@ import type { Sender } from '../messages/send.ts'
 import type { Core } from '../storage/core.ts'
 import { listLines } from '../storage/lines.ts'
 import { sha256 } from '../system/hash.ts'
-import type { createAuthentication } from './authentication.ts'
+import type { ApiCredentials, createAuthentication } from './authentication.ts'
 import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { fieldsOf, timeIn } from './input.ts'
@@ -68,8 +71,7 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
         const { peer } = contextOf(request)
         peer.liftTimeout(BODY_SECONDS)
         try {
-          const allowed = { forms: api.credentials, madeFor: api.name, how: ownHow(api) }
-          contextOf(request).caller = calls.authentication.caller(request, peer, allowed)
+          contextOf(request).caller = calls.authentication.caller(request, peer, allowedFor(api))
           const given = method === 'GET' ? {} : await fieldsOf(request, api.bodyBytesMax)
           // Some programs have no place for a recipient but their URL.
           const fields = { ...Object.fromEntries(new URL(request.url).searchParams), ...given }
@@ -80,14 +82,53 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
           return refused(request, api, error, { core, relay })
         }
       }
-      app.route(method, path, answer, { parse: 'none', detail: { hide: true } } as object)
+      app.route(method, path, answer, HIDDEN)
+    }
+    for (const id of api.operations ?? []) {
+      const { method, path } = routeOf(OPERATIONS[id])
+      const root = `${COMPAT_ROOT}/${api.name}`
+      const answer = ({ request }: Handled) => passOn(request, api, { calls, from: root.length })
+      app.route(method, root + path, answer, HIDDEN)
     }
   }
   return app
 }
 
-const ownHow = ({ name }: CompatApi) =>
-  `Enter what "hookline keys create --for ${name}" prints into the program.`
+function allowedFor({ credentials, name }: CompatApi): ApiCredentials {
+  const how = `Enter what "hookline keys create --for ${name}" prints into the program.`
+  return { forms: credentials, madeFor: name, how }
+}
+
+// Elysia's types have no `parse` beside `detail` here.
+const HIDDEN = { parse: 'none', detail: { hide: true } } as object
+const PASSED_ON = ['content-type', 'content-length', 'idempotency-key', 'prefer']
+
+type PassedOn = {
+  readonly calls: CompatCalls
+  /** The length of the path before that of the operation. */
+  readonly from: number
+}
+
+/** Answers a call of one of the relay's own operations, with the rights of a key that was made for `api`. */
+async function passOn(
+  request: Request,
+  api: CompatApi,
+  { calls, from }: PassedOn,
+): Promise<Response> {
+  const context = contextOf(request)
+  context.caller = calls.authentication.caller(request, context.peer, allowedFor(api))
+  const { pathname, search } = new URL(request.url)
+  const headers = new Headers()
+  for (const name of PASSED_ON) {
+    const value = request.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  // An agent's own gateway decides what is a repeat: it may have two equal answers to give.
+  if (api.isForAgents === true) headers.set(AGENT, 'again=true')
+  const { method, body } = request
+  const fetch = innerFetch(request, api.credentials, calls.fetch)
+  return fetch(pathname.slice(from) + search, { method, body, headers })
+}
 
 type Handled = { readonly request: Request; readonly params: Readonly<Record<string, string>> }
 

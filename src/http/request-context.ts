@@ -132,7 +132,7 @@ export function signedOut(): RelayError {
   return new RelayError('signed_out', 'This browser is not signed in.')
 }
 
-/** Why credentials are refused: a word for programs, and sentences for people. */
+/** The reason why credentials are refused: a word for programs, and sentences for people. */
 export type Refusal = { readonly reason: string; readonly why: string }
 
 export function unauthorized(refusal?: Refusal, more: object = {}): RelayError {

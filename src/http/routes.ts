@@ -99,7 +99,7 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
   return frame(core, relay).use(routesOf(bindings, guard))
 }
 
-/** What the routes know about paths, for answers to requests that fit none of them. */
+/** The knowledge of the routes about paths, for answers to requests that fit none of them. */
 export type Paths = {
   /** The methods of a path; empty if the path is unknown. A name, as in `/messages/send`, is never an id. */
   methodsAt(path: string): readonly string[]

@@ -1,4 +1,4 @@
-// What a value lacks by its schema, in words: each fault with its place, an example, and the name that is meant.
+// The faults of a value by its schema, in words: each with its place, an example, and the name that is meant.
 
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'

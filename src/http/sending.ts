@@ -90,7 +90,7 @@ export function messageIn(request: Request, content: ConversationSend, target: T
   return { ...said, agent, idempotencyKey, key, conversationIds, memberId, source } as const
 }
 
-/** What an agent says about its message; undefined if its sender is none. */
+/** The fields that an agent gives of its message; undefined if its sender is none. */
 function agentIn(headers: Headers): AgentSend | undefined {
   const header = headers.get(AGENT)
   if (header === null) return undefined

@@ -1,4 +1,4 @@
-// What a caller most likely meant by a name, a value or a path that the API doesn't have.
+// The likely meaning of a name, a value or a path that the API doesn't have.
 
 import { nearest } from '../domain/nearest.ts'
 

@@ -73,7 +73,7 @@ export function receivedView(
   }
 }
 
-/** Whether the agent may write there. */
+/** True if the agent may write there. */
 function statesOf({ automation_paused, opted_out = false }: Conversation) {
   const notes = [...(automation_paused ? [TAKEN_OVER] : []), ...(opted_out ? [OPTED_OUT] : [])]
   return { automation_paused, opted_out, ...(notes.length > 0 && { note: notes.join(' ') }) }

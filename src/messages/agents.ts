@@ -15,7 +15,7 @@ import { noMessage, requireMessage } from '../storage/messages.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** What an agent says about its message. */
+/** The fields that an agent gives of its message. */
 export type AgentSend = {
   /** The id of the message that it answers. */
   readonly answers: MessageId | null

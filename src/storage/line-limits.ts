@@ -1,4 +1,4 @@
-// What a key with limits may see: everything that belongs to its lines and its conversations.
+// The things that a key with limits may see: everything that belongs to its lines and its conversations.
 
 import type { Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'

@@ -98,3 +98,22 @@ export function machineName(): string {
   const addresses = cards.map((name) => readTextOrNull(`${NETWORKS}/${name}/address`) ?? '')
   return [readTextOrNull('/etc/machine-id') ?? hostname(), ...addresses].join(' ').trim()
 }
+
+/** The lines of standard input until it ends; the last one may lack its line feed. */
+export async function* inputLines(): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of Bun.stdin.stream()) {
+    // A line separator of Unicode is a part of a text, so only line feeds end a line.
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+  return undefined
+}
+
+/** Ends this process at once. */
+export function exitProcess(exitCode: number): never {
+  process.exit(exitCode)
+}

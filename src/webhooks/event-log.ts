@@ -16,6 +16,7 @@ import { findMessage } from '../storage/messages.ts'
 import { EVENTS_KEPT_MS } from '../storage/retention.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
 import { nextTurn } from '../system/clock.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
@@ -60,10 +61,15 @@ export class EventLog {
     const since = firstSeqSince(this.#db, 'events', this.#clock.ago(EVENTS_KEPT_MS))
     const kept = Math.max(Math.min(since, newest), 1)
     if (after === OLDEST) return kept - 1
+    const from = parseIsoTime(after)
+    if (from !== null) {
+      const first = firstSeqSince(this.#db, 'events', from)
+      return Math.max(Math.min(first, newest + 1), kept) - 1
+    }
     const found = findEvent(this.#db, after)
     if (found !== null && found.seq >= kept - 1) return found.seq
     if (found === null && parseId('evt', after) === null) {
-      const message = `must be the id of an event, ${LATEST} or ${OLDEST}`
+      const message = `must be the id of an event, a time, ${LATEST} or ${OLDEST}`
       throw invalidRequest({ path: 'after', message })
     }
     const message = `Events after this one may be deleted already: read on from ${OLDEST}.`

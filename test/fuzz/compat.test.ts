@@ -106,7 +106,7 @@ class Fuzz {
     await Promise.all(Array.from({ length: IN_FLIGHT }, work))
   }
 
-  /** How often each status was answered. */
+  /** The number of answers with each status. */
   summary(): string {
     const counts = [...this.#statuses].sort(([a], [b]) => a - b)
     return counts.map(([status, count]) => `${status}: ${count}`).join(', ')
@@ -142,7 +142,7 @@ class Fuzz {
   }
 }
 
-/** What is wrong with an answer, or null. */
+/** The fault of an answer, or null. */
 function faultIn(request: CompatRequest, response: Response, text: string): string | null {
   const { status, headers } = response
   const { whose } = request.credentials

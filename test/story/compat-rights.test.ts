@@ -21,7 +21,7 @@ const NUMBERS = ['+12025550801', '+12025550802', '+12025550803']
 const [ANNA, BOB, CARL, DORA] = ['+12025550701', '+12025550702', '+12025550703', '+12025550704']
 const PEOPLE = [ANNA, BOB, CARL, DORA] as const
 const FILE = 'c291cA=='
-/** What SMS Gate calls the status of a message. */
+/** The words of SMS Gate for the status of a message. */
 const GATE: Readonly<Record<string, string>> = {
   queued: 'Pending',
   uncertain: 'Processed',
@@ -190,7 +190,7 @@ const NEEDED: readonly string[] = ['messages:send', 'messages:read', 'attachment
 
 type Both = <T>(deed: (side: Side, isOwn: boolean) => Promise<T>) => Promise<[T, T]>
 
-/** What happens between two calls, in both relays. */
+/** The events between two calls, in both relays. */
 async function change(random: SeededRandom, both: Both): Promise<void> {
   const minutes = random.of([0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, random.chance() < 0.1 ? 25 * 60 : 61])
   await both(({ shop }) => shop.clock.advance(minutes * 60_000))

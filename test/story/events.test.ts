@@ -82,6 +82,31 @@ test('events are listed oldest first, with the id and the very body that a webho
   expect(page.data[0].created_at).toBe('2026-11-21T10:00:00.000Z')
 })
 
+test('a reader that names a time gets what was recorded since, and one that names a later time what is to come', async () => {
+  await using stage = await openStage()
+  await stage.receive()
+  await stage.clock.advance(1_000)
+  const at = new Date(stage.clock.now()).toISOString()
+  const later = new Date(stage.clock.now() + 60_000).toISOString()
+  await stage.receive()
+
+  const [since, all, none] = [
+    await stage.list(`?after=${at}`),
+    await stage.list('?after=2026-01-01T00:00:00Z'),
+    await stage.list(`?after=${later}`),
+  ]
+  await stage.receive()
+  const next = await stage.list(`?after=${none.next_cursor}`)
+
+  const texts = (page: Json) => page.data.map(({ payload }: Json) => payload.message.text)
+  expect([texts(since), texts(all), texts(none), texts(next)]).toEqual([
+    ['message 2'],
+    ['message 1', 'message 2'],
+    [],
+    ['message 3'],
+  ])
+})
+
 test('pages are full and follow each other, whatever the filter leaves out', async () => {
   await using stage = await openStage()
   for (let i = 0; i < 5; i += 1) {

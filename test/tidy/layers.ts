@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
   health: [...BELOW_FEATURES, 'lines/line-kind', 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
-  compat: ['api', 'domain'],
+  compat: ['api', 'domain', 'system'],
   http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp', 'compat'],
   dashboard: [
     'api',

@@ -17,7 +17,7 @@ const READS = {
 
 const CHOICE = {
   after: textParameter(
-    `The id of the last event that you have; \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
+    `The id of the last event that you have, or a time: then what was recorded since. \`${OLDEST}\` reads all that is kept, \`${LATEST}\` what comes from now on.`,
     'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
   ),
   types: textParameter(

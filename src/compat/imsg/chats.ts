@@ -1,0 +1,121 @@
+// Chats, and how requests name them.
+
+import type { Conversation } from '../../api/messages.ts'
+import { homeOfCountry, personOf } from '../../domain/handle.ts'
+import { invalidParams } from './errors.ts'
+import { chatNumber } from './numbers.ts'
+import { numberParam, textParam, type Params } from './params.ts'
+import type { ImsgRelay } from './relay.ts'
+
+export type Chat = {
+  readonly conversationId: string
+  readonly number: number
+  readonly identifier: string
+  readonly guid: string
+  readonly name: string
+  readonly participants: readonly string[]
+  readonly isGroup: boolean
+  readonly contactName: string | undefined
+}
+
+const DIRECT_GUID = /^(?:iMessage|SMS|RCS|any);-;(.+)$/i
+
+export function chatOf(conversation: Conversation): Chat {
+  const { chat_identifier: identifier, handle, contact_name: contactName } = conversation
+  const isGroup = conversation.type === 'group'
+  const members = conversation.participants?.map((person) => person.handle) ?? []
+  return {
+    conversationId: conversation.id,
+    number: chatNumber(conversation),
+    identifier,
+    // The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same.
+    guid: isGroup ? (conversation.chat_guid ?? identifier) : `any;-;${handle}`,
+    name: (isGroup ? conversation.name : contactName) ?? identifier,
+    participants: isGroup ? members : [handle],
+    isGroup,
+    contactName,
+  }
+}
+
+export function chatView(conversation: Conversation): object {
+  const { number, identifier, guid, name, participants, isGroup, contactName } =
+    chatOf(conversation)
+  return {
+    id: number,
+    identifier,
+    guid,
+    name,
+    ...(isGroup && { display_name: conversation.name ?? '' }),
+    ...(contactName !== undefined && { contact_name: contactName }),
+    service: conversation.service,
+    last_message_at: conversation.updated_at,
+    participants,
+    is_group: isGroup,
+    unread_count: conversation.unread_count ?? 0,
+    last_addressed_handle: conversation.phone_number,
+  }
+}
+
+/** Pages of conversations, by latest message: the chat that is looked for is nearly always on the first one. */
+const PAGE = '200'
+
+async function findChat(
+  relay: ImsgRelay,
+  query: { readonly handle?: string },
+  isIt: (conversation: Conversation) => boolean,
+): Promise<Conversation | undefined> {
+  let cursor: string | undefined
+  do {
+    const page = await relay.ask('listConversations', {
+      query: { type: 'all', limit: PAGE, cursor, ...query },
+    })
+    const found = page.data.find(isIt)
+    if (found !== undefined) return found
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return undefined
+}
+
+export async function chatWithNumber(relay: ImsgRelay, params: Params): Promise<Conversation> {
+  const number = numberParam(params, 'chat_id', { min: 1, max: Number.MAX_SAFE_INTEGER })
+  if (number === undefined) throw invalidParams('chat_id is required')
+  const found = await findChat(relay, {}, (each) => chatNumber(each) === number)
+  if (found === undefined) throw invalidParams(`unknown chat_id ${number}`)
+  return found
+}
+
+/** The goal of a message: a conversation, or a person with whom there may be none. */
+export type Place = { readonly conversation: Conversation } | { readonly to: string }
+
+/** The place that the parameters name: exactly one of `to`, `chat_id`, `chat_guid` and `chat_identifier`. */
+export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> {
+  const to = textParam(params, 'to')
+  const guid = textParam(params, 'chat_guid', 'chatGuid')
+  const identifier = textParam(params, 'chat_identifier', 'chatIdentifier')
+  const hasNumber = params['chat_id'] !== undefined && params['chat_id'] !== null
+  const named = [to, guid, identifier].filter((each) => each !== undefined)
+  if (named.length + (hasNumber ? 1 : 0) !== 1) {
+    throw invalidParams('name exactly one of to, chat_id, chat_guid and chat_identifier')
+  }
+  if (hasNumber) return { conversation: await chatWithNumber(relay, params) }
+  const name = named[0] ?? ''
+  const person = to ?? DIRECT_GUID.exec(name)?.[1] ?? (isPerson(name) ? name : undefined)
+  if (person !== undefined) return { to: handleIn(person, textParam(params, 'region')) }
+  const found = await findChat(
+    relay,
+    {},
+    ({ type, chat_guid, chat_identifier }) =>
+      type === 'group' && (chat_guid === name || chat_identifier === name),
+  )
+  if (found === undefined) throw invalidParams('unknown chat')
+  return { conversation: found }
+}
+
+function isPerson(text: string): boolean {
+  return text.startsWith('+') || text.includes('@')
+}
+
+/** A number as a person writes it in `region`, or an address, as the relay takes it. */
+function handleIn(text: string, region = 'US'): string {
+  return personOf(text, homeOfCountry(region))
+}
