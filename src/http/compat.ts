@@ -87,7 +87,10 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
     for (const id of api.operations ?? []) {
       const { method, path } = routeOf(OPERATIONS[id])
       const root = `${COMPAT_ROOT}/${api.name}`
-      const answer = ({ request }: Handled) => passOn(request, api, { calls, from: root.length })
+      const answer = ({ request }: Handled) =>
+        passOn(request, api, { calls, from: root.length }).catch((error: unknown) =>
+          refused(request, api, error, { core, relay }),
+        )
       app.route(method, root + path, answer, HIDDEN)
     }
   }
