@@ -204,6 +204,7 @@ async function supportFile(log: string): Promise<string> {
   }
   await rig.run('service install')
   const file = rig.folder.file('bundle.json')
-  await rig.run(`support --to ${file}`)
+  const made = await rig.run(`support --to ${file}`)
+  expect(made).toMatchObject({ exitCode: 0 })
   return Bun.file(file).text()
 }

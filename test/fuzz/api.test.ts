@@ -221,7 +221,7 @@ function isStranger({ credentials, path }: FuzzRequest): boolean {
   return !isKnown && (path[1] === 'api' || path[1] === 'bridge')
 }
 
-/** Whether an error is in the one shape: `{"error":{"code","message","details"?}}`. */
+/** True if an error is in the one shape: `{"error":{"code","message","details"?,"doc_url","request_id"}}`. */
 function isInShape(text: string): boolean {
   try {
     const whole = JSON.parse(text) as { error: { code: unknown; message: unknown } } // Checked next.
@@ -229,7 +229,7 @@ function isInShape(text: string): boolean {
     const { code, message } = whole.error
     return (
       Object.keys(whole).join() === 'error' &&
-      names.sort().join() === 'code,message' &&
+      names.sort().join() === 'code,doc_url,message,request_id' &&
       typeof code === 'string' &&
       typeof message === 'string'
     )

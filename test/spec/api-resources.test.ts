@@ -35,7 +35,7 @@ test('api, keys: a revocation lists what the key created and what still lives', 
   expect(body).toEqual({
     id: key.id,
     deleted: true,
-    created: { keys: [keys[1]], webhooks: [webhooks[1]], bridges: [] },
+    created: { keys: [keys[1]], webhooks: [webhooks[1]], bridges: [], messages: [] },
   })
 })
 
