@@ -58,10 +58,13 @@ const WRONG: readonly (readonly [line: string, sentence: string])[] = [
   ['nosuch', 'Unknown command "nosuch". All commands: hookline help'],
   ['sned', 'Unknown command "sned". Did you mean "hookline send"? All commands: hookline help'],
   ['key', 'Unknown command "key". Did you mean "hookline keys"? All commands: hookline help'],
-  ['keys craete', 'Usage: hookline keys create. Did you mean "hookline keys create"?'],
+  [
+    'keys craete',
+    'Unknown command "keys craete". Usage: hookline keys create. Did you mean "hookline keys create"?',
+  ],
   ['upgrade', 'Usage: hookline upgrade --from FILE'],
   ['keys', 'Usage: hookline keys create.'],
-  ['keys nosuch', 'Usage: hookline keys create.'],
+  ['keys nosuch', 'Unknown command "keys nosuch". Usage: hookline keys create.'],
   ['send +1', 'Usage: hookline send TO TEXT'],
   ['send +1 a b', 'Usage: hookline send TO TEXT'],
   [
