@@ -251,6 +251,29 @@ test('a tracked send is one message, however often its attempt is repeated, and 
   expect(relay.texts()).toEqual(['Your table is ready.'])
 })
 
+test('while a person answers a conversation, nothing is sent into it, until it is handed back', async () => {
+  await using relay = await startScripted()
+  const child = startChild(() => relay, await imsgKey(relay))
+  await receive(relay, 1, 'Is there a table?')
+  const [{ id }] = (await relay.get('/api/v1/conversations')).data
+  const answer = { to: ANNA, text: 'Yes.' }
+
+  await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: true })
+  const refused = [
+    await child.ask('send', answer),
+    await child.ask('send.tracked', { ...answer, attempt_id: ATTEMPT }),
+  ]
+  const during = relay.texts()
+  await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: false })
+  await child.result('send', answer)
+
+  for (const { error } of refused) {
+    const detail = expect.stringContaining('A person answers')
+    expect(error.data).toMatchObject({ disposition: 'not_started', detail })
+  }
+  expect([during, relay.texts()]).toEqual([[], ['Yes.']])
+})
+
 const outcomes: [what: string, script: SendScript, expected: Json][] = [
   [
     'failed',
