@@ -3,6 +3,7 @@
 
 import type { RECIPIENT_RULES, Scope, ScopeGroup } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
+import { IMSG } from './imsg/api.ts'
 
 export type Program = KeyProgram | WebhookProgram
 
@@ -202,18 +203,19 @@ export const PROGRAMS: readonly Program[] = [
     name: 'openclaw',
     title: 'OpenClaw',
     purpose: 'An agent that reads and answers.',
-    guide: 'openclaw',
+    guide: 'compatible-apis#imsg-openclaws-imessage-channel',
     makes: 'key',
-    api: null,
-    scopes: ['read', 'send', 'conversations:write'],
+    api: IMSG.name,
+    scopes: IMSG.scopes,
     recipients: 'replied_within_24h',
     sendsPerHour: 30,
     place: 'a terminal where OpenClaw runs',
-    enter: ({ relay, key, secret }) => [
+    enter: ({ connect }) => [
       [
-        'Command',
-        `openclaw mcp add hookline --command hookline --arg mcp --arg --url --arg ${relay} \\\n` +
-          `  --env HOOKLINE_KEY=${key}:${secret} --timeout 60`,
+        'Commands',
+        `${connect['env']} hookline imsg install ~/.openclaw/hookline-imsg\n` +
+          'openclaw config set channels.imessage.cliPath ~/.openclaw/hookline-imsg\n' +
+          `openclaw config set channels.imessage.catchup '{"enabled":true,"maxAgeMinutes":720,"perRunLimit":500}'`,
       ],
     ],
   },

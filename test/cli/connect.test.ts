@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { PROGRAMS } from '../../src/compat/programs.ts'
+import { COMPAT_APIS } from '../../src/compat/apis.ts'
+import { PROGRAMS, type KeyProgram } from '../../src/compat/programs.ts'
 import { runBeside as run, type Asked } from './fake-relay.ts'
 
 const LINE = { id: 'line_a', phone_number: '+12025550101' }
@@ -109,23 +110,16 @@ test('a webhook is added, tested, and its secret shown', async () => {
 })
 
 test('every program has its place, its guide and values, and none has a key without a limit on scopes', async () => {
-  const made = {
-    relay: 'https://relay.example',
-    key: 'KEY',
-    secret: 'SECRET',
-    connect: { number: '+12025550101' },
-    people: ['+12025550123'],
+  const [url, key, secret] = ['https://relay.example', 'KEY', 'SECRET']
+  const valuesFor = (program: KeyProgram) => {
+    const api = COMPAT_APIS.find(({ name }) => name === program.api)
+    const connect = api?.connect({ url, key, secret, numbers: ['+12025550101'] }) ?? {}
+    const made = { relay: url, key, secret, connect, people: ['+12025550123'] }
+    return program.enter(made).map(([, value]) => value)
   }
 
   const values = PROGRAMS.flatMap((program) =>
-    program.makes === 'key'
-      ? [
-          program
-            .enter(made)
-            .map(([, value]) => value)
-            .join('\n'),
-        ]
-      : [],
+    program.makes === 'key' ? valuesFor(program).join('\n') : [],
   )
   const scopes = PROGRAMS.map((program) => (program.makes === 'key' ? program.scopes.length : 1))
 
