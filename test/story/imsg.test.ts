@@ -3,105 +3,20 @@
 
 import { expect, test } from 'bun:test'
 
-import { callOperation, refusal, UnreachedError, type RelayFetch } from '../../src/api/client.ts'
-import { RpcServer } from '../../src/compat/imsg/rpc.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { FULL_CAPABILITIES } from '../../src/lines/driver.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
-import { nextTurn, systemClock } from '../../src/system/clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { ANNA, ATTEMPT, imsgKey, receive, startChild } from '../support/imsg-child.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ends, guidOf, type SendScript } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import { settle } from '../support/test-clock.ts'
-import type { Json, TestRelay } from '../support/test-relay.ts'
+import type { Json } from '../support/test-relay.ts'
 import { ANNA as ANNA_OF_WORLD, photo, reaction, startRich } from './rich-relay.ts'
-
-const ANNA = '+12025550777'
-const ATTEMPT = 'b1b5f7a0-7d6b-4c4e-9c39-0c5d7c0f0f11'
-const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
-
-/** Pauses between tries take no time. */
-const PROMPT = { ...systemClock, sleep: async () => nextTurn() }
-
-type Key = { readonly key: string; readonly secret: string }
-
-async function imsgKey(relay: TestRelay, more: object = {}): Promise<Key> {
-  const { status, body } = await relay.post('/api/v1/keys', { for: 'imsg', ...more })
-  expect(status).toBe(201)
-  return body
-}
-
-/** A child of the relay, as OpenClaw has one. `relayNow` gives the relay, or null while it can't be reached. */
-function startChild(relayNow: () => TestRelay | null, { key, secret }: Key) {
-  const written: Json[] = []
-  const refusals: unknown[] = []
-  /** Set to lose the answer of the next call whose path ends so. */
-  const cut = { path: null as string | null }
-  const paths: string[] = []
-  const fetch: RelayFetch = async (path, init) => {
-    const relay = relayNow()
-    paths.push(path)
-    if (relay === null) throw new UnreachedError('No relay answers.')
-    const headers = new Headers(init.headers)
-    headers.set('authorization', `Bearer ${key}:${secret}`)
-    const request = new Request(`http://localhost/compat/imsg${path}`, { ...init, headers })
-    const response = await relay.app.http.fetch(request, PEER)
-    if (cut.path === null || !path.endsWith(cut.path)) return response
-    cut.path = null
-    throw new Error('The connection was lost.')
-  }
-  const server = new RpcServer({
-    relay: {
-      ask: async (id, ...[call = {}]) => (await callOperation(fetch, id, call)).body,
-      upload: async (name, bytes) => {
-        const path = `/api/v1/attachments?filename=${name}`
-        const answer = await fetch(path, { method: 'POST', body: bytes })
-        const body: Json = await answer.json()
-        if (!answer.ok) throw refusal(answer.status, body)
-        return body
-      },
-      async *download() {},
-    },
-    clock: PROMPT,
-    version: 'test',
-    fileAt: async ({ id }) => `/files/${id}`,
-    readFile: async (path) => ({ name: 'menu.pdf', bytes: new Blob([path]).stream() }),
-    write: (line) => written.push(JSON.parse(line)),
-    onRefused: (error) => refusals.push(error),
-  })
-  let last = 0
-  const ask = async (method: string, params: object = {}): Promise<Json> => {
-    last += 1
-    const id = last
-    server.take(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
-    return eventually(method, () => written.find((each) => each.id === id) ?? null)
-  }
-  const messages = (): Json[] =>
-    written.flatMap((each) => (each.method === 'message' ? each.params.message : []))
-  return {
-    server,
-    written,
-    refusals,
-    cut,
-    paths,
-    ask,
-    result: async (method: string, params: object = {}) => (await ask(method, params)).result,
-    messages,
-    texts: () => messages().map(({ text }) => text),
-    /** Waits until so many messages were notified. */
-    heard: async (count: number) =>
-      eventually(`${count} messages`, () => (messages().length >= count ? messages() : null)),
-  }
-}
-
-async function receive(relay: ScriptedRelay, guid: number, text: string, more: object = {}) {
-  await relay.clock.advance(1)
-  await relay.device.receive({ guid: guidOf(guid), text, ...more })
-}
 
 test('a client gets what is received, with the numbers by which it reads the chat and answers there', async () => {
   await using relay = await startScripted()
@@ -251,29 +166,6 @@ test('a tracked send is one message, however often its attempt is repeated, and 
   expect(relay.texts()).toEqual(['Your table is ready.'])
 })
 
-test('while a person answers a conversation, nothing is sent into it, until it is handed back', async () => {
-  await using relay = await startScripted()
-  const child = startChild(() => relay, await imsgKey(relay))
-  await receive(relay, 1, 'Is there a table?')
-  const [{ id }] = (await relay.get('/api/v1/conversations')).data
-  const answer = { to: ANNA, text: 'Yes.' }
-
-  await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: true })
-  const refused = [
-    await child.ask('send', answer),
-    await child.ask('send.tracked', { ...answer, attempt_id: ATTEMPT }),
-  ]
-  const during = relay.texts()
-  await relay.patch(`/api/v1/conversations/${id}`, { automation_paused: false })
-  await child.result('send', answer)
-
-  for (const { error } of refused) {
-    const detail = expect.stringContaining('A person answers')
-    expect(error.data).toMatchObject({ disposition: 'not_started', detail })
-  }
-  expect([during, relay.texts()]).toEqual([[], ['Yes.']])
-})
-
 const outcomes: [what: string, script: SendScript, expected: Json][] = [
   [
     'failed',
@@ -306,30 +198,6 @@ test.each(outcomes)(
     expect(state.send_state).toBe(status === 'failed' ? 'failed' : 'pending')
   },
 )
-
-test('a key for imsg calls the operations that imsg needs, below its own path, and no others', async () => {
-  await using relay = await startScripted()
-  const made = await imsgKey(relay, { scopes: ['messages:read', 'keys:write'] })
-  const own = { 'x-api-key': String(relay.key?.key), 'x-api-secret': String(relay.key?.secret) }
-  const imsg = { authorization: `Bearer ${made.key}:${made.secret}` }
-  const call = async (method: string, path: string, headers: Record<string, string>) => {
-    const body = method === 'POST' ? JSON.stringify({ to: ANNA, text: 'hello' }) : null
-    const more = { 'content-type': 'application/json', ...headers }
-    return (await relay.fetch(path, { method, headers: more, body })).status
-  }
-
-  const statuses = [
-    await call('GET', '/compat/imsg/api/v1/conversations', imsg),
-    await call('GET', '/compat/imsg/api/v1/conversations', own),
-    await call('GET', '/compat/imsg/api/v1/conversations', {}),
-    await call('GET', '/api/v1/conversations', imsg),
-    await call('POST', '/compat/imsg/api/v1/messages/send', imsg),
-    await call('POST', '/compat/imsg/api/v1/keys', imsg),
-    await call('DELETE', '/compat/imsg/api/v1/messages/x', imsg),
-  ]
-
-  expect(statuses).toEqual([200, 401, 401, 401, 403, 404, 405])
-})
 
 test('a client whose key is revoked is told so, and its process ends', async () => {
   await using relay = await startScripted()
