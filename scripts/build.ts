@@ -183,9 +183,7 @@ async function bundle(
 ): Promise<void> {
   const { target, sourcemap } = order
   await Bun.build({
-    entrypoints: ['main', 'storage/backup-worker', 'storage/checkpoint-worker'].map(
-      (name) => `${ROOT}/src/${name}.ts`,
-    ),
+    entrypoints: [`${ROOT}/src/main.ts`, `${ROOT}/src/storage/backup-worker.ts`],
     // Flat names: `new URL('./backup-worker.ts', import.meta.url)` is right here as in the sources.
     naming: { entry: '[name].[ext]' },
     target: 'bun',

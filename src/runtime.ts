@@ -12,7 +12,6 @@ import { DiskWatch, integrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { Checkpoints } from './storage/checkpoints.ts'
 import type { Core } from './storage/core.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
@@ -24,7 +23,6 @@ import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
 import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
-import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
 import { RecentLines, silentLog, type Log } from './system/log.ts'
@@ -110,6 +108,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
+  const assertIntact = () => backupWorker.assertIntact(directory.database)
   const ids = new LogicalClock(clock, random, clock.lastBefore + 1)
   const audit = createAudit({ writer, ids, log })
   const settings = createSettings({ db, writer, ids, audit, locked: config.lockedSettings })
@@ -123,7 +122,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     directory,
     disk,
     backupWorker,
-    services: [disk, ...watchesOf(core, { directory, backupWorker, doubtSignal })],
+    services: [disk, integrityWatch(core, { doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
@@ -135,21 +134,6 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     recent,
     close: () => close(writer, data),
   }
-}
-
-function watchesOf(
-  core: Core,
-  {
-    directory: { database },
-    backupWorker,
-    doubtSignal,
-  }: Pick<Outside, 'backupWorker'> & {
-    readonly directory: DataDirectory
-    readonly doubtSignal: Signal
-  },
-): readonly Service[] {
-  const assertIntact = () => backupWorker.assertIntact(database)
-  return [new Checkpoints(core, database), integrityWatch(core, { doubtSignal, assertIntact })]
 }
 
 function createSignals() {

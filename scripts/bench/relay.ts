@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-import { openDatabase } from '../../src/storage/database.ts'
+import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { VERSION } from '../../src/system/version.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { hookline } from '../../test/support/executable.ts'
@@ -74,10 +74,10 @@ export async function residentMb(pid: number): Promise<number> {
 }
 
 /** Lets `work` write into the database of a relay that does not run. */
-export function withDatabase<T>(dataDir: string, work: (sqlite: Database) => T): T {
+export function withDatabase<T>(dataDir: string, work: (sqlite: Database, db: Db) => T): T {
   const { db } = openDatabase(join(dataDir, 'hookline.db'), { version: VERSION })
   try {
-    return work(db.sqlite)
+    return work(db.sqlite, db)
   } finally {
     db.sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
     db.sqlite.close()

@@ -35,9 +35,6 @@ export type Tx = Db & {
   readonly changes: Change[] | null
 }
 
-/** Pages in the log at which SQLite copies them into the database (48 MiB), if `Checkpoints` doesn't. */
-export const CHECKPOINT_FRAMES = 12_000
-
 const PRAGMAS = [
   'busy_timeout = 5000',
   'journal_mode = WAL',
@@ -49,7 +46,9 @@ const PRAGMAS = [
   'temp_store = MEMORY',
   // The system caches pages too, and more pages of our own would be colder in the processor's cache.
   'cache_size = -4000',
-  `wal_autocheckpoint = ${CHECKPOINT_FRAMES}`,
+  // Pages of the log that a commit copies into the database, with a flush, once there are so many: 2 MiB. More of
+  // them would make that commit longer, and fewer would write hot pages more often. See (k) of scripts/bench.
+  'wal_autocheckpoint = 500',
   `journal_size_limit = ${LOG_BYTES_LIMIT}`,
   'mmap_size = 0',
 ]
@@ -132,23 +131,12 @@ function readChecked(
 
 /** On macOS this checks the system's SQLite: STRICT tables need 3.37. */
 function requireSqliteVersion(sqlite: Database): void {
-  if (hasSqlite(sqlite, 37)) return
+  const row = sqlite.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
+  const [major = 0, minor = 0] = (row?.version ?? '0').split('.').map(Number)
+  if (major > 3 || (major === 3 && minor >= 37)) return
   throw new UnusableDatabaseError(
-    `The system's SQLite is ${versionOf(sqlite)}; Hookline needs 3.37 or newer.`,
+    `The system's SQLite is ${row?.version ?? 'unknown'}; Hookline needs 3.37 or newer.`,
   )
-}
-
-/** True if SQLite is 3.`minor`.`patch` or newer. */
-export function hasSqlite(sqlite: Database, minor: number, patch = 0): boolean {
-  const [major = 0, itsMinor = 0, itsPatch = 0] = versionOf(sqlite).split('.').map(Number)
-  return (
-    major > 3 || (major === 3 && (itsMinor > minor || (itsMinor === minor && itsPatch >= patch)))
-  )
-}
-
-function versionOf(sqlite: Database): string {
-  const sql = 'SELECT sqlite_version() AS version'
-  return sqlite.query<{ version: string }, []>(sql).get()?.version ?? 'unknown'
 }
 
 export function removeDatabase(path: string): void {

@@ -25,7 +25,6 @@ export class Guard {
   readonly #sqlite: LastingDatabase
   readonly #opening: number
   readonly #readOpening: () => number
-  #files: OpenFiles | null = null
   #look: (() => void) | null = null
 
   constructor(sqlite: LastingDatabase) {
@@ -48,7 +47,6 @@ export class Guard {
   /** Also checks the files of the data directory, at most once a second. */
   watch(files: OpenFiles, clock: Clock): void {
     let lookedAt = clock.monotonic()
-    this.#files = files
     this.#look = () => {
       if (clock.monotonic() - lookedAt < LOOK_MS_MIN) return
       files.requireInPlace()
@@ -66,11 +64,6 @@ export class Guard {
   /** Throws a LostFileError if a file of the data directory is no longer the one that is open. */
   requireInPlace(): void {
     this.#look?.()
-  }
-
-  /** The same, even if the last check was a moment ago. */
-  requireInPlaceNow(): void {
-    this.#files?.requireInPlace()
   }
 
   /** Called within a transaction; throws a TakenOverError if another process opened the database. */
