@@ -48,11 +48,15 @@ export async function jsonOrFormBody({ request }: Incoming): Promise<JsonObject>
   }
   const tooLarge = () => new RelayError('payload_too_large', 'A form may have 25 MB at most.')
   const bytes = await bytesUpTo(request, FORM_BYTES_MAX, tooLarge)
-  const fields = await new Response(bytes, { headers: { 'content-type': type } })
-    .formData()
-    .catch(() => null)
-  if (fields === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
-  return Object.fromEntries(fields)
+  return Object.fromEntries(await formIn(bytes, type))
+}
+
+/** The form of this `Content-Type`. Throws `invalid_request` if it can't be read. */
+async function formIn(bytes: Uint8Array, type: string) {
+  const response = new Response(bytes, { headers: { 'content-type': type } })
+  const form = await response.formData().catch(() => null)
+  if (form === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
+  return form
 }
 
 /** The fields of a body in JSON, under any `Content-Type`, or of a form; several fields of one name are a list. */
@@ -68,10 +72,7 @@ export async function fieldsOf(request: Request, bytesMax: number): Promise<Json
     }
     throw invalidRequest({ path: '', message: 'The body must be a JSON object, or a form.' })
   }
-  const form = await new Response(bytes, { headers: { 'content-type': type } })
-    .formData()
-    .catch(() => null)
-  if (form === null) throw invalidRequest({ path: '', message: 'The form cannot be read.' })
+  const form = await formIn(bytes, type)
   const names = [...new Set(form.keys())]
   const fields = names.map((name) => {
     const values = form.getAll(name)
