@@ -1,6 +1,6 @@
 // The owner's second factor: codes of an authenticator app (TOTP, RFC 6238), and ten recovery codes.
 
-// Uses the hashes of the system. The package's entry for Bun brings its own, which take half a megabyte.
+// This entry of the package uses the hashes of the system; the one for Bun brings its own.
 import { Secret, TOTP } from 'otpauth/dist/otpauth.node.min.mjs'
 
 import { RelayError } from '../domain/errors.ts'

@@ -22,7 +22,7 @@ import { table, type Line } from './table.ts'
 
 const POLL_MS = 500
 const WAIT_SECONDS_MAX = 3_600
-const TEST_TEXT = 'This is a test of Hookline. Alerts will come from this number.'
+const TEST_TEXT = 'This is a test of Hookline. Messages will come from this number.'
 
 export async function connect(call: Call): Promise<ExitCode | undefined> {
   const program = PROGRAMS.find(({ name }) => name === call.args[0])
