@@ -254,7 +254,7 @@ export function keyFindings({ db, ids }: Core): readonly Finding[] {
 
 /** Warns of keys that have expired while something that they made still works. */
 function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
-  return listExpired(db, now).flatMap((id) => {
+  return listExpired(db, now, EXPIRED_MAX).flatMap((id) => {
     const left = leftBehindBy(db, id, now)
     if (isNothing(left)) return []
     const name = getCredential(db, 'key', id)?.name ?? id
@@ -272,6 +272,8 @@ function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
   })
 }
 
+/** Each of them costs a look through all keys, and programs that make short-lived keys leave thousands. */
+const EXPIRED_MAX = 50
 const NAMED_MAX = 5
 
 /** Warns if keys that are in use expire within a week. */

@@ -281,9 +281,9 @@ export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
   }
 }
 
-/** The keys that have expired, without those that were revoked or that another key replaces. */
-export function listExpired(db: Db, now: number): readonly KeyId[] {
+/** The newest keys that have expired, at most `limit`, without those that were revoked or that another key replaces. */
+export function listExpired(db: Db, now: number, limit: number): readonly KeyId[] {
   const sql = `SELECT id FROM credentials WHERE kind = 'key' AND revoked_at IS NULL AND expires_at <= $now
-     AND NOT EXISTS (${REPLACING}) ORDER BY rowid`
-  return db.rows<{ id: KeyId }>(sql, { now }).map(({ id }) => id)
+     AND NOT EXISTS (${REPLACING}) ORDER BY rowid DESC LIMIT $limit`
+  return db.rows<{ id: KeyId }>(sql, { now, limit }).map(({ id }) => id)
 }
