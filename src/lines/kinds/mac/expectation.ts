@@ -40,14 +40,16 @@ export type Expectation = {
   /** Range of dates of its rows, in milliseconds since 1970. */
   readonly from: number
   readonly until: number
+  /** A later row with its text, but to another handle, was typed on the device. */
+  readonly strayUntil: number
 }
 
 const EARLY_MS = 5_000
 const LATE_MS = 600_000
 /** For the row of a file: Messages reads and converts it first (BlueBubbles). */
 export const FILE_ROW_MS_MAX = 1_200_000
-/** A script runs for 38 s at most; a later row was typed on the device. */
-const MISROUTED_MS = 60_000
+/** A script runs for 38 s at most. */
+const STRAY_MS = 60_000
 
 export function noteText(
   identity: DatabaseIdentity,
@@ -85,14 +87,16 @@ export function expectationOf(
   const found = readNote(note)
   const isSame = found?.inode === identity.inode && found.bornMs === identity.bornMs
   const filesMs = (found?.files?.length ?? 0) * FILE_ROW_MS_MAX
+  const at = found?.at ?? message.createdAt
   return {
     messageId: message.id,
     handle: personOf(message.to, null),
     chatGuid: message.chatGuid,
     text: plain(message.text),
     afterRowId: found !== null && isSame ? found.rowId : 0,
-    from: found === null ? message.createdAt : found.at - EARLY_MS,
-    until: found === null ? Number.MAX_SAFE_INTEGER : found.at + LATE_MS + filesMs,
+    from: found === null ? at : at - EARLY_MS,
+    until: found === null ? Number.MAX_SAFE_INTEGER : at + LATE_MS + filesMs,
+    strayUntil: at + STRAY_MS,
   }
 }
 
@@ -109,7 +113,14 @@ export function partsOf(
 
 /** Expectation of a later part as it is handed over: `rowId` is the newest row before it. */
 export function handedOverNow(part: Expectation, rowId: number, now: number): Expectation {
-  return { ...part, afterRowId: rowId, from: now - EARLY_MS }
+  const from = now - EARLY_MS
+  return { ...postponed(part, from - part.from), afterRowId: rowId, from }
+}
+
+/** The same rows, dated up to `ms` milliseconds later. */
+export function postponed(expectation: Expectation, ms: number): Expectation {
+  const { until, strayUntil } = expectation
+  return { ...expectation, until: until + ms, strayUntil: strayUntil + ms }
 }
 
 export function keyOf({ messageId, part }: Pick<Expectation, 'messageId' | 'part'>): string {
@@ -129,7 +140,7 @@ export function fitOf(expectation: Expectation, row: MessageRow): Fit {
  * contact.
  */
 export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
-  if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
+  if (row.at === null || row.at > expectation.strayUntil) return false
   const isNamed = row.handle !== null || expectation.chatGuid !== undefined || isInGroup(row)
   const isElsewhere = row.chat !== null && isNamed && !isTo(expectation, row)
   return isElsewhere && fitOfContent(expectation, row) === 'whole'

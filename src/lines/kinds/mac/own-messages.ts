@@ -6,7 +6,15 @@ import { dropOldest } from '../../../system/memoize.ts'
 import { type LineEvent, notSent, type SentParts, type Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { isSameConversation } from './chat-db.ts'
-import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
+import {
+  type Expectation,
+  type Fit,
+  fitOf,
+  isMisrouted,
+  keyOf,
+  plain,
+  postponed,
+} from './expectation.ts'
 import { stageOf, StatusTracker } from './status-tracker.ts'
 
 export type RowMatch =
@@ -96,10 +104,14 @@ export class OwnMessages {
   /** The Mac slept for `ms`: rows in transit are dated as much later. */
   sleep(ms: number): void {
     for (const [id, expected] of this.#expected) {
-      const { expectation } = expected
-      const until = expectation.until + Math.min(ms, ASLEEP_MS_MAX)
-      this.#expected.set(id, { ...expected, expectation: { ...expectation, until } })
+      const expectation = postponed(expected.expectation, Math.min(ms, ASLEEP_MS_MAX))
+      this.#expected.set(id, { ...expected, expectation })
     }
+  }
+
+  /** As it is now: a sleep of the Mac changes it. */
+  expectationOf(id: string): Expectation | null {
+    return this.#expected.get(id)?.expectation ?? null
   }
 
   rowOf(id: string): MessageRow | null {

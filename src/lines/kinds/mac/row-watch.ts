@@ -59,7 +59,6 @@ class RowWatch {
   readonly #own: OwnMessages
   readonly #db: OpenDb
   readonly #handedOver: HandedOver
-  readonly #expectation: Expectation
   readonly #key: string
   #failingSince: number | null = null
 
@@ -68,8 +67,11 @@ class RowWatch {
     this.#own = own
     this.#db = db
     this.#handedOver = handedOver
-    this.#expectation = handedOver.expectation
     this.#key = keyOf(handedOver.expectation)
+  }
+
+  get #expectation(): Expectation {
+    return this.#own.expectationOf(this.#key) ?? this.#handedOver.expectation
   }
 
   /** Null while the outcome is open. */

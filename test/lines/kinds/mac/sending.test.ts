@@ -18,6 +18,8 @@ import { attendedMac, makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow } from '../../../support/mac/own-rows.ts'
 import { refused, type Behaviour } from '../../../support/mac/script-behaviours.ts'
 
+const HOUR_MS = 3_600_000
+const LINK = 'look at https://example.com/page'
 const GUID = expect.any(String) as unknown as string // Matches any text, as bun:test has it.
 const ACCEPTED = acceptedBy('iMessage')
 const HELD: SendOutcome = { outcome: 'held', guid: GUID, service: 'iMessage' }
@@ -66,20 +68,25 @@ const EXPECTED: readonly (readonly [Behaviour, SendOutcome, carried: number, rea
   ]
 
 describe('a send ends as Messages makes it end', () => {
-  const text = 'look at https://example.com/page'
   for (const [behaviour, outcome, carried, later] of EXPECTED) {
-    test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
-      await using rig = await attendedMac()
-      rig.model.nextSend(behaviour)
+    test.each([0, 5 * HOUR_MS])(
+      `${nameOf(behaviour)} is ${outcome.outcome}, the Mac asleep for %i ms in between`,
+      async (asleepMs) => {
+        await using rig = await attendedMac()
+        rig.model.nextSend(behaviour)
 
-      const sent = await carry(rig, rig.line, text)
-      await rig.clock.advance(90_000)
+        const sent = await rig.line.send(LINK, async () => {
+          rig.clock.step(asleepMs)
+          return true
+        })
+        await rig.clock.advance(90_000)
 
-      expect(sent.outcome).toEqual(outcome)
-      expect(rig.carried(text)).toBe(carried)
-      expect(newsOf(rig.line.events)).toEqual(later)
-      expect(messagesOf(rig.line.events)).toEqual([])
-    })
+        expect(sent).toEqual(outcome)
+        expect(rig.carried(LINK)).toBe(carried)
+        expect(newsOf(rig.line.events)).toEqual(later)
+        expect(messagesOf(rig.line.events)).toEqual([])
+      },
+    )
   }
 })
 

@@ -6,10 +6,12 @@ import { basename, join } from 'node:path'
 
 import type { AttachmentId } from '../../../../src/domain/ids.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { inTime, messageOf } from '../../../contract/line-rig.ts'
+import { inTime, messageOf, messagesOf } from '../../../contract/line-rig.ts'
 import { attendedMac, type MacRig } from '../../../contract/mac-rig.ts'
 import { eventually } from '../../../support/eventually.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
+
+const HOUR_MS = 3_600_000
 
 function withFile(rig: MacRig) {
   const path = join(rig.folder, 'stored-a.jpg')
@@ -41,6 +43,22 @@ for (const schema of ['macos15', 'macos26a', 'macos26b'] as const) {
     expect(rig.line.events.filter(({ type }) => type === 'offline')).toEqual([])
   })
 }
+
+test('a Mac that sleeps for hours while Messages takes a file knows the text after it as its own', async () => {
+  await using rig = await attendedMac()
+  rig.model.nextSend('slow_event', 'happy')
+  const sending = rig.line.session().send(withFile(rig), async () => true, NEVER)
+  await eventually('the file is handed over', async () => {
+    await rig.clock.advanceUntil(() => isFileHandedOver(rig), 1_000)
+    return isFileHandedOver(rig) ? true : null
+  })
+
+  rig.clock.step(5 * HOUR_MS)
+
+  expect(await inTime(rig, sending)).toMatchObject({ outcome: 'accepted' })
+  await rig.clock.advance(5_000)
+  expect(messagesOf(rig.line.events)).toEqual([])
+})
 
 test('while Messages takes a file it is neither asked nor restarted', async () => {
   await using rig = await attendedMac()
