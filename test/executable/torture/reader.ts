@@ -41,38 +41,54 @@ export class Reader {
 
 type Row = {
   readonly conversation: number
+  readonly handle: string
   readonly unread: number
+  readonly seq: number
   readonly id: string
   readonly direction: 'inbound' | 'outbound'
 }
 
 const ROWS = `
-  SELECT c.seq AS conversation, c.unread_count AS unread, m.id, m.direction
+  SELECT c.seq AS conversation, c.handle, c.unread_count AS unread, m.seq, m.id, m.direction
   FROM messages m JOIN conversations c ON c.seq = m.conversation_seq ORDER BY m.seq`
 
 /** Conversations whose count is not that of the messages behind the last mark. */
 export function unreadFaults(dataDir: string, marks: readonly Mark[]): readonly unknown[] {
   if (!marks.some(({ isAnswered }) => isAnswered)) return ['no mark was answered']
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
-  const talks = Map.groupBy(relay.query<Row, []>(ROWS).all(), ({ conversation }) => conversation)
+  const all = relay.query<Row, []>(ROWS).all()
+  const ownByHandle = Map.groupBy(all.filter(isOwn), ({ handle }) => handle)
+  const talks = Map.groupBy(all, ({ conversation }) => conversation)
   return [...talks.values()].flatMap((rows) => {
-    const [{ conversation, unread }] = rows as [Row] // A group has one at least.
-    const possible = possibleCounts(rows, marks)
+    const [{ conversation, unread, handle }] = rows as [Row] // A group has one at least.
+    const elsewhere = (ownByHandle.get(handle) ?? []).filter(
+      (own) => own.conversation !== conversation,
+    )
+    const possible = possibleCounts(rows, marks, elsewhere)
     return possible.includes(unread) ? [] : [{ conversation, unread, possible }]
   })
 }
 
-/** The last own message and the last answered mark hold; a later mark that got no answer may hold. */
-function possibleCounts(rows: readonly Row[], marks: readonly Mark[]): readonly number[] {
+const isOwn = ({ direction }: Row) => direction === 'outbound'
+
+/**
+ * The last own message and the last answered mark hold. A later mark that got no answer may hold, and so may an own
+ * message that is `elsewhere`: it marks the conversation that it was accepted into, and may have moved since.
+ */
+function possibleCounts(
+  rows: readonly Row[],
+  marks: readonly Mark[],
+  elsewhere: readonly Row[],
+): readonly number[] {
   const places = new Map(rows.map(({ id }, place) => [id, place]))
   const placesOf = (wanted: boolean) =>
     marks.flatMap(({ messageId, isAnswered }) =>
       isAnswered === wanted ? (places.get(messageId) ?? []) : [],
     )
-  const own = rows.findLastIndex(({ direction }) => direction === 'outbound')
-  const least = Math.max(own, ...placesOf(true))
-  return [least, ...placesOf(false).filter((place) => place > least)].map(
-    (last) => rows.slice(last + 1).filter(({ direction }) => direction === 'inbound').length,
+  const least = Math.max(rows.findLastIndex(isOwn), ...placesOf(true))
+  const moved = elsewhere.map((own) => rows.findLastIndex(({ seq }) => seq < own.seq))
+  return [least, ...[...placesOf(false), ...moved].filter((place) => place > least)].map(
+    (last) => rows.slice(last + 1).filter((row) => !isOwn(row)).length,
   )
 }
 

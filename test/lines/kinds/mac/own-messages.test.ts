@@ -34,7 +34,7 @@ class OwnRig extends OpenedChatDb {
 
   /** A message to FRIEND, which is under way. */
   expect(text: string, more: Partial<Expectation> = {}): void {
-    const dates = { from: NOW - 5_000, until: NOW + 600_000 }
+    const dates = { from: NOW - 5_000, until: NOW + 600_000, strayUntil: NOW + 60_000 }
     const to = { messageId: ID, handle: deviceHandle(FRIEND), text, afterRowId: 0 }
     this.own.expect({ ...to, ...dates, ...more }, true)
   }
