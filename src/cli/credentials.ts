@@ -282,10 +282,11 @@ function quietHoursIn(text: string | undefined): QuietHours | undefined {
   throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00.')
 }
 
-/** Such as `read,send · 1 line · known · 30/h`. */
+/** Such as `for sms · read,send · 1 line · known · 30/h`. */
 function limitWords(key: Key): string {
-  const { scopes, phone_line_ids: lines, conversation_ids: conversations, rules } = key
+  const { for: api, scopes, phone_line_ids: lines, conversation_ids: conversations, rules } = key
   const parts = [
+    api === undefined ? null : `for ${api}`,
     scopes === undefined ? null : collapsedScopes(scopes).join(','),
     lines === undefined ? null : countWords(lines.length, 'line'),
     conversations === undefined ? null : countWords(conversations.length, 'conversation'),

@@ -54,7 +54,7 @@ export async function createBridge(
     }
     const id = ids.id('brg')
     const createdAt = ids.now()
-    const { token, stored } = newBridgeToken(random, ids)
+    const { token, stored } = newBridgeToken(random, ids, origin)
     const createdBy = makerOf(origin)
     const facts = { createdBy, createdAt, lineage: null, madeFor: null, permissions: EVERYTHING }
     const made = { id, number, name: label, ...facts, ...stored }
@@ -84,7 +84,7 @@ export async function renewBridgeToken(
   return writer.write((tx) => {
     const bridge = requireCredential(tx, 'bridge', id)
     if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')
-    const { token, stored } = newBridgeToken(random, ids)
+    const { token, stored } = newBridgeToken(random, ids, origin)
     replaceSecret(tx, bridge.id, stored)
     audit.record(tx, origin, {
       action: 'bridge.token_renewed',
@@ -135,8 +135,9 @@ function bridgeResource(bridge: Credential<'bridge'>): Bridge {
   }
 }
 
-function newBridgeToken(random: Random, ids: LogicalClock) {
+function newBridgeToken(random: Random, ids: LogicalClock, origin: Origin) {
   const token = newToken(random, BRIDGE_TOKEN_PREFIX, SECRET_BYTES)
   const hint = hintOf(token, BRIDGE_TOKEN_PREFIX)
-  return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: ids.now() } }
+  const made = { secretCreatedAt: ids.now(), secretMadeBy: makerOf(origin) }
+  return { token, stored: { secretSha256: sha256(token), hint, ...made } }
 }

@@ -34,7 +34,7 @@ import {
   hasKeys,
   insertCredential,
   leftBehindBy,
-  listExpired,
+  listExpiredMakers,
   markRevoked,
   setExpiry,
   type Credential,
@@ -144,7 +144,8 @@ function writeNewKey(
   const id = ids.id('key')
   const createdAt = ids.now()
   // So that the limits of its maker's maker go on counting for it.
-  const createdBy = replaced?.createdBy ?? makerOf(origin)
+  const secretMadeBy = makerOf(origin)
+  const createdBy = replaced?.createdBy ?? secretMadeBy
   insertCredential(tx, {
     id,
     kind: 'key',
@@ -157,6 +158,7 @@ function writeNewKey(
     createdAt,
     lineage: replaced ? (replaced.lineage ?? replaced.id) : null,
     secretCreatedAt: createdAt,
+    secretMadeBy,
     madeFor,
     permissions,
   })
@@ -254,7 +256,7 @@ export function keyFindings({ db, ids }: Core): readonly Finding[] {
 
 /** Warns of keys that have expired while something that they made still works. */
 function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
-  return listExpired(db, now, EXPIRED_MAX).flatMap((id) => {
+  return listExpiredMakers(db, now, EXPIRED_MAX).flatMap((id) => {
     const left = leftBehindBy(db, id, now)
     if (isNothing(left)) return []
     const name = getCredential(db, 'key', id)?.name ?? id
@@ -272,7 +274,7 @@ function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
   })
 }
 
-/** Each of them costs a look through all keys, and programs that make short-lived keys leave thousands. */
+/** Each of them costs a look through all keys. */
 const EXPIRED_MAX = 50
 const NAMED_MAX = 5
 

@@ -11,10 +11,10 @@ import { assigned, columnsOf, inserted, selected, type RawRow } from './statemen
 
 type Row = typeof credentials.$inferSelect
 
-const SECRET = ['secretSha256', 'hint', 'secretCreatedAt'] as const
+const SECRET = ['secretSha256', 'hint', 'secretCreatedAt', 'secretMadeBy'] as const
 
 /** The secret of a key or the token of a bridge: its hash, and the first characters, which are shown. */
-export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt'> & {
+export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt' | 'secretMadeBy'> & {
   readonly secretSha256: Uint8Array
 }
 
@@ -249,16 +249,25 @@ function touchKey(tx: Tx, id: CredentialId): void {
   tx.changes?.push({ what: 'key', id })
 }
 
-/** The key, the keys that it replaced, and all keys that these made, or that keys made by them made. */
-const family = `WITH RECURSIVE family (id) AS (
-     SELECT older.id FROM credentials k JOIN credentials older
-       ON coalesce(older.lineage, older.id) = coalesce(k.lineage, k.id) AND older.rowid <= k.rowid
-     WHERE k.id = $id
-     UNION SELECT c.id FROM family f JOIN credentials c ON c.created_by = f.id WHERE c.kind = 'key')`
+const LINEAGE = (key: string) => `coalesce(${key}.lineage, ${key}.id)`
+
+/**
+ * The key, the keys that it replaced, and all keys that these made or rotated, and so on; but not the keys that
+ * replace it.
+ */
+const family = `WITH RECURSIVE own (lineage, place) AS (
+     SELECT coalesce(lineage, id), rowid FROM credentials WHERE id = $id),
+   family (id) AS (
+     SELECT older.id FROM own JOIN credentials older ON ${LINEAGE('older')} = own.lineage
+       WHERE older.rowid <= own.place
+     UNION SELECT c.id FROM family f JOIN credentials c ON c.created_by = f.id WHERE c.kind = 'key'
+     UNION SELECT c.id FROM family f JOIN credentials c ON c.secret_made_by = f.id CROSS JOIN own
+       WHERE c.kind = 'key' AND (${LINEAGE('c')} <> own.lineage OR c.rowid <= own.place))`
 
 const leftBehind = `${family}
    SELECT c.kind, c.id FROM credentials c WHERE c.revoked_at IS NULL AND c.id <> $id
-     AND (c.expires_at IS NULL OR c.expires_at > $now) AND (c.id IN family OR c.created_by IN family)
+     AND (c.expires_at IS NULL OR c.expires_at > $now)
+     AND (c.id IN family OR (c.kind = 'bridge' AND (c.created_by IN family OR c.secret_made_by IN family)))
    UNION ALL SELECT 'webhook', id FROM webhooks WHERE created_by IN family AND deleted_at IS NULL
    UNION ALL SELECT 'message', id FROM messages INDEXED BY messages_by_status
      WHERE status IN ('queued', 'deferred') AND key_id IN family
@@ -269,7 +278,10 @@ export type LeftBehind = Readonly<
   Record<'keys' | 'webhooks' | 'bridges' | 'messages', readonly string[]>
 >
 
-/** Everything that still works of what a key, the keys that it replaced and the keys that these made have made. */
+/**
+ * Everything that still works of what a key, the keys that it replaced and the keys that these made have made, and
+ * the keys and bridges whose present secrets they had made.
+ */
 export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
   const rows = db.rows<{ readonly kind: string; readonly id: string }>(leftBehind, { id, now })
   const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.id)
@@ -281,9 +293,26 @@ export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
   }
 }
 
-/** The newest keys that have expired, at most `limit`, without those that were revoked or that another key replaces. */
-export function listExpired(db: Db, now: number, limit: number): readonly KeyId[] {
-  const sql = `SELECT id FROM credentials WHERE kind = 'key' AND revoked_at IS NULL AND expires_at <= $now
-     AND NOT EXISTS (${REPLACING}) ORDER BY rowid DESC LIMIT $limit`
+/** The lineages of all keys that made something that still works, or made such a key, and so on. */
+const MAKERS = `WITH RECURSIVE
+   made (by) AS (
+     SELECT created_by FROM credentials WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+     UNION SELECT secret_made_by FROM credentials
+       WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+     UNION SELECT created_by FROM webhooks WHERE deleted_at IS NULL
+     UNION SELECT key_id FROM messages INDEXED BY messages_by_status WHERE status IN ('queued', 'deferred')),
+   makers (lineage) AS (
+     SELECT ${LINEAGE('k')} FROM made JOIN credentials k ON k.id = made.by
+     UNION SELECT ${LINEAGE('k')} FROM makers m JOIN credentials c ON ${LINEAGE('c')} = m.lineage
+       JOIN credentials k ON k.id IN (c.created_by, c.secret_made_by))`
+
+/**
+ * The newest keys that have expired and may have left something behind, at most `limit`, without those that were
+ * revoked or that another key replaces.
+ */
+export function listExpiredMakers(db: Db, now: number, limit: number): readonly KeyId[] {
+  const sql = `${MAKERS} SELECT id FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
+     AND expires_at <= $now AND ${LINEAGE('credentials')} IN makers AND NOT EXISTS (${REPLACING})
+     ORDER BY rowid DESC LIMIT $limit`
   return db.rows<{ id: KeyId }>(sql, { now, limit }).map(({ id }) => id)
 }

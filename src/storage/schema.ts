@@ -95,6 +95,8 @@ export const credentials = sqliteTable(
     lineage: text('lineage').$type<KeyId>(),
     /** The compatible API of a key that works only there. */
     madeFor: text('made_for'),
+    /** Who had the present secret made, by creating, rotating or renewing, and so knows it; null if it is older. */
+    secretMadeBy: text('secret_made_by'),
   },
   (t) => [
     checkJson('scopes'),

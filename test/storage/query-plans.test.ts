@@ -62,8 +62,8 @@ const ALLOWED: readonly Exception[] = [
     why: 'A few rows for each webhook and quarter of the time that is asked for.',
   },
   {
-    sql: /^WITH RECURSIVE family \(id\)/,
-    step: /^(?:SCAN (?:c|f|k|family)\b|USE TEMP B-TREE FOR ORDER BY$)/,
+    sql: /^WITH RECURSIVE (?:own|made) \(/,
+    step: /^(?:SCAN (?:c|f|k|m|family|own|made|makers|older)\b|USE TEMP B-TREE FOR ORDER BY$)/,
     why: 'A person revokes a key: keys and webhooks are few, and an index gives the messages that wait.',
   },
   {

@@ -115,6 +115,29 @@ test('a key that goes on for the overlap of a rotation ends with the new one', a
   expect((await old.call('GET', '/keys/self')).status).toBe(401)
 })
 
+test('what a key had renewed counts as left behind, because it was told the secrets, but not its own successor', async () => {
+  await using relay = await openShop()
+  const renewer = await makeKey(relay, { name: 'agency' })
+  const other = await makeKey(relay, { name: 'shop' })
+  const bridge = await relay.post('/api/v1/bridges', { phone_number: '+12025550149' })
+  const rotate = async (id: string): Promise<Json> =>
+    (await renewer.call('POST', `/keys/${id}/rotate`, { overlap: 3_600 })).body
+  const stolen = await rotate(other.made.id)
+  await renewer.call('POST', `/bridges/${bridge.body.id}/token`)
+  const successor = await rotate(renewer.made.id)
+
+  const first = await revoke(relay, renewer.made.id)
+  const all = await revoke(relay, renewer.made.id, '?all=true')
+
+  const renewed = { keys: [stolen.id], webhooks: [], bridges: [bridge.body.id], messages: [] }
+  expect(first.body.created).toEqual(renewed)
+  expect(all.body.ended).toEqual(renewed)
+  const { data } = await relay.get('/api/v1/keys')
+  const live: Json[] = data.filter((key: Json) => key.revoked_at === null)
+  expect(live.map(({ id }) => id)).toContain(successor.id)
+  expect(live.map(({ id }) => id)).not.toContain(stolen.id)
+})
+
 test('a key that may not end each thing by itself ends nothing', async () => {
   await using relay = await openShop()
   const [line] = await idsOf(relay)
@@ -138,6 +161,23 @@ test('a key that may not end each thing by itself ends nothing', async () => {
     [403, 'forbidden'],
   ])
   expect(states.map(({ status }) => status)).toEqual([200, 200])
+})
+
+test('an expired key that left something behind is found among many newer ones that left nothing', async () => {
+  await using relay = await openShop()
+  const short = { name: 'agency', expires_at: '2026-11-21T10:01:00.000Z' }
+  const key = await makeKey(relay, short)
+  const child = await makeKey(relay, { name: 'child' }, key)
+  for (let count = 0; count < 60; count += 1) await makeKey(relay, short)
+  await child.call('POST', '/webhooks', HOOK)
+  await relay.clock.advance(2 * MINUTE_MS)
+
+  const found = (await relay.get('/api/v1/health')).data.filter(
+    ({ code }: Json) => code === 'expired_key_left',
+  )
+
+  const revoked = found.map(({ fix }: Json) => /revoke (key_\w+)/.exec(fix)?.[1])
+  expect(revoked).toEqual([child.made.id, key.made.id])
 })
 
 test('an expired key that left something behind is a finding, until it is revoked', async () => {
