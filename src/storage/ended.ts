@@ -91,6 +91,12 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
     `UPDATE dashboard_owner SET password_hash = $hash, password_set_at = $at
      WHERE $isSame AND password_set_at <= $at`,
   ],
+  // So that no code works twice, and a second factor that was turned on or off since stays so.
+  [
+    'SELECT totp_sealed AS sealed, totp_step AS step, recovery_sha256 AS codes FROM dashboard_owner',
+    `UPDATE dashboard_owner SET totp_sealed = $sealed, totp_step = $step, recovery_sha256 = $codes
+     WHERE $isSame`,
+  ],
   [
     'SELECT id FROM conversations WHERE automation_paused = 1',
     'UPDATE conversations SET automation_paused = 1 WHERE id = $id',

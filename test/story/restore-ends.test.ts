@@ -4,6 +4,8 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 
+import { Secret, TOTP } from 'otpauth'
+
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
@@ -239,6 +241,34 @@ test('passwords that were changed since the backup stay changed, of the owner an
   ]
   expect([changed.status < 300, set.status < 300]).toEqual([true, true])
   expect(statuses.map((status) => status < 300)).toEqual([false, true, false, true])
+})
+
+test('a second factor that was turned on since the backup stays on, and a recovery code that was used stays used', async () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.path)
+  const life = await startDashboard({ database: open(directory) })
+  const owner = await life.claim()
+  backUp(directory, folder)
+  const { body } = await owner.post('/dashboard/second-factor', { password: PASSWORD })
+  const code = new TOTP({ secret: Secret.fromBase32(body.secret) }).generate({
+    timestamp: life.clock.now(),
+  })
+  const on = await owner.ask('PUT', '/dashboard/second-factor', { body: { code } })
+  const [used, kept] = on.body.recovery_codes
+  const before = await life.browser().post('/dashboard/session', { password: PASSWORD, code: used })
+  const { clock, key } = life
+  await life[Symbol.asyncDispose]()
+  closeDatabase(life.db)
+
+  restore(directory, folder)
+
+  await using relay = await startDashboard({ database: open(directory), clock, key })
+  const logIn = async (more: object) =>
+    (await relay.browser().post('/dashboard/session', { password: PASSWORD, ...more })).status
+  expect(before.status).toBe(200)
+  expect([await logIn({}), await logIn({ code: used }), await logIn({ code: kept })]).toEqual([
+    401, 401, 200,
+  ])
 })
 
 test('lines, files and automation that were ended since the backup stay ended', async () => {
