@@ -60,6 +60,16 @@ export function readLedgers(dataDir: string, places: readonly string[] = [dataDi
   }
 }
 
+/** The messages that the relay has received so far. */
+export function receivedIds(dataDir: string): readonly string[] {
+  using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
+  const sql = "SELECT id FROM messages WHERE direction = 'inbound'"
+  return relay
+    .query<{ id: string }, []>(sql)
+    .all()
+    .map(({ id }) => id)
+}
+
 /** The messages that one network carried; one that it carried twice is there twice. */
 export function carriedIn(place: string): readonly string[] {
   using network = new Database(join(place, 'simulated.db'), { readonly: true })

@@ -166,6 +166,26 @@ test('a tracked send is one message, however often its attempt is repeated, and 
   expect(relay.texts()).toEqual(['Your table is ready.'])
 })
 
+test('a failure whose first answer was lost is as certain as one that was heard at once, and names its message', async () => {
+  const script = ends({ outcome: 'not_sent', reason: 'no_imessage', blame: 'message' })
+  await using relay = await startScripted({ script })
+  const child = startChild(() => relay, await imsgKey(relay))
+
+  child.cut.path = '/messages/send'
+  const asked = child.ask('send.tracked', { to: ANNA, text: 'hello', attempt_id: ATTEMPT })
+  await settle()
+  await relay.clock.advance(60_000)
+  const { error } = await asked
+  const { data } = await relay.get('/api/v1/messages')
+
+  expect(error.data).toMatchObject({
+    disposition: 'not_started',
+    retry_safe: true,
+    message_id: data[0].id,
+  })
+  expect(data).toHaveLength(1)
+})
+
 const outcomes: [what: string, script: SendScript, expected: Json][] = [
   [
     'failed',

@@ -131,15 +131,27 @@ function mayBeAccepted(error: Error): boolean {
   return !(error instanceof UnreachedError)
 }
 
-function isPartlySent({ code, details }: RefusedError): boolean {
-  const { reason } = (details ?? {}) as { readonly reason?: unknown } // Of `send_failed`; others have no such field.
-  return code === 'send_failed' && reason === 'partly_sent'
+type SendDetails = { readonly reason?: unknown; readonly message_id?: string }
+
+/** The details of a failed send, also if it is the repeat of one whose answer was lost; null for another error. */
+function failedSend(error: Error): SendDetails | null {
+  if (!(error instanceof RefusedError) || error.code !== 'send_failed') return null
+  return (error.details ?? {}) as SendDetails // As the API documents it.
+}
+
+function isPartlySent(error: Error): boolean {
+  return failedSend(error)?.reason === 'partly_sent'
 }
 
 function failure(operation: string, error: Error, mayHaveArrived: boolean): RpcError {
-  const disposition = mayHaveArrived ? 'may_have_completed' : 'not_started'
-  const code = error instanceof RefusedError ? { relay_code: error.code } : {}
-  return deliveryError(operation, disposition, { detail: error.message, ...code })
+  const failed = failedSend(error)
+  const isKnown = failed !== null && !isPartlySent(error)
+  const disposition = mayHaveArrived && !isKnown ? 'may_have_completed' : 'not_started'
+  return deliveryError(operation, disposition, {
+    detail: error.message,
+    ...(error instanceof RefusedError && { relay_code: error.code }),
+    ...(failed?.message_id !== undefined && { message_id: failed.message_id }),
+  })
 }
 
 async function resultOf(operation: string, relay: ImsgRelay, message: Message): Promise<object> {

@@ -11,9 +11,10 @@ import {
   RelayProcess,
   temporaryDataDir,
 } from '../../support/relay-process.ts'
-import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
+import { disagreements, readLedgers, receivedIds, unexplained } from '../ledgers.ts'
 import { CompatClients, compatFaults } from './compat.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
+import { ImsgClient, imsgFaults } from './imsg.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
@@ -73,13 +74,16 @@ export async function runKills(
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
   const compat = await CompatClients.open(api, key.id, () => relay.url)
-  const running = Promise.all([clients.run(), waiting.run(), optOuts.run(), compat.run()])
+  const imsg = await ImsgClient.open(api)
+  const sending = [clients, waiting, optOuts, compat, imsg]
+  const running = Promise.all(sending.map((each) => each.run()))
   const { port } = relay
   const hasMetAll = () =>
     clients.hasMetAll() &&
     optOuts.refusals > 0 &&
     waiting.hasMetAll() &&
     compat.hasMetAll() &&
+    imsg.hasMetAll() &&
     clients.told.length > kills
   const places = placesInTurn()
   for (let done = 0; done < kills; done += 1) {
@@ -95,12 +99,15 @@ export async function runKills(
   relay = await start(port)
   // A machine with other things to do may not have come to all of it.
   await eventually('clients met everything', () => (hasMetAll() ? true : null), MET_MS_MAX)
-  clients.stop()
-  waiting.stop()
-  optOuts.stop()
-  compat.stop()
+  for (const each of sending) each.stop()
   await running
   await comeToRest(api)
+  await eventually(
+    'imsg heard everything',
+    () => (imsg.hasHeard(receivedIds(dir.path)) ? true : null),
+    MET_MS_MAX,
+  ).catch(() => {})
+  await imsg.end()
   if (load === 'files') {
     await filesArrived(dir.path)
     await relay.end('SIGTERM')
@@ -124,7 +131,7 @@ export async function runKills(
     repeats: clients.repeats,
     carried: ledgers.carried.size,
     waited: waiting.sends.length,
-    compatible: compat.sends.length,
+    compatible: compat.sends.length + imsg.sends.length,
     posts: well.received.length + unwell.received.length,
     exitCode,
     ...fileCounts(dir.path),
@@ -136,13 +143,14 @@ export async function runKills(
       figures: figureFaults(dir.path, days),
       ...disagreements(
         ledgers,
-        [...clients.told, ...compat.told()],
+        [...clients.told, ...compat.told(), ...imsg.told()],
         [well.received, unwell.received],
       ),
       ...unexplained(ledgers),
       ...waitingFaults(dir.path, waiting.sends),
       ...optOutFaults(dir.path, optOuts),
       ...compatFaults(ledgers, compat),
+      ...imsgFaults(ledgers, imsg),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }
