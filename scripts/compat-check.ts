@@ -39,9 +39,11 @@ const NODE_PACKAGES = [
   'https-proxy-agent',
   'socks-proxy-agent',
   'openclaw@2026.9.6',
-  // OpenClaw wants a newer Node than most machines have.
-  `node-${process.platform}-${process.arch}@24.21.0`,
 ]
+/** OpenClaw wants a newer Node than most machines have, also to be installed. */
+const NODE = `node-${process.platform}-${process.arch}`
+const NODE_VERSION = '24.21.0'
+const NODE_FOLDER = join(CACHE, 'node_modules', NODE, 'bin')
 const KUMA_FILES = [
   'server/notification-providers/notification-provider.js',
   'server/notification-providers/signal.js',
@@ -68,7 +70,9 @@ const homeAssistant = values['home-assistant']
 mkdirSync(CACHE, { recursive: true })
 await run(['python3', '-m', 'venv', join(CACHE, 'python')])
 await run([PYTHON, '-m', 'pip', 'install', '--quiet', ...PYTHON_PACKAGES])
-await run(['npm', 'install', '--silent', '--no-fund', '--no-audit', ...NODE_PACKAGES])
+const npmInstall = ['npm', 'install', '--silent', '--no-fund', '--no-audit']
+await run([...npmInstall, `${NODE}@${NODE_VERSION}`])
+await run([...npmInstall, ...NODE_PACKAGES])
 if (kuma !== undefined) {
   for (const file of KUMA_FILES) cpSync(join(kuma, file), join(CACHE, 'uptime-kuma', file))
 }
@@ -174,7 +178,7 @@ async function run(
 ): Promise<undefined> {
   const child = Bun.spawn([...command], {
     cwd: CACHE,
-    env: { ...process.env, ...more },
+    env: { ...process.env, PATH: `${NODE_FOLDER}:${process.env['PATH']}`, ...more },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -136,7 +136,7 @@ type SendDetails = { readonly reason?: unknown; readonly message_id?: string }
 /** The details of a failed send, also if it is the repeat of one whose answer was lost; null for another error. */
 function failedSend(error: Error): SendDetails | null {
   if (!(error instanceof RefusedError) || error.code !== 'send_failed') return null
-  return (error.details ?? {}) as SendDetails // As the API documents it.
+  return error.details ?? {} // As the API documents them.
 }
 
 function isPartlySent(error: Error): boolean {

@@ -1,5 +1,5 @@
-// A client of `hookline imsg rpc` at a relay that dies, whose child dies as well: it sends, repeats only what it is told
-// it may, and hears what people write. What it was told is held against the ledgers.
+// A client of `hookline imsg rpc` at a relay that dies, whose child dies as well: it sends, repeats only what it is
+// told it may, and hears what people write. What it was told is held against the ledgers.
 
 import { systemRandom } from '../../../src/system/random.ts'
 import { builtExecutable, cleanEnvironment } from '../../support/executable.ts'
@@ -66,7 +66,7 @@ class Child {
     const id = this.#lastId
     const answered = Promise.withResolvers<Answer | null>()
     this.#owed.set(id, answered.resolve)
-    this.#process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    void this.#process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
     await this.#process.stdin.flush()
     return answered.promise
   }
@@ -215,7 +215,7 @@ function recipientOf(count: number): string {
   return count % 9 === 4 ? other(REFUSED) : `+1202563${1_000 + (count % 30)}`
 }
 
-/** Everything that the client was told, or not, and that the ledgers contradict; each list is empty when all is well. */
+/** What the client was told, or not, and the ledgers contradict; each list is empty when all is well. */
 export function imsgFaults({ messages, carried }: Ledgers, client: ImsgClient) {
   const byText = Map.groupBy(messages.values(), ({ text }) => text)
   const idsOf = ({ text }: Send) => (byText.get(text) ?? []).map(({ id }) => id)
