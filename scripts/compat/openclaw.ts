@@ -2,6 +2,7 @@
 // and the relay are killed and started again. Every message must reach the model, and every answer the phone, once.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 import { eventually } from '../../test/support/eventually.ts'
@@ -160,7 +161,9 @@ function openclaw(folder: string, place: string, args: readonly string[]) {
   return Bun.spawn([node, join(packages, 'openclaw/openclaw.mjs'), ...args], {
     cwd: place,
     env: {
-      PATH: process.env['PATH'] ?? '',
+      // Its installation of a plugin needs what this machine needs to reach the registry.
+      ...process.env,
+      NPM_CONFIG_USERCONFIG: join(homedir(), '.npmrc'),
       HOME: place,
       OPENCLAW_STATE_DIR: join(place, 'state'),
     },
