@@ -289,15 +289,18 @@ export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: 
   touch(tx, id)
 }
 
-/** The conversation of a line with a handle, if a person answers it, or two programs did. */
-export function findPaused(
+/** The conversations of a handle with these lines. `isPaused`: a person answers there, or two programs did. */
+export function conversationsWith(
   db: Db,
-  lineId: LineId,
-  handle: Handle,
-): { readonly id: ConversationId; readonly loopedAt: Timestamp | null } | null {
-  const sql = `SELECT id, looped_at AS loopedAt FROM conversations
-     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return db.row(sql, { lineId, handle })
+  { lineIds, handle }: { readonly lineIds: LineLimit; readonly handle: Handle },
+) {
+  const sql = `SELECT id, automation_paused AS isPaused, looped_at AS loopedAt FROM conversations
+     WHERE handle = $handle AND ${isOfLines('line_id')}`
+  return db.rows<{
+    readonly id: ConversationId
+    readonly isPaused: 0 | 1
+    readonly loopedAt: Timestamp | null
+  }>(sql, { handle, lineIds: limitValue(lineIds) })
 }
 
 /** Stops programs in a conversation until a person lets them go on. */
