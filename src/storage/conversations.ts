@@ -7,7 +7,7 @@ import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
@@ -289,18 +289,22 @@ export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: 
   touch(tx, id)
 }
 
-/** The conversations of a handle with these lines. `isPaused`: a person answers there, or two programs did. */
+type Pause = {
+  readonly id: ConversationId
+  readonly lineId: LineId
+  /** 1 if a person answers there, or two programs did. */
+  readonly isPaused: 0 | 1
+  readonly loopedAt: Timestamp | null
+}
+
+/** The conversations of a handle with these lines. */
 export function conversationsWith(
   db: Db,
   { lineIds, handle }: { readonly lineIds: LineLimit; readonly handle: Handle },
-) {
-  const sql = `SELECT id, automation_paused AS isPaused, looped_at AS loopedAt FROM conversations
-     WHERE handle = $handle AND ${isOfLines('line_id')}`
-  return db.rows<{
-    readonly id: ConversationId
-    readonly isPaused: 0 | 1
-    readonly loopedAt: Timestamp | null
-  }>(sql, { handle, lineIds: limitValue(lineIds) })
+): readonly Pause[] {
+  const sql = `SELECT id, line_id AS lineId, automation_paused AS isPaused, looped_at AS loopedAt
+     FROM conversations WHERE handle = $handle`
+  return db.rows<Pause>(sql, { handle }).filter(({ lineId }) => includesLine(lineIds, lineId))
 }
 
 /** Stops programs in a conversation until a person lets them go on. */

@@ -250,7 +250,7 @@ test('instructions and prompts name tools of the key only, and the rules of its 
   )
 
   expect(own).toContain('tool reply')
-  expect(own).toContain('these people only: replied_within_24h')
+  expect(own).toContain('these people only: people who wrote to its lines in the last 24 hours')
   expect(own).not.toContain('hand_to_person')
   expect(readers).not.toMatch(/reply|send/)
   expect(owners).toContain('hand_to_person')
