@@ -34,7 +34,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   idempotency_conflict: { status: 409, when: 'The `Idempotency-Key` was used with other values.' },
   automation_paused: {
     status: 409,
-    when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on, or the sender is an agent.',
+    when: 'A person has taken over this conversation, and the sender is an agent or a key of some conversations, or the setting `enforce_automation_pause` is on. Or two programs answered each other in it.',
   },
   already_sent: {
     status: 409,

@@ -47,8 +47,10 @@ export type Tool = {
   run(call: ToolCall): Promise<object>
 }
 
-const CONVERSATION_ID = Type.String({ description: 'A conversation_id of list_conversations.' })
-const LINE_ID = Type.String({ description: 'A line_id of list_lines.' })
+const CONVERSATION_ID = Type.String({
+  description: 'The conversation_id of a conversation or a message.',
+})
+const LINE_ID = Type.String({ description: 'The line_id of a line, a conversation or a message.' })
 /** Of sends: how an agent says that a message is a repeat, or that it is none. */
 const REPEATS = {
   idempotency_key: Type.Optional(
@@ -57,20 +59,27 @@ const REPEATS = {
       maxLength: 255,
       pattern: '^[\\x20-\\x7e]+$',
       description:
-        'A name of your own for this message. A call that is repeated with it sends nothing twice.',
+        'A name of your own for this message. A call that is repeated with it within 7 days sends nothing twice.',
     }),
   ),
   again: Type.Optional(
-    Type.Boolean({ description: 'True sends it although the same was sent before.' }),
+    Type.Boolean({
+      description:
+        'True sends it although the same was sent before. With an idempotency_key that was used, nothing is sent.',
+    }),
   ),
 }
+const NOT_TAKEN_BACK = 'No tool takes it back.'
+const REFUSED =
+  'Refused: a message while a person answers there, and, without idempotency_key, the same text with nothing ' +
+  'received in between.'
 const TEXT = Type.String({ minLength: 1, maxLength: 20_000, description: 'The whole message.' })
 const RECEIVED = 'message.received,group_message.received'
 /** MCP clients give up after 60 seconds. */
 const WAIT_SECONDS_MAX = 50
 
-function limitOf(fallback: number) {
-  const description = `How many at most; ${fallback} if left out.`
+function limitOf(fallback: number, of = '') {
+  const description = `How many${of} at most; ${fallback} if left out.`
   return Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description }))
 }
 
@@ -89,7 +98,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'list_lines',
     title: 'List phone lines',
-    description: 'The phone lines that send and receive, with their state.',
+    description: 'The phone lines that you may see, with their state.',
     operation: 'listPhoneLines',
     effect: 'reads',
     input: objectOf({}),
@@ -122,31 +131,38 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'read_conversation',
     title: 'Read a conversation',
-    description: 'Its latest messages, oldest first; older ones with the cursor of the answer.',
+    description:
+      'The latest messages of a conversation, oldest first; with cursor, the ones before.',
     operation: 'listMessages',
     effect: 'reads',
     input: objectOf({
       conversation_id: CONVERSATION_ID,
       limit: limitOf(30),
-      cursor: Type.Optional(Type.String({ description: 'The older_cursor of the last call.' })),
+      cursor: Type.Optional(Type.String({ description: 'The older_cursor of the last answer.' })),
     }),
     run: ({ api, args }) => readConversation(api, args.conversation_id, args),
   }),
   tool({
     name: 'search_messages',
     title: 'Search',
-    description: 'Conversations by name or number, and messages with every word of the query.',
+    description:
+      'Conversations by name or number, and messages with every word of the query, if one has 3 characters or more.',
     operation: 'search',
     effect: 'reads',
-    input: objectOf({ query: Type.String({ minLength: 1, maxLength: 200 }), limit: limitOf(20) }),
+    input: objectOf({
+      query: Type.String({ minLength: 1, maxLength: 200 }),
+      limit: limitOf(20, ' of each'),
+    }),
     async run({ api, args: { query, limit = 20 } }) {
       const { body } = await api.call('search', { query: { q: query, limit: String(limit) } })
       return {
         note: UNTRUSTED,
         conversations: body.conversations.map(conversationView),
-        messages: body.messages.map(({ message, contact_name: contact }) =>
-          messageView(message, contact !== undefined),
-        ),
+        messages: body.messages.map(({ message, contact_name: contact }) => {
+          // In a group the contact would be the group.
+          const isGroup = message.conversation_type === 'group'
+          return messageView(message, isGroup ? null : contact !== undefined)
+        }),
       }
     },
   }),
@@ -179,17 +195,21 @@ export const TOOLS: readonly Tool[] = [
     name: 'wait_for_messages',
     title: 'Wait for messages',
     description:
-      'Messages received after a place, or the first to come. Pass the after of the answer to the next call, so ' +
-      'that none is missed between two calls.',
+      'Messages received since after, or the first to come. Pass the after of the answer to the next call, so that ' +
+      'none is missed between two calls.',
     operation: 'listEvents',
     effect: 'reads',
     input: objectOf({
       after: Type.Optional(
-        Type.String({ description: 'The after of the last call; without it, from now on.' }),
+        Type.String({ description: 'The after of the last answer; without it, from now on.' }),
       ),
       line_id: Type.Optional(LINE_ID),
       wait_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX, description: '30 if left out.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: WAIT_SECONDS_MAX,
+          description: 'How long to wait for the first; 30 if left out.',
+        }),
       ),
     }),
     async run({ api, args: { after = 'latest', line_id: line, wait_seconds: seconds = 30 } }) {
@@ -203,9 +223,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'reply',
     title: 'Reply in a conversation',
-    description:
-      'Sends a message to the person or the group of a conversation. It cannot be taken back. A repeat is refused, ' +
-      'as is a message while a person answers.',
+    description: `Sends a message to the person or the group of a conversation. ${NOT_TAKEN_BACK} ${REFUSED}`,
     operation: 'sendInConversation',
     effect: 'sends',
     input: objectOf({
@@ -213,7 +231,8 @@ export const TOOLS: readonly Tool[] = [
       text: TEXT,
       answers: Type.Optional(
         Type.String({
-          description: 'The message_id that this answers. A second answer to it is refused.',
+          description:
+            'The message_id that this answers. A second answer of yours to it is refused.',
         }),
       ),
       ...REPEATS,
@@ -231,12 +250,15 @@ export const TOOLS: readonly Tool[] = [
     name: 'send_message',
     title: 'Send a message',
     description:
-      'Sends a message to a number or an email address. It cannot be taken back. A repeat is refused, as is a message ' +
-      'while a person answers, and what the rules of the key exclude.',
+      `Sends a message to a number or an email address. ${NOT_TAKEN_BACK} ${REFUSED} So is what the rules of your ` +
+      'key exclude.',
     operation: 'sendMessage',
     effect: 'sends',
     input: objectOf({
-      to: Type.String({ description: 'E.164 with +, such as +12025550147, or an email address.' }),
+      to: Type.String({
+        description:
+          'E.164 with +, such as +12025550147, or an email address with which a line has a conversation.',
+      }),
       text: TEXT,
       line_id: Type.Optional(LINE_ID),
       ...REPEATS,

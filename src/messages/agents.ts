@@ -6,11 +6,12 @@ import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, KeyId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { MessageSource, Outbound, StoredStatus } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
-import { findPaused, loopFrom, stopLoop } from '../storage/conversations.ts'
+import { conversationsWith, loopFrom, stopLoop } from '../storage/conversations.ts'
 import { lineageOf } from '../storage/credentials.ts'
 import type { Tx } from '../storage/database.ts'
-import { newestIn, timesIn } from '../storage/message-lists.ts'
+import { lastReceived, sentAfter, timesIn } from '../storage/message-lists.ts'
 import { noMessage, requireMessage } from '../storage/messages.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -34,7 +35,8 @@ export function requireUnpaused(
     readonly source: MessageSource
     readonly isAgent: boolean
     readonly conversationIds: ConversationLimit
-    readonly lineId: LineId
+    /** The lines whose conversations with the handle count: see `linesThatCount`. */
+    readonly lineIds: LineLimit
     readonly handle: Handle
   },
 ): void {
@@ -42,8 +44,8 @@ export function requireUnpaused(
   const isKept = isProgram && settings.get('enforce_automation_pause')
   const isAlwaysKept = isKept || send.isAgent || send.conversationIds !== null
   if (!isProgram && !isAlwaysKept) return
-  const paused = findPaused(tx, send.lineId, send.handle)
-  if (paused === null || !(isAlwaysKept || paused.loopedAt !== null)) return
+  const paused = findPaused(tx, send)
+  if (paused === undefined || !(isAlwaysKept || paused.loopedAt !== null)) return
   throw new RelayError(
     'automation_paused',
     paused.loopedAt === null
@@ -57,11 +59,31 @@ export function requireUnpaused(
  * True if a message came to its turn in a conversation that is closed to its sender: to agents while a person answers,
  * to every key after a loop. Then it isn't sent.
  */
-export function isTakenOver(tx: Tx, { extras, source, lineId, handle }: Outbound): boolean {
-  const isOfAgent = extras?.isOfAgent === true
-  if (!isOfAgent && source !== 'api') return false
-  const paused = findPaused(tx, lineId, handle)
-  return paused !== null && (isOfAgent || paused.loopedAt !== null)
+export function isTakenOver(tx: Tx, message: Outbound): boolean {
+  const { extras, source, lineId, handle, isPinned } = message
+  const isAgent = extras?.isOfAgent === true
+  if (!isAgent && source !== 'api') return false
+  const lineIds = linesThatCount({ isAgent, isPinned, lineId, limit: extras?.lineIds ?? null })
+  const paused = findPaused(tx, { lineIds, handle })
+  return paused !== undefined && (isAgent || paused.loopedAt !== null)
+}
+
+/**
+ * The lines whose conversations with the recipient count for a message: its own, but all lines that it may take if it
+ * is an agent's that names none. Otherwise the agent would write by one line while a person answers on another.
+ */
+export function linesThatCount(message: {
+  readonly isAgent: boolean
+  readonly isPinned: boolean
+  readonly lineId: LineId
+  /** The lines that its sender may use. */
+  readonly limit: LineLimit
+}): LineLimit {
+  return message.isAgent && !message.isPinned ? message.limit : [message.lineId]
+}
+
+function findPaused(tx: Tx, of: Parameters<typeof conversationsWith>[1]) {
+  return conversationsWith(tx, of).find(({ isPaused }) => isPaused === 1)
 }
 
 /** So many answers of the other side in a row, each within this time after a message of a program, are of a machine. */
@@ -87,18 +109,15 @@ export function stopIfLoop(tx: Tx, { conversationId }: Outbound, now: Timestamp)
 function answerGaps(tx: Tx, id: ConversationId, from: number): readonly number[] {
   const gaps: number[] = []
   const answers: number[] = []
-  for (const { isInbound, source, at } of timesIn(tx, { conversationId: id, from })) {
+  for (const { isInbound, isOfProgram, at } of timesIn(tx, { conversationId: id, from })) {
     if (isInbound) answers.push(at)
-    else if (source !== 'api') return gaps
+    else if (isOfProgram === 0) return gaps
     else gaps.push(...answers.splice(0).map((answered) => answered - at))
     if ((gaps.at(-1) ?? 0) > MINUTE_MS || gaps.length + answers.length > 2 * ANSWERS_MAX) break
     if (gaps.length >= ANSWERS_MAX) break
   }
   return gaps
 }
-
-/** The messages of a conversation that a repeat is looked for among. */
-const EXAMINED_MAX = 200
 
 /** Statuses of messages that certainly weren't sent, so that they may be sent again. */
 const NOT_SENT: readonly StoredStatus[] = ['failed', 'expired']
@@ -108,8 +127,8 @@ type Sent = {
   readonly hasKey: boolean
   /** The lineage of the key; null for the owner. */
   readonly lineage: KeyId | null
-  /** Null if this message opens the conversation. */
-  readonly conversationId: ConversationId | null
+  /** The conversations that a repeat is looked for in; none if this message opens the first. */
+  readonly conversationIds: readonly ConversationId[]
   readonly text: string
 }
 
@@ -118,25 +137,23 @@ type Sent = {
  * same text with nothing received in between.
  */
 export function requireFirst(tx: Tx, send: Sent): void {
-  const { agent, conversationId, hasKey } = send
+  const { agent, conversationIds, hasKey, text } = send
   const { answers, isAgain } = agent
-  if (answers !== null && requireMessage(tx, answers).conversationId !== conversationId) {
-    throw noMessage()
-  }
-  const mayRepeat = isAgain || (answers === null && hasKey)
-  if (conversationId === null || mayRepeat) return
-  for (const message of newestIn(tx, conversationId, EXAMINED_MAX)) {
-    const isEarlier = answers === null ? message.direction === 'inbound' : message.id === answers
-    if (isEarlier) return
-    if (isRepeated(tx, message, send)) throw alreadySent(message, answers)
+  const answered = answers === null ? null : requireMessage(tx, answers)
+  if (answered !== null && !conversationIds.includes(answered.conversationId)) throw noMessage()
+  if (isAgain || (answers === null && hasKey)) return
+  const after = answered?.seq ?? Math.max(0, ...conversationIds.map((id) => lastReceived(tx, id)))
+  for (const conversationId of conversationIds) {
+    const first = sentAfter(tx, { conversationId, after, text, answers }).find((message) =>
+      isSentBy(tx, message, send),
+    )
+    if (first !== undefined) throw alreadySent(first, answers)
   }
 }
 
-/** True if the send would repeat the message. */
-function isRepeated(tx: Tx, message: Outbound, { agent: { answers }, text, lineage }: Sent) {
-  const isSame = answers === null ? message.text === text : message.extras?.answers === answers
-  if (!isSame || NOT_SENT.includes(message.status)) return false
-  const { source, keyId } = message
+/** True if the message was sent, or may have been, by the same caller. */
+function isSentBy(tx: Tx, { status, source, keyId }: Outbound, { lineage }: Sent): boolean {
+  if (NOT_SENT.includes(status)) return false
   if (lineage === null) return keyId === null && source === 'cli'
   return keyId !== null && lineageOf(tx, keyId) === lineage
 }

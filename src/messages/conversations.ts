@@ -25,7 +25,7 @@ export function createConversationChanges(
   const read = (id: string): api.Conversation =>
     conversationResource(db, requireConversation(db, id), waitReason)
   return {
-    /** Messages that were already accepted are still sent. */
+    /** Messages that were already accepted are still sent, except those of agents. */
     async pauseAutomation(
       id: string,
       isPaused: boolean,

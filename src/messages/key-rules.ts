@@ -44,11 +44,12 @@ export function requireByRules(db: Db, send: Send, now: Timestamp): void {
 /** A group gets a message only if the rules allow each of its members, and so never if the relay knows none. */
 function requireRecipients(db: Db, send: Send, now: Timestamp): void {
   const { rules } = send.key.permissions
-  const { recipients } = rules
+  const { recipients, allow } = rules
   const people = peopleOf(db, send, now)
   const allowed = people.filter((person) => allowsRecipient(rules, person)).length
   if (people.length > 0 && allowed === people.length) return
-  const message = `The rules of this key allow only these recipients: ${recipients}.`
+  const others = recipients !== 'list' && allow.length > 0 ? ' and those in rules.allow' : ''
+  const message = `The rules of this key allow only these recipients: ${recipients}${others}.`
   if (send.target.recipient.kind !== 'group') {
     throw new RelayError('recipient_not_allowed', message, { details: { recipients } })
   }

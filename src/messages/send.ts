@@ -11,7 +11,6 @@ import {
   guidFromBytes,
   uuidV4,
   type AttachmentId,
-  type LineId,
   type MemberId,
   type Timestamp,
 } from '../domain/ids.ts'
@@ -25,7 +24,7 @@ import {
   type KeyCaller,
 } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
-import { findConversation, openConversation, noteMessage } from '../storage/conversations.ts'
+import { conversationsWith, openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { markKnown, reserveSlot } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -38,7 +37,7 @@ import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
+import { linesThatCount, requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
 import { countByRules, newApproval, requireByRules } from './key-rules.ts'
 import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
@@ -240,9 +239,10 @@ export class Sender {
     const { line } = found
     const { source, agent, conversationIds } = request
     const isAgent = agent !== undefined
-    const place = { lineId: line.id, handle }
-    requireUnpaused(this.#core.settings, tx, { source, isAgent, conversationIds, ...place })
-    requireNoRepeat(tx, acceptance, line.id)
+    const isPinned = target.lineId !== null
+    const lineIds = linesThatCount({ isAgent, isPinned, lineId: line.id, limit: target.lines })
+    requireUnpaused(this.#core.settings, tx, { source, isAgent, conversationIds, lineIds, handle })
+    requireNoRepeat(tx, acceptance, lineIds)
     requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#deps.practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
@@ -348,16 +348,16 @@ function requireAllowed(db: Db, considered: Considered, now: Timestamp): void {
 }
 
 /** Throws if an agent sends again what it has sent already. */
-function requireNoRepeat(tx: Tx, { request, target }: Acceptance, lineId: LineId): void {
+function requireNoRepeat(tx: Tx, { request, target }: Acceptance, lineIds: LineLimit): void {
   const { agent, key, text } = request
   if (agent === undefined) return
   const { recipient } = target
-  const conversationId =
+  const conversationIds =
     recipient.kind === 'group'
-      ? recipient.conversationId
-      : findConversation(tx, { lineId, handle: recipient.handle })
+      ? [recipient.conversationId]
+      : conversationsWith(tx, { lineIds, handle: recipient.handle }).map(({ id }) => id)
   const hasKey = request.idempotencyKey !== null
-  requireFirst(tx, { agent, hasKey, lineage: key?.lineage ?? null, conversationId, text })
+  requireFirst(tx, { agent, hasKey, lineage: key?.lineage ?? null, conversationIds, text })
 }
 
 function hasRules(key: KeyCaller | null): key is KeyCaller {

@@ -7,7 +7,7 @@ import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
@@ -289,15 +289,22 @@ export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: 
   touch(tx, id)
 }
 
-/** The conversation of a line with a handle, if a person answers it, or two programs did. */
-export function findPaused(
+type Pause = {
+  readonly id: ConversationId
+  readonly lineId: LineId
+  /** 1 if a person answers there, or two programs did. */
+  readonly isPaused: 0 | 1
+  readonly loopedAt: Timestamp | null
+}
+
+/** The conversations of a handle with these lines. */
+export function conversationsWith(
   db: Db,
-  lineId: LineId,
-  handle: Handle,
-): { readonly id: ConversationId; readonly loopedAt: Timestamp | null } | null {
-  const sql = `SELECT id, looped_at AS loopedAt FROM conversations
-     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
-  return db.row(sql, { lineId, handle })
+  { lineIds, handle }: { readonly lineIds: LineLimit; readonly handle: Handle },
+): readonly Pause[] {
+  const sql = `SELECT id, line_id AS lineId, automation_paused AS isPaused, looped_at AS loopedAt
+     FROM conversations WHERE handle = $handle`
+  return db.rows<Pause>(sql, { handle }).filter(({ lineId }) => includesLine(lineIds, lineId))
 }
 
 /** Stops programs in a conversation until a person lets them go on. */

@@ -8,12 +8,7 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import {
-  STORED_STATUSES,
-  type DeferralReason,
-  type Message,
-  type MessageSource,
-} from '../domain/message.ts'
+import { STORED_STATUSES, type DeferralReason, type Message } from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { IS_HISTORY, STOOD_FOR } from './conversations.ts'
@@ -133,19 +128,31 @@ export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
 
-/** Messages of a conversation without its history, newest first. */
-export const newestIn = (db: Db, conversationId: ConversationId, limit: number) =>
-  newest(db, { conversationId, limit })
+const received = `SELECT seq FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND direction = 'inbound' AND NOT ${IS_HISTORY}
+   ORDER BY seq DESC LIMIT 1`
 
-const newest = messagesWhere(
-  `INDEXED BY messages_by_conversation WHERE conversation_seq = ${CONVERSATION_SEQ}
-     AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT +$limit`,
+/** The seq of the last message received in the conversation, without its history; 0 if there is none. */
+export function lastReceived(db: Db, conversationId: ConversationId): number {
+  return db.row<{ seq: number }>(received, { conversationId })?.seq ?? 0
+}
+
+/**
+ * Messages sent in a conversation after the seq `after`, newest first: those of an agent that answer the message
+ * `answers`, or, if it is null, those with this text.
+ */
+export const sentAfter = messagesWhere(
+  `INDEXED BY messages_by_conversation WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after
+     AND direction = 'outbound' AND NOT ${IS_HISTORY}
+     AND iif(+$answers IS NULL, text = $text, extras ->> 'answers' = $answers)
+   ORDER BY seq DESC LIMIT ${EXAMINED_MAX}`,
 )
 
 /** The newest messages of a line or a conversation that are searched for its last sends. */
 const NEWEST_MAX = 200
 
-const times = `SELECT direction = 'inbound' AS isInbound, source, coalesce(sent_at, created_at) AS at
+const times = `SELECT direction = 'inbound' AS isInbound,
+     source = 'api' OR coalesce(extras ->> 'isOfAgent', 0) AS isOfProgram, coalesce(sent_at, created_at) AS at
    FROM messages INDEXED BY messages_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$from AND NOT ${IS_HISTORY}
      AND status NOT IN ('failed', 'expired', 'deferred') ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
@@ -155,7 +162,7 @@ export function timesIn(
   db: Db,
   of: { readonly conversationId: ConversationId; readonly from: number },
 ) {
-  return db.each<{ isInbound: 0 | 1; source: MessageSource; at: number }>(times, of)
+  return db.each<{ isInbound: 0 | 1; isOfProgram: 0 | 1; at: number }>(times, of)
 }
 
 export function messagesWithSeqs(db: Db, seqs: readonly number[]) {

@@ -19,7 +19,7 @@ async function openPaused(isEnforced: boolean) {
   const tx = db as Tx // Nobody else has this database.
   pauseAutomation(tx, 'conv_a' as ConversationId, true) // As it was stored, with that handle.
   await settings.set('enforce_automation_pause', isEnforced ? 'on' : 'off', COMMAND_LINE)
-  const party = { lineId: 'line_a' as LineId, handle: deviceHandle('conv_a') } // As it was stored.
+  const party = { lineIds: ['line_a' as LineId], handle: deviceHandle('conv_a') } // As it was stored.
   const plain = { ...party, isAgent: false, conversationIds: null }
   const attempt = (source: MessageSource, more: object = {}) =>
     codeOf(() => requireUnpaused(settings, tx, { ...plain, source, ...more }))

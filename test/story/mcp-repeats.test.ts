@@ -17,7 +17,8 @@ async function openTalk(versions: typeof NEWEST | typeof OLDER = NEWEST, limits:
   let guids = 0
   const hear = (text: string) => {
     guids += 1
-    return stage.device.receive({ guid: guidOf(guids), handle: deviceHandle(ANNA), text })
+    const at = stage.clock.now() as never
+    return stage.device.receive({ guid: guidOf(guids), handle: deviceHandle(ANNA), text, at })
   }
   await hear('is my bike ready?')
   const [{ id, last_message: asked }] = (await stage.get('/api/v1/conversations')).data
@@ -107,6 +108,18 @@ test('a message gets one answer, whatever its words and whatever was received si
   const foreign = await talk.reply('Hi.', { answers: 'msg_00000000000000000000000000' })
 
   expect([first, second, meant, foreign]).toEqual(['sent', 'already_sent', 'sent', 'not_found'])
+})
+
+test('a message gets one answer, also if hundreds were written since', async () => {
+  await using talk = await openTalk()
+  const { question: answers } = talk
+
+  await talk.reply('Yes.', { answers })
+  await talk.clock.advance(61_000)
+  for (let count = 0; count < 210; count += 1) await talk.hear(`${count}`)
+  const late = await talk.reply('Yes, it is.', { answers })
+
+  expect([late, talk.sent()]).toEqual(['already_sent', ['Yes.']])
 })
 
 test('an idempotency key names a message: the same is sent once, another is sent', async () => {
@@ -237,7 +250,7 @@ test('instructions and prompts name tools of the key only, and the rules of its 
   )
 
   expect(own).toContain('tool reply')
-  expect(own).toContain('these people only: replied_within_24h')
+  expect(own).toContain('these people only: people who wrote to its lines in the last 24 hours')
   expect(own).not.toContain('hand_to_person')
   expect(readers).not.toMatch(/reply|send/)
   expect(owners).toContain('hand_to_person')

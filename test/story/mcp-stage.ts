@@ -12,9 +12,13 @@ export const OLDER = { mode: 'legacy' } as const
 
 type Key = { readonly key: string; readonly secret: string }
 
-export async function openMcp(options: Parameters<typeof startRelay>[0] = {}) {
+export async function openMcp(
+  options: Parameters<typeof startRelay>[0] = {},
+  { hasSecondLine = false }: { readonly hasSecondLine?: boolean } = {},
+) {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
+  if (hasSecondLine) driver.add('+12025550802')
   const relay = await startRelay({ ...options, drivers: [driver] })
   const post = (body: unknown, headers: Record<string, string>) =>
     relay.app.http.fetch(
@@ -28,6 +32,7 @@ export async function openMcp(options: Parameters<typeof startRelay>[0] = {}) {
   return {
     ...relay,
     device,
+    devices: driver.devices,
     auth: { 'x-api-key': relay.key?.key ?? '', 'x-api-secret': relay.key?.secret ?? '' },
     raw: post,
     receive: (text: string, guid = 1) => device.receive({ guid: guidOf(guid), text }),

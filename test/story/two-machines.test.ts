@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { AGENT } from '../../src/api/keys.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { makeKey } from '../support/limited-keys.ts'
@@ -61,6 +62,23 @@ test('the owner lets it go on, and the answers before that count no more', async
   expect(changed.automation_paused).toBe(false)
   expect(statuses).toEqual(Array(19).fill(200))
   expect(await relay.findings('programs_stopped')).toEqual([])
+})
+
+test('an agent of the owner, which has no key, is stopped like one with a key', async () => {
+  await using relay = await startScripted()
+
+  const codes: string[] = []
+  for (let round = 0; round < 22; round += 1) {
+    const body = { to: ANNA, text: `Round ${round}` }
+    const headers = { [AGENT]: 'again=false' }
+    const { status, error } = await asOwner(relay, 'POST', '/messages/send', { body, headers })
+    codes.push(error?.code ?? status)
+    await relay.clock.advance(2_000)
+    await answer(relay, ANNA)
+    await relay.clock.advance(1_000)
+  }
+
+  expect(codes).toEqual([...Array(20).fill('sent'), ...Array(2).fill('automation_paused')])
 })
 
 test('60 answers within a minute each stop it, too', async () => {

@@ -69,8 +69,9 @@ export const CONVERSATIONS = rows({
     route: 'PATCH /conversations/:id',
     summary: 'Turn human takeover on or off',
     description:
-      'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
-      '`enforce_automation_pause` decides whether later sends of API keys are refused. Sends of agents always are.',
+      'With `automation_paused` a person answers. Agents and keys of some conversations send nothing then, and what ' +
+      'they sent before and still waits fails. Messages of other keys that were accepted before are still sent; the ' +
+      'setting `enforce_automation_pause` decides whether their later sends are refused.',
     body: ConversationChanges,
     answers: { 200: Conversation },
     errors: ['not_found', 'storage_full'],
