@@ -57,7 +57,7 @@ const FAMILY = (name: string, index: number) => ({
   name,
   participants: [deviceHandle(strangerOf(index)), deviceHandle('+12025550888')],
 })
-export const strangerOf = (index: number) => `+1202557${1_000 + index}`
+const strangerOf = (index: number) => `+1202557${1_000 + index}`
 const victimOf = (index: number) => `+1202556${1_000 + index}`
 
 /** A relay with the owner's friend, who wrote a secret two days ago. */
