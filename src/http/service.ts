@@ -3,7 +3,7 @@
 import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
 import { RelayError } from '../domain/errors.ts'
-import { hasScope } from '../domain/permissions.ts'
+import { hasScope, mayCall, permissionsOf, type Scope } from '../domain/permissions.ts'
 import { listAudit } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
@@ -13,7 +13,7 @@ import { bind } from './bind.ts'
 import { isLoopbackOnly } from './hosts.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf, viewerOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, viewerOf } from './request-context.ts'
 import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
@@ -58,6 +58,23 @@ function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): 
 
 const METRICS_CLOSED =
   'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
+
+export function timelineBindings(read: Relay['timeline']) {
+  return [
+    bind(SERVICE.getTimeline, ({ request, query }) => {
+      const lines = linesOf(request, query.phone_line_id)
+      return read({ lines, may: mayRead(request) }, query, pageOfQuery(query))
+    }),
+  ]
+}
+
+/** True for the operations that the caller may call, so that no other operation shows more. */
+function mayRead(request: Request) {
+  const permissions = permissionsOf(callerOf(request))
+  const isMember = (contextOf(request).session?.memberId ?? null) !== null
+  return ({ scope, member }: { readonly scope: string; readonly member: string }) =>
+    (!isMember || member !== 'no') && mayCall(permissions, { scope: scope as Scope, limits: [] })
+}
 
 export function auditBindings({ db }: Core) {
   return [bind(SERVICE.listAudit, ({ query }) => listAudit(db, query, pageOfQuery(query)))]

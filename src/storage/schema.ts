@@ -128,6 +128,10 @@ export const contactDays = sqliteTable(
     lineId: text('line_id').$type<LineId>().notNull(),
     day: integer('day').notNull(),
     spent: integer('spent').notNull(),
+    /** Of these, the people who have written since. */
+    answered: integer('answered').notNull().default(0),
+    /** People whose first message was proven unsent, which gave their place back. */
+    failed: integer('failed').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.lineId, t.day] })],
 )
@@ -142,6 +146,8 @@ export const dailyContacts = sqliteTable(
     queued: integer('queued').notNull(),
     passed: integer('passed').notNull(),
     spentDay: integer('spent_day'),
+    /** True if they have written since their place was spent. */
+    answered: flag('answered').notNull().default(false),
   },
   (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
 )

@@ -1,8 +1,8 @@
-import { movedBack, type Breaker } from '../domain/breaker.ts'
+import { movedBack } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import { fullSince, IN_FLIGHT_MAX } from '../domain/slots.ts'
-import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import {
@@ -20,6 +20,7 @@ import { recordOf, type AttemptDelivery, type AttemptResult, type DueAttempt } f
 import { findingsOf } from './findings.ts'
 import type { DeliverySignals, Subscribers } from './publish.ts'
 import { WebhookQueue, type ReceiverChange } from './queue.ts'
+import { saveReceiver, type ReceiverState } from './receiver.ts'
 import { openSecrets } from './signature.ts'
 
 const UNRECORDED_MAX = 256
@@ -339,10 +340,10 @@ export class WebhookQueues {
   save(
     tx: Tx,
     webhook: { readonly id: WebhookId; readonly version: Timestamp },
-    { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
+    change: Omit<ReceiverState, 'at'>,
   ): void {
-    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: this.#core.ids.now() })
-    if (disable !== null) this.#subscribers.changed(webhook.id)
+    saveReceiver(tx, webhook, { ...change, at: this.#core.ids.now() })
+    if (change.disable !== null) this.#subscribers.changed(webhook.id)
   }
 
   async #read(ids: readonly WebhookId[]): Promise<void> {
