@@ -47,7 +47,7 @@ export function createTimeline(
       found,
       page.limit,
       (one) => entryOf(one, reader),
-      (one) => [...placeOf(one), since, until],
+      (one) => positionOf(one, { since, until }),
     )
     const isSummed = page.cursor === null && until - since <= SUMMARY_MS_MAX
     return {
@@ -81,8 +81,9 @@ function start(
 
 type Listed = Row & { readonly rank: number; readonly fits: boolean }
 
-function placeOf({ place, rank, key }: Listed): readonly number[] {
-  return [place, rank, key]
+/** The numbers of a cursor that continues after this row, in the same range. */
+function positionOf({ place, rank, key }: Listed, { since, until }: Bounds): readonly number[] {
+  return [place, rank, key, since, until]
 }
 
 /** Examines at most 5,000 rows of all kinds together. */
@@ -95,7 +96,7 @@ function entriesIn(
   const lists = KINDS.map((kind, rank) => rowsOf(kind, { reader, rank, step, bounds }, page.before))
   const all = merged([...lists, stillOff(reader, bounds, page.before)])
   const { rows, last } = scan(all, page.limit, EXAMINED_MAX - step * lists.length)
-  return { rows, upTo: last && placeOf(last) }
+  return { rows, upTo: last && positionOf(last, bounds) }
 }
 
 /** The rows of a kind in the range, newest first. */
