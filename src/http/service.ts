@@ -3,7 +3,7 @@
 import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
 import { RelayError } from '../domain/errors.ts'
-import { hasScope, mayCall, permissionsOf, type Scope } from '../domain/permissions.ts'
+import { hasScope, mayCall, permissionsOf, type OperationRights } from '../domain/permissions.ts'
 import { listAudit } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
@@ -63,17 +63,12 @@ export function timelineBindings(read: Relay['timeline']) {
   return [
     bind(SERVICE.getTimeline, ({ request, query }) => {
       const lines = linesOf(request, query.phone_line_id)
-      return read({ lines, may: mayRead(request) }, query, pageOfQuery(query))
+      const permissions = permissionsOf(callerOf(request))
+      // So no operation shows more than the one that reads the things themselves.
+      const may = (operation: OperationRights) => mayCall(permissions, operation)
+      return read({ lines, may }, query, pageOfQuery(query))
     }),
   ]
-}
-
-/** True for the operations that the caller may call, so that no other operation shows more. */
-function mayRead(request: Request) {
-  const permissions = permissionsOf(callerOf(request))
-  const isMember = (contextOf(request).session?.memberId ?? null) !== null
-  return ({ scope, member }: { readonly scope: string; readonly member: string }) =>
-    (!isMember || member !== 'no') && mayCall(permissions, { scope: scope as Scope, limits: [] })
 }
 
 export function auditBindings({ db }: Core) {

@@ -11,6 +11,7 @@ import type { ActorKind, AuditAction, ThingKind } from '../domain/audit.ts'
 import { groupedNumber, type Handle } from '../domain/handle.ts'
 import { parseId, timestamp } from '../domain/ids.ts'
 import { countWords, durationWords, grouped } from '../domain/number-words.ts'
+import type { OperationRights } from '../domain/permissions.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
@@ -28,16 +29,13 @@ import { isoTime } from '../system/iso-time.ts'
 export type Reader = {
   readonly db: Db
   /** True if the caller may call the operation. */
-  readonly may: (operation: Reading) => boolean
+  readonly may: (operation: OperationRights) => boolean
   readonly lines: LineLimit
   /** "03:12" in the relay's time zone. */
   readonly clock: (at: number) => string
   /** The title of a reason for being offline. */
   readonly titleOf: (reason: string) => string
 }
-
-/** An operation that reads the things of a kind. */
-export type Reading = { readonly scope: string; readonly member: string }
 
 /** The fields of an entry that differ from null, and the sentence. */
 type Told = Partial<Omit<TimelineEntry, 'id' | 'at'>> & Pick<TimelineEntry, 'kind' | 'text'>

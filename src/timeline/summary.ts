@@ -90,9 +90,9 @@ const UNSENT = `SELECT coalesce(sum(failed), 0) AS failed, coalesce(sum(expired)
    WHERE hour >= $from AND hour < $to AND line_seq > 0
      AND ${isOfLines('(SELECT l.id FROM lines l WHERE l.seq = h.line_seq)')}`
 
-const TO_ANSWER = `SELECT count(*) AS count FROM (
-   SELECT 1 FROM lines l CROSS JOIN conversations c INDEXED BY conversations_unanswered ON c.line_id = l.id
-   WHERE ${isOfLines('l.id')} AND c.is_unanswered = 1 LIMIT ${TO_ANSWER_MAX})`
+const TO_ANSWER = `SELECT 1 FROM lines l
+   CROSS JOIN conversations c INDEXED BY conversations_unanswered ON c.line_id = l.id
+   WHERE ${isOfLines('l.id')} AND c.is_unanswered = 1 LIMIT ${TO_ANSWER_MAX}`
 
 function messagesIn(
   db: Db,
@@ -109,7 +109,7 @@ function messagesIn(
     received: counts.reduce((sum, row) => sum + row.received, 0),
     sent: counts.reduce((sum, row) => sum + row.sent, 0),
     ...(unsent ?? NONE),
-    to_answer: db.row<{ count: number }>(TO_ANSWER, { lineIds })?.count ?? 0,
+    to_answer: db.rows(TO_ANSWER, { lineIds }).length,
   }
 }
 

@@ -5,18 +5,14 @@ import type { Timeline, TimelineEntry } from '../api/timeline.ts'
 import { dayOf, startOfDay } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import type { LineLimit } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import { EXAMINED_MAX, inSteps, scan } from '../storage/scan.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { KINDS, isOff, type Kind, type Reader, type Reading, type Row } from './kinds.ts'
+import { KINDS, isOff, type Kind, type Reader, type Row } from './kinds.ts'
 import { summaryOf } from './summary.ts'
 
-export type TimelineCaller = {
-  readonly may: (operation: Reading) => boolean
-  readonly lines: LineLimit
-}
+export type TimelineCaller = Pick<Reader, 'may' | 'lines'>
 
 export type TimelineRange = {
   readonly since?: Timestamp | undefined

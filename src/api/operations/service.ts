@@ -62,7 +62,6 @@ export const SERVICE = rows({
       'oldest are counted by hour.',
     query: TimelineQuery,
     answers: { 200: Timeline },
-    member: 'yes',
   },
   getLiveness: {
     ...OF_EVERYONE,
