@@ -5,7 +5,7 @@ import type { Timeline, TimelineEntry } from '../api/timeline.ts'
 import { dayOf, startOfDay } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { DAY_MS } from '../domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import { EXAMINED_MAX, inSteps, scan } from '../storage/scan.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -20,6 +20,8 @@ export type TimelineRange = {
 }
 
 const SUMMARY_MS_MAX = 7 * DAY_MS
+/** An evening begins so long before midnight. */
+const EVENING_MS = 6 * HOUR_MS
 const LAST = Number.MAX_SAFE_INTEGER
 
 /** The place of an entry: its time, the number of its kind, and its key there. */
@@ -65,7 +67,8 @@ function start(
   { now, zone }: { readonly now: number; readonly zone: string },
 ): Bounds & { readonly before: Place } {
   if (cursor === null) {
-    const { since = startOfDay(dayOf(now, zone) - 1, zone), until = Math.trunc(now) + 1 } = range
+    const { since = startOfDay(dayOf(now, zone), zone) - EVENING_MS, until = Math.trunc(now) + 1 } =
+      range
     if (since < until) return { since, until, before: { at: until, rank: -1, key: 0 } }
     throw invalidRequest({ path: 'since', message: 'must be before until' })
   }

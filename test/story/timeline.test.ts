@@ -84,7 +84,7 @@ test('messages that fail are counted by the hour, and those that were sent after
       until: '2026-11-21T11:00:00.000Z',
     },
   ])
-  expect(summary.text).toBe('Not a quiet time: 2 messages became uncertain, 0 messages received.')
+  expect(summary.text).toBe('Not a quiet night: 2 messages became uncertain, 0 messages received.')
 })
 
 test('a webhook that fails and works again says after how long, and how much waited', async () => {

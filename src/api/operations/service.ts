@@ -11,7 +11,7 @@ const OF_EVERYONE = { callers: 'everyone', tag: 'Service', audit: null } as cons
 
 const TimelineQuery = Type.Object({
   ...PAGE_QUERY,
-  since: timeParameter('Start of the range; the start of yesterday where it is left out.'),
+  since: timeParameter('Start of the range; yesterday at 18:00 where it is left out.'),
   until: timeParameter('End of the range, exclusive; now where it is left out.'),
   phone_line_id: textParameter('Only what is about this line, or about the relay as a whole.'),
 })
