@@ -25,6 +25,7 @@ CREATE TABLE `timeline_hours` (
 ALTER TABLE `contact_days` ADD `answered` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `contact_days` ADD `failed` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `contacts` ADD `answered` integer DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE `contacts` ADD `failed` integer DEFAULT false NOT NULL;--> statement-breakpoint
 CREATE INDEX `line_states_by_time` ON `line_states` (`at`,`line_seq`);--> statement-breakpoint
 CREATE TRIGGER `timeline_hours_at_insert` AFTER INSERT ON `messages`
 WHEN NEW.`status` = 'failed' OR NEW.`status` = 'expired' OR NEW.`status` = 'uncertain'

@@ -19,7 +19,7 @@ import type { DeviceMessage, IntakeEvent, LeftOutMessage, Settlement } from '../
 import { attachmentsOf } from '../storage/attachments.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { markKnown } from '../storage/daily-contacts.ts'
+import { markKnown, noteAnswer } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { findGroup } from '../storage/groups.ts'
 import {
@@ -164,7 +164,9 @@ export class Intake {
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
     if (!message.isGroup) {
-      markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
+      const who = { lineId: line.id, handle: message.handle }
+      if (message.direction === 'inbound' && !device.isHistory) noteAnswer(tx, who)
+      markKnown(tx, who, message.createdAt)
     }
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)

@@ -130,7 +130,7 @@ export const contactDays = sqliteTable(
     spent: integer('spent').notNull(),
     /** Of these, the people who have written since. */
     answered: integer('answered').notNull().default(0),
-    /** People whose first message was proven unsent, which gave their place back. */
+    /** People to whom a message failed before they had answered, by the day of their first failure. */
     failed: integer('failed').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.lineId, t.day] })],
@@ -148,6 +148,8 @@ export const dailyContacts = sqliteTable(
     spentDay: integer('spent_day'),
     /** True if they have written since their place was spent. */
     answered: flag('answered').notNull().default(false),
+    /** True if a message to them failed before they had answered. */
+    failed: flag('failed').notNull().default(false),
   },
   (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
 )

@@ -80,6 +80,7 @@ test('a key of one line sees nothing of another, in entries and in numbers, also
 
   const { data, summary } = await get(PATH)
   const asked = await get(`${PATH}&phone_line_id=${second}`)
+  const { first_contacts } = await get('/stats?time_zone=Europe/Berlin')
 
   expect(kindsOf({ data })).toEqual(['line.off', 'messages.unsent', 'opt_out', 'relay.started'])
   expect(JSON.stringify(data)).not.toContain(BOB)
@@ -88,6 +89,7 @@ test('a key of one line sees nothing of another, in entries and in numbers, also
     { phone_line_id: first },
   ])
   expect(summary).toMatchObject({ lines_off: 1, off_seconds: 60, uncertain: 1, received: 1 })
+  expect(first_contacts).toMatchObject([{ phone_line_id: first, days_7: { failed: 0 } }])
   expect(kindsOf(asked)).toEqual(['relay.started'])
   expect(asked.summary).toMatchObject({ lines_off: 0, uncertain: 0, received: 0, to_answer: 0 })
 })
