@@ -38,7 +38,6 @@ export const TimelineEntry = objectSchema('TimelineEntry', {
   ),
 })
 export type TimelineEntry = Shape<typeof TimelineEntry>
-export type TimelineKind = TimelineEntry['kind']
 
 const count = (description: string) => nullable(Type.Integer({ minimum: 0, description }))
 

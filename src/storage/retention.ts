@@ -93,7 +93,7 @@ export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENT
 
 const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
-/** Deletes audit entries older than 400 days, and the oldest beyond 100,000, which the timeline then counts by the hour. */
+/** Deletes audit entries older than 400 days, and the oldest beyond 100,000: the timeline counts those by the hour. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
   const isSurplus = `seq <= (SELECT max(seq) FROM audit) - ${AUDIT_ROWS_MAX}`

@@ -121,39 +121,6 @@ export const keySends = sqliteTable(
   (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
 )
 
-/** New contacts that a line used up on a day. */
-export const contactDays = sqliteTable(
-  'contact_days',
-  {
-    lineId: text('line_id').$type<LineId>().notNull(),
-    day: integer('day').notNull(),
-    spent: integer('spent').notNull(),
-    /** Of these, the people who have written since. */
-    answered: integer('answered').notNull().default(0),
-    /** People to whom a message failed before they had answered, by the day of their first failure. */
-    failed: integer('failed').notNull().default(0),
-  },
-  (t) => [primaryKey({ columns: [t.lineId, t.day] })],
-)
-
-/** People that a line has written to. Older executables know this table as `contacts`; the address book is `people`. */
-export const dailyContacts = sqliteTable(
-  'contacts',
-  {
-    lineId: text('line_id').$type<LineId>().notNull(),
-    handle: text('handle').$type<Handle>().notNull(),
-    knownAt: at('known_at'),
-    queued: integer('queued').notNull(),
-    passed: integer('passed').notNull(),
-    spentDay: integer('spent_day'),
-    /** True if they have written since their place was spent. */
-    answered: flag('answered').notNull().default(false),
-    /** True if a message to them failed before they had answered. */
-    failed: flag('failed').notNull().default(false),
-  },
-  (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
-)
-
 export const conversations = sqliteTable(
   'conversations',
   {

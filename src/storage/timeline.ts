@@ -3,8 +3,8 @@
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Tx } from './database.ts'
-import type { Purge } from './retention.ts'
 
 const KEPT_MS = 400 * DAY_MS
 const MARKS_MAX = 100_000
@@ -28,7 +28,7 @@ const deletion = (table: string, isOld: string) => `DELETE FROM ${table} WHERE r
    SELECT rowid FROM ${table} WHERE ${isOld} LIMIT $limit)`
 
 /** Deletes marks and counts of more than 400 days ago, and counts the oldest marks beyond 100,000 by the hour. */
-export const TIMELINE_PURGES: readonly Purge[] = [
+export const TIMELINE_PURGES: readonly ((tx: Tx, age: Age, limit: number) => number)[] = [
   (tx, age, limit) =>
     tx.execute(deletion('timeline', 'at < $before'), { before: age.ago(KEPT_MS), limit }).changes,
   (tx, age, limit) => {

@@ -37,8 +37,10 @@ export type Reader = {
   readonly titleOf: (reason: string) => string
 }
 
+export type Caller = Pick<Reader, 'may' | 'lines'>
+
 /** The fields of an entry that differ from null, and the sentence. */
-type Told = Partial<Omit<TimelineEntry, 'id' | 'at'>> & Pick<TimelineEntry, 'kind' | 'text'>
+type Described = Partial<Omit<TimelineEntry, 'id' | 'at'>> & Pick<TimelineEntry, 'kind' | 'text'>
 
 export type Row = { readonly place: number; readonly key: number }
 
@@ -51,7 +53,7 @@ export type Kind<R extends Row = Row> = {
   readonly unitMs: number
   readonly columns: string
   readonly isShown: (row: R, reader: Reader) => boolean
-  readonly tell: (row: R, reader: Reader) => Told
+  readonly describe: (row: R, reader: Reader) => Described
 }
 
 /** Ends the row's type, which only its own functions use. */
@@ -78,7 +80,7 @@ export const KINDS: readonly Kind[] = [
         AND n.at > line_states.at ORDER BY n.at LIMIT 1) AS next`,
     isShown: (row, { may, lines }) =>
       isOff(row) && may(PHONE_LINES.listPhoneLines) && includesLine(lines, row.lineId ?? ''),
-    tell: tellState,
+    describe: describeState,
   }),
   kind<RunRow>({
     from: 'relay_runs',
@@ -88,7 +90,7 @@ export const KINDS: readonly Kind[] = [
     columns: `(SELECT max(alive_at) FROM relay_runs p WHERE p.started_at = ${BEFORE}) AS aliveAt,
       (SELECT stopped_at FROM relay_runs p WHERE p.started_at = ${BEFORE}) AS stoppedAt`,
     isShown: () => true,
-    tell: tellRun,
+    describe: describeRun,
   }),
   kind<CountRow>({
     from: 'timeline_hours',
@@ -102,7 +104,7 @@ export const KINDS: readonly Kind[] = [
       lineId === null
         ? lines === null && may(SERVICE.listAudit)
         : includesLine(lines, lineId) && may(MESSAGES.listMessages),
-    tell: tellCount,
+    describe: describeCount,
   }),
   kind<MarkRow>({
     from: 'timeline INDEXED BY timeline_by_time',
@@ -111,7 +113,7 @@ export const KINDS: readonly Kind[] = [
     unitMs: 1,
     columns: 'kind, line_id AS lineId, about, detail',
     isShown: (row, reader) => MARKS[row.kind].isShown(row, reader),
-    tell: (row, reader) => MARKS[row.kind].tell(row, JSON.parse(row.detail), reader),
+    describe: (row, reader) => MARKS[row.kind].describe(row, JSON.parse(row.detail), reader),
   }),
   kind<AuditRow>({
     from: 'audit INDEXED BY audit_by_age',
@@ -125,7 +127,7 @@ export const KINDS: readonly Kind[] = [
       !action.startsWith('opt_out.') &&
       may(SERVICE.listAudit) &&
       (lines === null || (aboutKind === 'line' && includesLine(lines, aboutId ?? ''))),
-    tell: tellChange,
+    describe: describeChange,
   }),
 ]
 
@@ -141,12 +143,12 @@ type StateRow = {
 const STARTING_MS = 60_000
 
 /** True if the row is a time for which its line was off. */
-export function isOff({ place, reason, endsAt }: StateRow & Row): boolean {
+function isOff({ place, reason, endsAt }: StateRow & Row): boolean {
   if (reason === null || reason === RESTORED) return false
   return reason !== 'starting' || endsAt === null || endsAt - place >= STARTING_MS
 }
 
-function tellState(row: StateRow & Row, { titleOf, clock }: Reader): Told {
+function describeState(row: StateRow & Row, { titleOf, clock }: Reader): Described {
   const { place, reason, lineId, endsAt, next } = row
   const name = groupedNumber(row.name ?? 'A line')
   const why = `: ${titleOf(reason ?? '')}.`
@@ -162,7 +164,7 @@ function tellState(row: StateRow & Row, { titleOf, clock }: Reader): Told {
 
 type RunRow = { readonly aliveAt: number | null; readonly stoppedAt: number | null }
 
-function tellRun({ place, aliveAt, stoppedAt }: RunRow & Row, { db }: Reader): Told {
+function describeRun({ place, aliveAt, stoppedAt }: RunRow & Row, { db }: Reader): Described {
   const kind = 'relay.started'
   const gapMs = place - (aliveAt ?? place)
   const restored = `SELECT 1 FROM timeline INDEXED BY timeline_by_time
@@ -180,7 +182,7 @@ type CountRow = Readonly<
   Record<'failed' | 'expired' | 'uncertain' | 'confirmed' | 'changes' | 'others', number>
 > & { readonly lineId: string | null; readonly name: string | null }
 
-function tellCount(row: CountRow & Row, { clock }: Reader): Told {
+function describeCount(row: CountRow & Row, { clock }: Reader): Described {
   const { place, failed, expired, uncertain, confirmed, lineId } = row
   const end = place + HOUR_MS
   const until = isoTime(timestamp(end))
@@ -206,7 +208,7 @@ function tellCount(row: CountRow & Row, { clock }: Reader): Told {
 }
 
 /** "2 failed", "2 failed and 1 expired", "2 failed, 1 expired and 1 became uncertain". */
-export function listed(words: readonly string[]): string {
+function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? ''
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
 }
@@ -220,7 +222,7 @@ type MarkRow = {
 
 type MarkWords = {
   readonly isShown: (row: MarkRow & Row, reader: Reader) => boolean
-  readonly tell: (row: MarkRow & Row, detail: MarkDetail, reader: Reader) => Told
+  readonly describe: (row: MarkRow & Row, detail: MarkDetail, reader: Reader) => Described
 }
 
 const OF_WEBHOOK = ({ about }: MarkRow, { db, may, lines }: Reader): boolean =>
@@ -231,7 +233,7 @@ const OF_WEBHOOK = ({ about }: MarkRow, { db, may, lines }: Reader): boolean =>
 function webhookMark(words: (detail: MarkDetail, place: number) => string): MarkWords {
   return {
     isShown: OF_WEBHOOK,
-    tell: ({ kind, about, place }, detail) => ({
+    describe: ({ kind, about, place }, detail) => ({
       kind,
       text: `Webhook ${detail.name ?? ''} ${words(detail, place)}.`,
       webhook_id: about,
@@ -245,7 +247,7 @@ function optOutMark(words: string): MarkWords {
     isShown: ({ lineId, about }, { db, may, lines }) =>
       may(CONTACTS.listOptOuts) &&
       (lines === null || includesLine(lines, lineId ?? '') || hasWritten(db, about, lines)),
-    tell: ({ kind, lineId, about }, { source = '' }, { db }) => {
+    describe: ({ kind, lineId, about }, { source = '' }, { db }) => {
       const handle = (about ?? '') as Handle // As `mark` stored it.
       const how = HANDS[source] ?? `by the word ${source}`
       const name = nameOf(db, handle) ?? groupedNumber(handle)
@@ -270,7 +272,7 @@ function hasWritten(db: Db, about: string | null, lines: LineLimit): boolean {
 function relayMark(text: string): MarkWords {
   return {
     isShown: (_row, { lines, may }) => lines === null && may(SERVICE.listAudit),
-    tell: ({ kind }) => ({ kind, text }),
+    describe: ({ kind }) => ({ kind, text }),
   }
 }
 
@@ -289,7 +291,7 @@ const MARKS: Readonly<Record<MarkKind, MarkWords>> = {
   'backup.failed': relayMark('The daily backup failed.'),
   restored: {
     isShown: () => true,
-    tell: ({ kind, place }, { since = place }, { clock }) => ({
+    describe: ({ kind, place }, { since = place }, { clock }) => ({
       kind,
       text: `A backup was restored. What happened after ${clock(since)} isn't known.`,
     }),
@@ -313,7 +315,7 @@ type AuditRow = {
   readonly aboutId: string | null
 }
 
-function tellChange(row: AuditRow & Row, { db }: Reader): Told {
+function describeChange(row: AuditRow & Row, { db }: Reader): Described {
   const { action, count, actorKind, actorId, aboutKind, aboutId } = row
   const named = AUDIT_SENTENCES[action]?.(thingName(db, aboutKind, aboutId) ?? '') ?? action
   const what = named.replaceAll(/ +/g, ' ').trim() + (count === 1 ? '' : ` ${grouped(count)} times`)

@@ -18,7 +18,7 @@ import { listLines } from '../storage/lines.ts'
 import { isOfLines, limitValue } from '../storage/statement.ts'
 import { messageCounts, relayRuns, stateChanges } from '../storage/stats.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
-import type { TimelineCaller } from './timeline.ts'
+import type { Caller } from './kinds.ts'
 
 type Range = { readonly since: number; readonly until: number; readonly now: number }
 type Figures = Omit<TimelineSummary, 'text' | 'is_quiet'>
@@ -27,7 +27,7 @@ const TO_ANSWER_MAX = 1_000
 /** A night is quiet if its lines were off for less, added up. */
 const QUIET_OFF_S = 900
 
-export function summaryOf(core: Core, caller: TimelineCaller, range: Range): TimelineSummary {
+export function summaryOf(core: Core, caller: Caller, range: Range): TimelineSummary {
   const figures = {
     ...offTime(core, caller, range),
     ...messagesIn(core.db, caller, range),
@@ -69,7 +69,7 @@ function sentence(figures: Figures, isQuiet: boolean, ofNight: boolean): string 
 
 function offTime(
   { db }: Core,
-  { may, lines }: TimelineCaller,
+  { may, lines }: Caller,
   { since, until, now }: Range,
 ): Pick<Figures, 'lines_off' | 'off_seconds'> {
   if (!may(PHONE_LINES.listPhoneLines)) return { lines_off: null, off_seconds: null }
@@ -96,7 +96,7 @@ const TO_ANSWER = `SELECT 1 FROM lines l
 
 function messagesIn(
   db: Db,
-  { may, lines }: TimelineCaller,
+  { may, lines }: Caller,
   { since, until }: Range,
 ): Omit<Figures, 'lines_off' | 'off_seconds' | 'webhooks_failing'> {
   if (!may(MESSAGES.listMessages)) return UNREAD
@@ -128,7 +128,7 @@ function aligned(since: number, until: number, unitMs: number): readonly [number
   return [Math.floor(since / unitMs) * unitMs, Math.ceil(until / unitMs) * unitMs]
 }
 
-function failingNow(db: Db, { lines }: TimelineCaller): number {
+function failingNow(db: Db, { lines }: Caller): number {
   const all = listWebhooks(db, WEBHOOKS_MAX, null)
   return all.filter(({ lineIds, isActive, breaker, disabledReason }) => {
     const isFailing = disabledReason !== null || (isActive && isOpen(breaker))

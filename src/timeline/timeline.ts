@@ -9,10 +9,8 @@ import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import { EXAMINED_MAX, inSteps, scan } from '../storage/scan.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { KINDS, isOff, type Kind, type Reader, type Row } from './kinds.ts'
+import { KINDS, type Caller, type Kind, type Reader, type Row } from './kinds.ts'
 import { summaryOf } from './summary.ts'
-
-export type TimelineCaller = Pick<Reader, 'may' | 'lines'>
 
 export type TimelineRange = {
   readonly since?: Timestamp | undefined
@@ -35,7 +33,7 @@ export function createTimeline(
   given: { readonly titleOf: (reason: string) => string },
 ) {
   const { db, clock, settings } = core
-  return (caller: TimelineCaller, range: TimelineRange, page: PageRequest): Timeline => {
+  return (caller: Caller, range: TimelineRange, page: PageRequest): Timeline => {
     const zone = settings.get('time_zone')
     const now = clock.now()
     const { before, since, until } = start(page.cursor, range, { now, zone })
@@ -131,7 +129,7 @@ function* stillOff(reader: Reader, { since }: Bounds, before: Place): Generator<
   const sql = `SELECT s.at AS place, s.line_seq AS "key", ${kind.columns.replaceAll('line_states.', 's.')}
     FROM lines l CROSS JOIN line_states s ON s.line_seq = l.seq AND s.at =
       (SELECT max(at) FROM line_states WHERE line_seq = l.seq AND at < $since)`
-  const rows = reader.db.rows<Row & Parameters<typeof isOff>[0]>(sql, { since })
+  const rows = reader.db.rows<Row & { readonly endsAt: number | null }>(sql, { since })
   const lasted = rows.filter(({ endsAt }) => endsAt === null || endsAt > since)
   for (const row of lasted.toSorted((a, b) => b.place - a.place || b.key - a.key)) {
     const isNext = row.place < before.at || (row.place === before.at && row.key < before.key)
@@ -161,9 +159,9 @@ function isLater(one: Listed, other: Listed): boolean {
 
 function entryOf(row: Listed, reader: Reader): TimelineEntry {
   const { place, rank, key } = row
-  const told = KINDS[rank]?.tell(row, reader) ?? { kind: 'change', text: '' }
+  const described = KINDS[rank]?.describe(row, reader) ?? { kind: 'change', text: '' }
   return {
-    id: `${told.kind}-${place}-${key}`,
+    id: `${described.kind}-${place}-${key}`,
     at: isoTime(timestamp(place)),
     until: null,
     phone_line_id: null,
@@ -172,7 +170,7 @@ function entryOf(row: Listed, reader: Reader): TimelineEntry {
     reason: null,
     action: null,
     counts: null,
-    ...told,
+    ...described,
   }
 }
 

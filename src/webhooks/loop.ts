@@ -20,7 +20,7 @@ import { recordOf, type AttemptDelivery, type AttemptResult, type DueAttempt } f
 import { findingsOf } from './findings.ts'
 import type { DeliverySignals, Subscribers } from './publish.ts'
 import { WebhookQueue, type ReceiverChange } from './queue.ts'
-import { saveReceiver, type ReceiverState } from './receiver.ts'
+import { saveReceiver, type ReceiverState, type SavedReceiver } from './receiver.ts'
 import { openSecrets } from './signature.ts'
 
 const UNRECORDED_MAX = 256
@@ -337,12 +337,8 @@ export class WebhookQueues {
   }
 
   /** Saves a breaker. With `disable`, the webhook gets nothing until it is active again. */
-  save(
-    tx: Tx,
-    webhook: { readonly id: WebhookId; readonly version: Timestamp },
-    change: Omit<ReceiverState, 'at'>,
-  ): void {
-    saveReceiver(tx, webhook, { ...change, at: this.#core.ids.now() })
+  save(tx: Tx, webhook: SavedReceiver, change: ReceiverState): void {
+    saveReceiver(tx, webhook, change, this.#core.ids.now())
     if (change.disable !== null) this.#subscribers.changed(webhook.id)
   }
 

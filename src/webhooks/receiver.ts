@@ -13,15 +13,17 @@ export type ReceiverState = {
   readonly breaker: Breaker
   /** The reason to deactivate the webhook, or null. */
   readonly disable: DisabledReason | null
-  readonly at: Timestamp
 }
+
+export type SavedReceiver = { readonly id: WebhookId; readonly version: Timestamp }
 
 export function saveReceiver(
   tx: Tx,
-  webhook: { readonly id: WebhookId; readonly version: Timestamp },
+  webhook: SavedReceiver,
   change: ReceiverState,
+  at: Timestamp,
 ): void {
-  const { breaker, disable, at } = change
+  const { breaker, disable } = change
   const before = findWebhook(tx, webhook.id)
   if (!saveBreaker(tx, webhook, breaker, disable && { reason: disable, at })) return
   const changed = before === null ? null : changeOf(tx, before, change)

@@ -19,6 +19,7 @@ import { TEST_START, TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 import { STEP, take } from './line-lives.ts'
+import { AFTER_ALL, iso, isSent, LAST_RUN, lasting, log, WHY, WORDS } from './timeline-ledger.ts'
 
 const HOUR = 3_600_000
 /** Longer than the time in which a line that flaps gets one entry. */
@@ -54,6 +55,7 @@ const NOTED = fc.oneof(
   },
 )
 type Noted = typeof NOTED extends fc.Arbitrary<infer T> ? T : never
+type Of<What extends string> = Extract<Noted, { readonly do: What }>
 
 const LIFE = fc.record({
   zone: fc.constantFrom('UTC', 'Asia/Kolkata', 'America/St_Johns'),
@@ -137,59 +139,58 @@ class Life {
   }
 
   async #act(step: Noted): Promise<void> {
-    const { relay, clock, sink, devices } = this
-    switch (step.do) {
-      case 'hook':
-        sink.answer = () => (step.works ? 200 : 503)
-        return
-      case 'set': {
-        this.count += 1
-        const value = String(100 + this.count)
-        await asOwner(relay, 'PUT', '/settings/message_retention_days', { body: { value } })
-        return
-      }
-      case 'word':
-        return this.#word(step)
-      case 'purge':
-        deleteOldMessages({ ...relay.db, changes: null } as Tx, timestamp(clock.now() + 1), 1_000)
-        return
-      case 'surplus':
-        await this.#readOn(true)
-        return this.#forgetTwo()
-      case 'restart':
-        return this.#restart(step.crashes)
-      case 'page':
-        return this.#beginReading(step.limit)
-      case 'sleep': {
-        const before = clock.now()
-        await take(this.world, step)
-        // The relay looks at its clock once a minute.
-        await clock.advance(61_000)
-        const text = `Hookline started, about ${step.hours} hours after it was interrupted: ${WHY}.`
-        this.#started(before + step.hours * HOUR, text, 60_000)
-        return
-      }
-      case 'online':
-      case 'offline': {
-        const device = devices[step.line]
-        const was = device.isOnline
-        await take(this.world, step)
-        if (was === device.isOnline) return
-        if (was) this.offs.push({ line: step.line, at: clock.now(), end: null })
-        for (const off of was ? [] : this.#open(step.line)) off.end = clock.now()
-        await clock.advance(SETTLED_MS)
-        return
-      }
-      default:
-        await take(this.world, step)
+    const deeds: Readonly<Record<string, (step: never) => Promise<void> | void>> = {
+      hook: ({ works }: Of<'hook'>) => void (this.sink.answer = () => (works ? 200 : 503)),
+      set: () => this.#set(),
+      word: (each: Of<'word'>) => this.#word(each),
+      purge: () => this.#purge(),
+      surplus: () => this.#forgetTwo(),
+      restart: ({ crashes }: Of<'restart'>) => this.#restart(crashes),
+      page: ({ limit }: Of<'page'>) => this.#beginReading(limit),
+      sleep: (each: Of<'sleep'>) => this.#sleep(each),
+      online: (each: Of<'online' | 'offline'>) => this.#go(each),
+      offline: (each: Of<'online' | 'offline'>) => this.#go(each),
     }
+    const own = deeds[step.do]
+    if (own === undefined) await take(this.world, step as Parameters<typeof take>[1])
+    else await own(step as never) // By its own name.
+  }
+
+  async #set(): Promise<void> {
+    this.count += 1
+    const value = String(100 + this.count)
+    await asOwner(this.relay, 'PUT', '/settings/message_retention_days', { body: { value } })
+  }
+
+  #purge(): void {
+    const end = timestamp(this.clock.now() + 1)
+    deleteOldMessages({ ...this.relay.db, changes: null } as Tx, end, 1_000)
+  }
+
+  async #sleep(step: Of<'sleep'>): Promise<void> {
+    const before = this.clock.now()
+    await take(this.world, step)
+    // The relay looks at its clock once a minute.
+    await this.clock.advance(61_000)
+    const text = `Hookline started, about ${step.hours} hours after it was interrupted: ${WHY}.`
+    this.#started(before + step.hours * HOUR, text, 60_000)
+  }
+
+  async #go(step: Of<'online' | 'offline'>): Promise<void> {
+    const device = this.devices[step.line]
+    const was = device.isOnline
+    await take(this.world, step)
+    if (was === device.isOnline) return
+    if (was) this.offs.push({ line: step.line, at: this.clock.now(), end: null })
+    for (const off of was ? [] : this.#open(step.line)) off.end = this.clock.now()
+    await this.clock.advance(SETTLED_MS)
   }
 
   #open(line: 0 | 1): readonly Off[] {
     return this.offs.filter((off) => off.line === line && off.end === null)
   }
 
-  async #word({ text, from }: Extract<Noted, { readonly do: 'word' }>): Promise<void> {
+  async #word({ text, from }: Of<'word'>): Promise<void> {
     this.count += 1
     const handle = `+1202555071${from}`
     await this.devices[0].receive({
@@ -206,7 +207,8 @@ class Life {
   }
 
   /** The oldest two entries of the audit trail are beyond its limit. */
-  #forgetTwo(): void {
+  async #forgetTwo(): Promise<void> {
+    await this.#readOn(true)
     const { db } = this.relay
     const oldest = db.rows<{ seq: number; at: number }>(
       'SELECT seq, at FROM audit ORDER BY seq LIMIT 2',
@@ -246,7 +248,7 @@ class Life {
     const first = await this.relay.get(`/api/v1/timeline?${ALL}&limit=${limit}`)
     const got = first.data.map(({ id }: Json) => String(id))
     if (first.has_more) this.reading = { wanted, got, limit, cursor: first.next_cursor }
-    else expect(got).toEqual(wanted as string[])
+    else expect(got).toEqual(wanted)
   }
 
   /** Reads the next page of a list that was begun, or all that are left. */
@@ -291,7 +293,7 @@ class Life {
     expect(of('entries.deleted').map(line)).toEqual([...this.#deletedLines()])
     await this.#expectChanges(of('change'))
     this.#expectHook(of('webhook.failing', 'webhook.working', 'webhook.turned_off'))
-    const times = entries.map(({ at }: Json) => at)
+    const times = entries.map(({ at }: Json) => String(at))
     expect(times).toEqual(times.toSorted().toReversed())
   }
 
@@ -362,45 +364,4 @@ class Life {
       }),
     )
   }
-}
-
-const LAST_RUN = 'started_at = (SELECT max(started_at) FROM relay_runs)'
-const WHY = 'it crashed, or its machine slept, lost power or set its clock'
-const WORDS: Readonly<Record<string, string>> = {
-  failed: 'failed',
-  expired: 'expired',
-  uncertain: 'became uncertain',
-}
-const AFTER_ALL = 'turned out to be sent after all'
-const isSent = (status: string) => ['sent', 'delivered', 'read'].includes(status)
-
-/** Logs every step of a message and of a webhook's breaker in this connection. */
-function log({ db: { sqlite } }: Relay): void {
-  sqlite.run('CREATE TEMP TABLE steps (was TEXT, "is" TEXT, at INTEGER, line INTEGER)')
-  sqlite.run(`CREATE TEMP TRIGGER steps_log AFTER UPDATE ON main.messages BEGIN
-    INSERT INTO steps VALUES (OLD.status, NEW.status, NEW.updated_at, NEW.line_seq); END`)
-  sqlite.run(
-    'CREATE TEMP TABLE breakers (was INTEGER, "is" INTEGER, since INTEGER, waiting INTEGER)',
-  )
-  sqlite.run(`CREATE TEMP TRIGGER breakers_log AFTER UPDATE ON main.webhooks BEGIN
-    INSERT INTO breakers VALUES (OLD.failures_in_row, NEW.failures_in_row, OLD.failing_since,
-      (SELECT count(*) FROM main.deliveries WHERE status = 'pending')); END`)
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
-}
-
-/** A duration in the unit that leaves at least two of it, or in seconds. */
-function lasting(ms: number): string {
-  const [unit, size] =
-    ms >= 48 * HOUR
-      ? (['day', 24 * HOUR] as const)
-      : ms >= 2 * HOUR
-        ? (['hour', HOUR] as const)
-        : ms >= 60_000
-          ? (['minute', 60_000] as const)
-          : (['second', 1_000] as const)
-  const count = Math.max(1, Math.round(ms / size))
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

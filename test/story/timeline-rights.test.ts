@@ -32,7 +32,8 @@ async function eventfulShop() {
   return { shop, lines }
 }
 
-const kindsOf = ({ data }: Json) => [...new Set(data.map(({ kind }: Json) => kind))].toSorted()
+const kindsOf = ({ data }: Json): readonly string[] =>
+  [...new Set<string>(data.map(({ kind }: Json) => kind))].toSorted()
 
 test('each scope shows its own kinds, and without health:read there is no timeline', async () => {
   const { shop } = await eventfulShop()

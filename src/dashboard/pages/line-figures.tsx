@@ -76,7 +76,7 @@ export function LineTraffic({ line }: Props) {
   )
 }
 
-/** How many people the line wrote to first, and what came of it: numbers without a verdict. */
+/** How many people the line wrote to first, and what came of it. */
 export function FirstContacts({ line: { id } }: Props) {
   const figures = useRead('getLinePictures', { params: { id } }, 'line', 'message')
   const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')
