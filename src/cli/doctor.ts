@@ -119,13 +119,14 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
 }
 
-/** How many people each line wrote to first, and what came of it: numbers, and no finding. */
+/** The people to whom each line wrote first, and what came of it: numbers of lines that did, and no finding. */
 async function firstContacts(client: ControlClient, lines: readonly PhoneLine[]) {
-  const { data: settings } = await client.ask('listSettings')
+  const settings = (await client.find('listSettings'))?.data ?? []
   const time_zone = settings.find(({ name }) => name === 'time_zone')?.value
   const stats = await client.find('getStats', { query: { days: '1', time_zone } })
   const data = stats?.first_contacts ?? []
-  const rows = data.flatMap(({ phone_line_id, ...times }) =>
+  const used = data.filter(({ days_28 }) => days_28.people + days_28.failed > 0)
+  const rows = used.flatMap(({ phone_line_id, ...times }) =>
     [times.days_7, times.days_28].map(({ people, answered, failed }, n) => {
       const name = n === 0 ? nameOf(phone_line_id, lines) : ''
       return [name, n === 0 ? '7 days' : '28 days', people, answered, failed]

@@ -3,11 +3,13 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
+import { MESSAGE_STATUSES } from '../../src/domain/message.ts'
 import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
 import { deleteOldAudit } from '../../src/storage/retention.ts'
 import { EXAMINED_MAX } from '../../src/storage/scan.ts'
 import { TIMELINE_PURGES, mark } from '../../src/storage/timeline.ts'
 import { createTimeline } from '../../src/timeline/timeline.ts'
+import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
 const DAY = 86_400_000
@@ -99,6 +101,33 @@ test('changes beyond 100,000 are counted by the hour in the transaction that del
   expect(counted).toEqual([{ changes: 3, others: 0 }])
   expect(left).toEqual({ n: 100_000 })
   expect(read().data.some(({ text }) => text.includes('finding'))).toBe(false)
+})
+
+test('every step that a message can take is counted, and a step to the same status is none', () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  storeLine(db.sqlite)
+  storeMessages(db.sqlite, [{ id: 'msg_a', status: 'queued', direction: 'outbound' }])
+  const step = db.sqlite.query('UPDATE messages SET status = $to, updated_at = $at')
+  const statuses = MESSAGE_STATUSES.filter((status) => status !== 'received')
+  const isSent = (status: string) => /^(?:sent|delivered|read)$/.test(status)
+  for (const from of statuses) {
+    for (const to of statuses) {
+      step.run({ to: from, at: TEST_START })
+      db.sqlite.run('DELETE FROM timeline_hours')
+      step.run({ to, at: TEST_START + 7_200_000 })
+
+      const is = (status: string) => (from !== to && to === status ? 1 : 0)
+      const confirmed = isSent(to) && /^(?:failed|uncertain)$/.test(from) ? 1 : 0
+      const counts = [is('failed'), is('expired'), is('uncertain'), confirmed]
+      const hour = Math.floor(TEST_START / 3_600_000) + 2
+      const rows = db.rows('SELECT hour, failed, expired, uncertain, confirmed FROM timeline_hours')
+      expect([from, to, rows.map((row) => Object.values(row as object))]).toEqual([
+        from,
+        to,
+        counts.includes(1) ? [[hour, ...counts]] : [],
+      ])
+    }
+  }
 })
 
 test('marks and counts are deleted after 400 days, and not before', () => {

@@ -89,7 +89,7 @@ test('the figures are those of 7 and of 28 days, and an answer counts for the da
   const { relay, send, receive, figures } = await shop()
   await using _ = relay
   await send(1)
-  relay.clock.doze(10 * DAY)
+  relay.clock.doze(7 * DAY)
   await relay.clock.advance(MINUTE)
   await send(2)
   await receive(1)
