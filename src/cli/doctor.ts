@@ -128,8 +128,13 @@ async function firstContacts(client: ControlClient, lines: readonly PhoneLine[])
   const used = data.filter(({ days_28 }) => days_28.people + days_28.failed > 0)
   const rows = used.flatMap(({ phone_line_id, ...times }) =>
     [times.days_7, times.days_28].map(({ people, answered, failed }, n) => {
-      const name = n === 0 ? nameOf(phone_line_id, lines) : ''
-      return [name, n === 0 ? '7 days' : '28 days', people, answered, failed]
+      return [
+        nameOf(phone_line_id, lines),
+        n === 0 ? '7 days' : '28 days',
+        people,
+        answered,
+        failed,
+      ]
     }),
   )
   const head = ['LINE', 'IN', 'WROTE TO FIRST', 'ANSWERED', 'FAILED']

@@ -246,7 +246,7 @@ test('the people whom a line wrote to first are numbers above the findings, for 
     [
       'LINE             IN       WROTE TO FIRST  ANSWERED  FAILED',
       '+1 202 555 0101  7 days   3               1         2',
-      '                 28 days  40              1         2',
+      '+1 202 555 0101  28 days  40              1         2',
     ].join('\n'),
   )
   expect(printed.join('\n')).not.toContain('line_b')
