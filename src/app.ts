@@ -25,7 +25,7 @@ import { TlsWatch } from './http/tls.ts'
 import { createCredentials, createFirstKey, keyFindings } from './keys/credentials.ts'
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { createLineActions } from './lines/line-actions.ts'
-import type { CreatedKinds } from './lines/line-kind.ts'
+import { titleOf, type CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { createBackups } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
@@ -44,6 +44,7 @@ import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
+import { createTimeline } from './timeline/timeline.ts'
 import { createNetwork } from './webhooks/network.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
@@ -343,6 +344,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     sender: messages.sender,
     serverUrl: serverUrl(config, life),
     setSnooze: createSnoozes(core, { health, healthSignal }),
+    timeline: createTimeline(core, { titleOf: (reason) => titleOf(kinds.kinds, reason) }),
     updates: maintenance.updates,
     webhooks: webhooks.actions,
   })

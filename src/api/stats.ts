@@ -28,7 +28,33 @@ const percentile = (share: string) =>
     }),
   )
 
+const firstContacts = (days: number) =>
+  objectSchema(
+    `FirstContacts${days}`,
+    {
+      people: Type.Integer({ description: 'New contacts whose first message left the line.' }),
+      answered: Type.Integer({ description: 'Of these, the people who have written since.' }),
+      failed: Type.Integer({
+        description: 'People to whom a message failed before they had answered, each once.',
+      }),
+    },
+    `Of the last ${days} days, today included.`,
+  )
+
+const LineFirstContacts = objectSchema('LineFirstContacts', {
+  phone_line_id: id('line', 'The line.'),
+  days_7: firstContacts(7),
+  days_28: firstContacts(28),
+})
+export type LineFirstContacts = Shape<typeof LineFirstContacts>
+
 export const Stats = objectSchema('Stats', {
+  first_contacts: Type.Optional(
+    Type.Array(LineFirstContacts, {
+      description:
+        "People to whom each line wrote first. With `time_zone` only, where that is the relay's own.",
+    }),
+  ),
   data: Type.Array(
     objectSchema('DayStats', {
       date: text('A day of the time zone.', '2026-11-21'),
@@ -125,6 +151,7 @@ export type LineChartData = SendLatency & {
   readonly phone_line_id: string
   readonly time_zone: string
   readonly daily_contact_limit: number
+  readonly first_contacts: LineFirstContacts
   /** 168 cells of an hour. */
   readonly uptime: readonly UptimeCell[]
   /** The last 14 days, today included. The percentiles of the line are over all of them. */

@@ -23,7 +23,7 @@ import type { ControlClient } from './control-client.ts'
 import { clientOf, runningRelay } from './own-file.ts'
 import { repair, repairLines, type Repaired } from './repairs.ts'
 import { openServiceCall, thisPlace, type FindPlace } from './service.ts'
-import { fields, stateCell, type Line } from './table.ts'
+import { fields, stateCell, table, type Line } from './table.ts'
 
 /** This machine; `run` opens System Settings. */
 type DoctorHost = {
@@ -96,6 +96,8 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   // A relay of an earlier version has no list of phones.
   const phones = (await client.find('listPhones'))?.data ?? []
 
+  const first = await firstContacts(client, lines)
+
   const listed = listedIn(findingTrees(findings))
   const more = await webhookFacts(client, findings)
   const online = lines.filter((line) => line.status === 'online')
@@ -103,9 +105,11 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
     ({ severity, snoozed_until }) => severity !== 'info' && snoozed_until === undefined,
   )
   if (lines.length === 0) call.out.note('No lines yet.')
-  call.out.data({ checks_failed: problems.length > 0, ...fixed, lines, findings, phones }, [
+  const facts = { lines, findings, phones, first_contacts: first.data }
+  call.out.data({ checks_failed: problems.length > 0, ...fixed, ...facts }, [
     ...repairLines(fixed.repairs),
     ...phoneLines(phones),
+    ...first.shown,
     ...listed.flatMap((one) => [...describe(one, { lines, isMac, more }), '']),
     findingWords(findings) ?? `No issues. ${countWords(online.length, 'line')} online.`,
   ])
@@ -113,6 +117,28 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   const folder = call.options.get('screens')
   if (folder !== undefined) writeScreens(call, phones, folder)
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
+}
+
+/** The people to whom each line wrote first, and what came of it: numbers of lines that did, and no finding. */
+async function firstContacts(client: ControlClient, lines: readonly PhoneLine[]) {
+  const settings = (await client.find('listSettings'))?.data ?? []
+  const time_zone = settings.find(({ name }) => name === 'time_zone')?.value
+  const stats = await client.find('getStats', { query: { days: '1', time_zone } })
+  const data = stats?.first_contacts ?? []
+  const used = data.filter(({ days_28 }) => days_28.people + days_28.failed > 0)
+  const rows = used.flatMap(({ phone_line_id, ...times }) =>
+    [times.days_7, times.days_28].map(({ people, answered, failed }, n) => {
+      return [
+        nameOf(phone_line_id, lines),
+        n === 0 ? '7 days' : '28 days',
+        people,
+        answered,
+        failed,
+      ]
+    }),
+  )
+  const head = ['LINE', 'IN', 'WROTE TO FIRST', 'ANSWERED', 'FAILED']
+  return { data, shown: rows.length === 0 ? [] : [table(head, rows), ''] }
 }
 
 /** Repairs if `--fix` is given, and prints the repairs if no relay runs that could be examined. */

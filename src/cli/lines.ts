@@ -5,6 +5,7 @@ import { UTC, midnightIn } from '../domain/days.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import type { Line } from '../domain/line.ts'
 import { isoTime } from '../system/iso-time.ts'
+import { saveFile } from './attachments.ts'
 import {
   UsageError,
   argument,
@@ -14,7 +15,7 @@ import {
   type Call,
   type Command,
 } from './command.ts'
-import { askRelay, calling, throughRelayOrFile } from './own-file.ts'
+import { askRelay, calling, runningRelay, throughRelayOrFile } from './own-file.ts'
 import { stateCell, table } from './table.ts'
 
 const CHANGES = [
@@ -73,7 +74,25 @@ export const LINE_COMMANDS: readonly Command[] = [
     sentence: 'Move a line to another machine: sign in there, and it continues.',
     run: move,
   },
+  {
+    name: 'lines poster',
+    args: [{ name: 'LINE', ids: 'lines' }],
+    options: [
+      { name: 'output', value: 'FILE', sentence: 'File to write (default text-us.html).' },
+      { name: 'force', value: null, sentence: 'Overwrite FILE if it exists.' },
+    ],
+    sentence: 'Save a page to print: "Text us", with the number of the line and a QR code.',
+    run: poster,
+  },
 ]
+
+async function poster(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const bytes = client.download('getPoster', { params: idIn(call) })
+  const options = new Map(call.options).set('to', call.options.get('output') ?? 'text-us.html')
+  const to = await saveFile({ ...call, options }, bytes, { size: null, sha256: null })
+  call.out.data({ saved_to: to }, [`Saved ${to}. Open it in a browser and print it.`])
+}
 
 /** Without a running relay, these fields have no value. */
 type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &

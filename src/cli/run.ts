@@ -45,6 +45,7 @@ import { MCP_COMMAND } from './mcp.ts'
 import { MEMBER_COMMANDS } from './members.ts'
 import { MESSAGE_COMMANDS, STATS_COMMAND } from './messages.ts'
 import { withIds } from './named-ids.ts'
+import { NIGHT_COMMAND } from './night.ts'
 import {
   OutputError,
   STANDARD,
@@ -276,7 +277,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },
   {
     heading: 'Troubleshoot',
-    commands: [DOCTOR_COMMAND, supportCommand(thisPlace), AUDIT_COMMAND, MAC_TRACE_COMMAND],
+    commands: [
+      NIGHT_COMMAND,
+      DOCTOR_COMMAND,
+      supportCommand(thisPlace),
+      AUDIT_COMMAND,
+      MAC_TRACE_COMMAND,
+    ],
   },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
   {

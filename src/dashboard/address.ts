@@ -10,6 +10,7 @@ const PAGE_NAMES = [
   'webhooks',
   'connect',
   'keys',
+  'night',
   'activity',
   'settings',
   'setup',

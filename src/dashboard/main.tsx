@@ -51,6 +51,7 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
     names.settings,
     async () => (await import('./pages/settings.tsx')).SettingsPage,
   ).View,
+  night: lazyPage(names.night, async () => (await import('./pages/night.tsx')).NightPage).View,
   activity: lazyPage(
     names.activity,
     async () => (await import('./pages/activity.tsx')).ActivityPage,

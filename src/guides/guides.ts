@@ -18,6 +18,7 @@ import keys from './keys.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import mcp from './mcp.md' with { type: 'text' }
 import n8n from './n8n.md' with { type: 'text' }
+import night from './night.md' with { type: 'text' }
 import openclaw from './openclaw.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
 import richMessages from './rich-messages.md' with { type: 'text' }
@@ -25,6 +26,7 @@ import security from './security.md' with { type: 'text' }
 import sendingRules from './sending-rules.md' with { type: 'text' }
 import severalBoxes from './several-boxes.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
+import stayingWelcome from './staying-welcome.md' with { type: 'text' }
 import tailscale from './tailscale.md' with { type: 'text' }
 import uninstall from './uninstall.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
@@ -46,6 +48,7 @@ export const GUIDES: readonly Guide[] = [
   guide('errors', errors),
   guide('keys', keys),
   guide('sending-rules', sendingRules),
+  guide('staying-welcome', stayingWelcome),
   guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('events', events),
@@ -56,6 +59,7 @@ export const GUIDES: readonly Guide[] = [
   guide('n8n', n8n),
   guide('home-assistant', homeAssistant),
   guide('operations', operations),
+  guide('night', night),
   guide('several-boxes', severalBoxes),
   guide('grafana', grafana),
   guide('security', security),

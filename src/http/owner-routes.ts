@@ -13,10 +13,17 @@ import { dropOldest } from '../system/memoize.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { answerWithBytes, answerWithPieces } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
+import { posterPage } from './poster.ts'
 import type { Relay } from './relay.ts'
 import { contextOf, originOf } from './request-context.ts'
+import { respondTo } from './respond.ts'
 
 type Backups = Relay['backups']
+
+const POSTER_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-disposition': 'attachment; filename="text-us.html"',
+}
 
 export function ownerBindings(
   { settings }: Core,
@@ -29,6 +36,12 @@ export function ownerBindings(
     bind(OWNER.movePhoneLine, ({ request, params, body }) =>
       relay.lines.move(params.id, body.to, originOf(request)),
     ),
+    bind(OWNER.getPoster, ({ request, params }) => {
+      const line = relay.lines.list().find(({ id }) => id === params.id)
+      if (line === undefined)
+        throw new RelayError('not_found', 'There is no phone line with this id.')
+      return respondTo(request, posterPage(line), { headers: POSTER_HEADERS })
+    }),
     bind(OWNER.separateConversation, ({ request, params }) =>
       relay.conversationChanges.separate(params.id, originOf(request)),
     ),

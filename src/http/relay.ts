@@ -26,6 +26,7 @@ import type { Charts } from '../stats/charts.ts'
 import type { RecentLines } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
+import type { ReadTimeline } from '../timeline/timeline.ts'
 import type { EventLog } from '../webhooks/event-log.ts'
 import type { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Hosts } from './hosts.ts'
@@ -68,6 +69,7 @@ export type Relay = {
   /** The URL of the API for generated clients. */
   readonly serverUrl: () => string
   readonly setSnooze: SetSnooze
+  readonly timeline: ReadTimeline
   readonly updates: ReturnType<typeof createUpdateCheck>
   readonly webhooks: ReturnType<typeof createWebhooks>['actions']
 }

@@ -33,7 +33,7 @@ import {
 import { lineActionBindings, phoneLineBindings } from './phone-lines.ts'
 import type { Relay } from './relay.ts'
 import { sendBindings } from './sending.ts'
-import { auditBindings, healthBindings } from './service.ts'
+import { auditBindings, healthBindings, timelineBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
 import { chartBindings, statsBindings } from './stats.ts'
 import { pathMeant } from './suggestions.ts'
@@ -165,6 +165,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...keyBindings(core, relay),
     ...bridgeBindings(credentials),
     ...auditBindings(core),
+    ...timelineBindings(relay.timeline),
     ...healthBindings(core, relay),
   ]
 }

@@ -3,7 +3,7 @@
 import type { HealthFinding } from '../api/health.ts'
 import { SERVICE } from '../api/operations/service.ts'
 import { RelayError } from '../domain/errors.ts'
-import { hasScope } from '../domain/permissions.ts'
+import { hasScope, mayCall, permissionsOf, type OperationRights } from '../domain/permissions.ts'
 import { listAudit } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
@@ -13,7 +13,7 @@ import { bind } from './bind.ts'
 import { isLoopbackOnly } from './hosts.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf, viewerOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, viewerOf } from './request-context.ts'
 import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
@@ -58,6 +58,18 @@ function isShown(db: Db, viewer: Viewer, { kind, id }: HealthFinding['about']): 
 
 const METRICS_CLOSED =
   'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
+
+export function timelineBindings(read: Relay['timeline']) {
+  return [
+    bind(SERVICE.getTimeline, ({ request, query }) => {
+      const lines = linesOf(request, query.phone_line_id)
+      const permissions = permissionsOf(callerOf(request))
+      // So no operation shows more than the one that reads the things themselves.
+      const may = (operation: OperationRights) => mayCall(permissions, operation)
+      return read({ lines, may }, query, pageOfQuery(query))
+    }),
+  ]
+}
 
 export function auditBindings({ db }: Core) {
   return [bind(SERVICE.listAudit, ({ query }) => listAudit(db, query, pageOfQuery(query)))]

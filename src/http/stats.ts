@@ -13,7 +13,9 @@ export function statsBindings(charts: Relay['charts']) {
   return [
     bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
       const zone = time_zone === undefined ? null : zoneNamed(time_zone)
-      return { data: charts.stats(days, zone, linesOf(request)) }
+      const lines = linesOf(request)
+      const first = charts.firstContacts(zone, lines)
+      return { data: charts.stats(days, zone, lines), ...(first && { first_contacts: first }) }
     }),
   ]
 }

@@ -60,6 +60,13 @@ export function kindOf(kinds: readonly KindFacts[], name: string): KindFacts {
   return kinds.find((kind) => kind.name === name) ?? { ...unknown, deletable: null }
 }
 
+/** The title of a reason for being offline; a reason of another version is shown by its code. */
+export function titleOf(kinds: readonly KindFacts[], code: string): string {
+  const own = kinds.flatMap(({ reasons }) => Object.values(reasons))
+  const found = [...Object.values(OFFLINE_REASONS), ...own].find((one) => one.code === code)
+  return found?.title ?? code.replaceAll('_', ' ')
+}
+
 export type TitledReason = OfflineReason & { readonly title: string }
 
 /** A requirement of a line, and the codes of findings and offline reasons that say it is missing. */

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import type { Origin } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
+import type { MarkKind } from '../domain/timeline.ts'
 import { packArchive } from '../storage/archive.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type BackupWorker,
 } from '../storage/backup.ts'
 import type { Core } from '../storage/core.ts'
+import { mark } from '../storage/timeline.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
@@ -86,8 +88,21 @@ export function dailyBackupJob(core: Core, destination: Destination): Job {
     pattern: '17 3 * * *',
     fix: 'Check that the backup folder is writable and that its disk has space.',
     firstAfterMs: isMissed ? MISSED_AFTER_MS : null,
-    run: () => backUp(core, destination),
+    run: () => markedBackUp(core, destination),
   }
+}
+
+/** Marks in the timeline that the backup was made, or failed. */
+async function markedBackUp(core: Core, destination: Destination): Promise<void> {
+  const note = (kind: MarkKind) =>
+    recordedIfRoom(core.writer.write((tx) => mark(tx, { at: core.ids.now(), kind, detail: {} })))
+  try {
+    await backUp(core, destination)
+  } catch (error) {
+    await note('backup.failed')
+    throw error
+  }
+  await note('backup.made')
 }
 
 async function backUp(

@@ -1,6 +1,7 @@
 import { UNUSED_UPLOAD_MS_MAX } from '../domain/attachment.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
+import { durationWords } from '../domain/number-words.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
 import { deleteUnusedUploads, oldFilesPurge } from '../storage/attachments.ts'
@@ -22,6 +23,7 @@ import {
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import { FIGURE_PURGES } from '../storage/stats.ts'
+import { TIMELINE_PURGES } from '../storage/timeline.ts'
 import { SLICE_MS } from '../system/clock.ts'
 import type { Age, ClockDoubt, ClockMemory } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -39,6 +41,7 @@ export function createTimetable(
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
     heldDeliveriesPurge(),
     ...FIGURE_PURGES,
+    ...TIMELINE_PURGES,
   ]
   /** Keeps SQLite's statistics fresh. */
   const statistics: Job = {
@@ -219,7 +222,7 @@ type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>
 function wordsForAhead(ms: number): Words {
   return {
     severity: 'warning',
-    title: `The latest records are dated ${lengthOf(ms)} in the future`,
+    title: `The latest records are dated ${durationWords(ms)} in the future`,
     why: "This machine's clock was ahead for more than an hour and was then set back. Until it has run steadily for an hour, new records are dated by the later time, so that nothing changes its order.",
     fix: 'If the clock is right now, no action is needed: Hookline follows it again after that hour.',
   }
@@ -227,7 +230,7 @@ function wordsForAhead(ms: number): Words {
 
 /** Every case settles by itself, without an answer from the owner. */
 function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
-  const time = lengthOf(ms)
+  const time = durationWords(ms)
   const end = isoTime(timestamp(Math.ceil(until)))
   switch (doubt) {
     case 'jumped':
@@ -252,11 +255,4 @@ function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
         fix: 'Set the clock, ideally with network time, and this clears within a minute. If it is right now and was wrong before, no action is needed: Hookline follows it by itself.',
       }
   }
-}
-
-function lengthOf(ms: number): string {
-  const minutes = Math.round(ms / 60_000)
-  if (minutes < 120) return `${minutes} minutes`
-  const hours = Math.round(minutes / 60)
-  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
 }

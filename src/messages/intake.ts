@@ -19,7 +19,7 @@ import type { DeviceMessage, IntakeEvent, LeftOutMessage, Settlement } from '../
 import { attachmentsOf } from '../storage/attachments.ts'
 import { openConversation } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { markKnown } from '../storage/daily-contacts.ts'
+import { markKnown, noteAnswer } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { findGroup } from '../storage/groups.ts'
 import {
@@ -163,9 +163,7 @@ export class Intake {
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
-    if (!message.isGroup) {
-      markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
-    }
+    if (!message.isGroup) noteContact(tx, message, device)
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
     if (!device.isHistory) this.#takeNews(tx, line, message)
@@ -345,4 +343,10 @@ function isPassing(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   const isRefusal = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
   return (code.startsWith('SQLITE_') && !isRefusal) || isPassing(error.cause)
+}
+
+/** The line knows the person of the message from now on, who may have answered it. */
+function noteContact(tx: Tx, message: Outbound, { isHistory }: ReadMessage): void {
+  if (message.direction === 'inbound' && isHistory !== true) noteAnswer(tx, message)
+  markKnown(tx, message, message.createdAt)
 }

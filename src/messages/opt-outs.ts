@@ -23,6 +23,7 @@ import {
   optOutsOf,
   type OptOut,
 } from '../storage/opt-outs.ts'
+import { mark } from '../storage/timeline.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
 import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
@@ -64,18 +65,24 @@ export class OptOuts {
       if (ended.lineId !== null && ended.lineId !== message.lineId) continue
       deleteOptOut(tx, ended)
       const by = { ...optOut, lineId: ended.lineId }
-      this.#deps.publish.optOut(tx, 'contact.opted_in', by, message)
+      this.#ended(tx, by, message)
     }
   }
 
   /** An existing opt-out stays as it is and isn't announced again. */
   #begin(tx: Tx, optOut: OptOut, cause: OptOutCause): void {
     if (!insertOptOut(tx, optOut)) return
+    markOptOut(tx, 'opt_out', optOut)
     this.#deps.publish.optOut(tx, 'contact.opted_out', optOut, cause)
     if (this.#core.settings.get('opt_out') !== 'enforce') return
     for (const waiting of waitingTo(tx, { handle: optOut.handle, lineId: optOut.lineId })) {
       if (waiting.extras?.isConfirmed !== true) this.#deps.outcomes.failNext(tx, waiting, OPTED_OUT)
     }
+  }
+
+  #ended(tx: Tx, by: OptOut, cause: OptOutCause): void {
+    markOptOut(tx, 'opt_in', by)
+    this.#deps.publish.optOut(tx, 'contact.opted_in', by, cause)
   }
 
   #byHand(origin: Origin) {
@@ -124,12 +131,18 @@ export class OptOuts {
       for (const one of ended) {
         deleteOptOut(tx, one)
         const by = { handle, lineId: one.lineId, ...this.#byHand(origin) }
-        this.#deps.publish.optOut(tx, 'contact.opted_in', by, null)
+        this.#ended(tx, by, null)
         const before = { handle, phone_line_id: one.lineId, keyword: one.keyword }
         this.#core.audit.record(tx, origin, { action: 'opt_out.removed', about: ABOUT, before })
       }
     })
   }
+}
+
+/** `by` is the opt-out that began, or how and when one ended. */
+function markOptOut(tx: Tx, kind: 'opt_out' | 'opt_in', by: OptOut): void {
+  const { handle, lineId, keyword, source, createdAt: at } = by
+  mark(tx, { at, kind, lineId, about: handle, detail: { source: keyword ?? source } })
 }
 
 function resourceOf(optOut: OptOut): OptOutResource {

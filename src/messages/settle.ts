@@ -18,7 +18,7 @@ import {
 import type { Parts, SendOutcome, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { confirmContact, releaseSlot } from '../storage/daily-contacts.ts'
+import { confirmContact, noteFailure, releaseSlot } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
@@ -261,7 +261,9 @@ export class Outcomes {
     const hasLeft = hasAttachments(message)
       ? markByEnd(tx, message, progress)
       : progress.sentAt !== null
-    if (!hasLeft) releaseSlot(tx, message, daysOf(this.#core.settings).of(now))
+    const day = daysOf(this.#core.settings).of(now)
+    if (isRefusal(message, progress)) noteFailure(tx, message, day)
+    if (!hasLeft) releaseSlot(tx, message, day)
     else if (message.sentAt === null) confirmContact(tx, message, now)
     const { events, ...end } = progress
     const settled = { dueAt: null, queuedReason: null, contactHold: 'none' } as const
@@ -297,6 +299,12 @@ export class Outcomes {
       for (const message of queuedOnDeletedLines(tx)) this.failNext(tx, message, 'line_removed')
     })
   }
+}
+
+/** True if the message was tried and didn't go through, rather than canceled or given up before. */
+function isRefusal(message: Outbound, { status, error }: Progress): boolean {
+  if (status !== 'failed' || message.isGroup || message.source === 'device') return false
+  return !isOnTheWay(message) || message.status === 'sending' || error?.code === 'line_refused'
 }
 
 /** The service that the device reports, if it is another one; the caller stores it. */

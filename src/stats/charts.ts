@@ -5,6 +5,7 @@ import type {
   FailureCause,
   HomeChartData,
   LineChartData,
+  LineFirstContacts,
   MessageFigures,
   ChartDay,
   WebhookChartData,
@@ -18,7 +19,7 @@ import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
-import { contactUsage } from '../storage/daily-contacts.ts'
+import { contactUsage, firstContacts } from '../storage/daily-contacts.ts'
 import {
   type AttemptCounts,
   attemptQuarters,
@@ -72,6 +73,19 @@ export class Charts {
     })
   }
 
+  /** The people to whom each line wrote first; null for days of another zone than the relay's. */
+  firstContacts(zone: string | null, limit: LineLimit): readonly LineFirstContacts[] | null {
+    if (zone !== this.#core.settings.get('time_zone')) return null
+    return this.#lines().flatMap(({ id }) => (includesLine(limit, id) ? this.#firstOf(id) : []))
+  }
+
+  #firstOf(id: LineId): LineFirstContacts {
+    const { db, clock, settings } = this.#core
+    const today = dayOf(clock.now(), settings.get('time_zone'))
+    const last = (days: number) => firstContacts(db, id, today - days)
+    return { phone_line_id: id, days_7: last(7), days_28: last(28) }
+  }
+
   home(): HomeChartData {
     const { db, clock, settings } = this.#core
     const now = clock.now()
@@ -114,6 +128,7 @@ export class Charts {
       phone_line_id: line.id,
       time_zone: zone,
       daily_contact_limit: line.dailyContactLimit,
+      first_contacts: this.#firstOf(line.id),
       uptime: this.#uptimeOf(line.id, bounds),
       days: days.map(chartDay),
       ...latencyOf(days.flatMap(({ counts }) => counts)),

@@ -2,7 +2,7 @@
 
 import type { UptimeCell } from '../api/stats.ts'
 import { timestamp } from '../domain/ids.ts'
-import type { RelayRun, StateChange } from '../storage/stats.ts'
+import { RESTORED, type RelayRun, type StateChange } from '../storage/stats.ts'
 import { isoTime } from '../system/iso-time.ts'
 
 type Segment = { readonly from: number; readonly to: number; readonly reason: string | null }
@@ -64,7 +64,7 @@ function segmentsOf({ changes, runs }: Parameters<typeof uptimeCells>[1], now: n
   let line: string | null | undefined
   let gap: string | null = null
   for (const [place, step] of steps.entries()) {
-    if ('line' in step) line = step.line
+    if ('line' in step) line = step.line === RESTORED ? undefined : step.line
     else gap = step.gap
     const to = steps[place + 1]?.at ?? now
     if (line !== undefined && to > step.at)

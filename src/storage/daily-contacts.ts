@@ -102,6 +102,43 @@ export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void 
   markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)
 }
 
+/** The person wrote: counted as an answer if the line wrote first, for the day of its place. Once for each person. */
+export function noteAnswer(tx: Tx, who: Who): void {
+  const sql = `UPDATE contacts SET answered = 1 WHERE line_id = $lineId AND handle = $handle
+     AND answered = 0 AND spent_day IS NOT NULL AND known_at IS NOT NULL RETURNING spent_day AS day`
+  const answered = tx.row<{ day: Day }>(sql, who)
+  if (answered !== null) countOutcome(tx, who.lineId, answered.day, { answered: 1, failed: 0 })
+}
+
+/** A message to the person failed: counted if the line wrote first and they haven't answered. Once for each person. */
+export function noteFailure(tx: Tx, who: Who, day: Day): void {
+  const sql = `INSERT INTO contacts (line_id, handle, queued, passed, failed)
+     VALUES ($lineId, $handle, 0, 0, 1) ON CONFLICT DO UPDATE SET failed = 1
+     WHERE failed = 0 AND answered = 0 AND (spent_day IS NOT NULL OR known_at IS NULL)`
+  if (tx.execute(sql, who).changes === 0) return
+  countOutcome(tx, who.lineId, day, { answered: 0, failed: 1 })
+}
+
+function countOutcome(
+  tx: Tx,
+  lineId: LineId,
+  day: Day,
+  by: { readonly answered: number; readonly failed: number },
+): void {
+  const sql = `INSERT INTO contact_days (line_id, day, spent, answered, failed)
+     VALUES ($lineId, $day, 0, $answered, $failed)
+     ON CONFLICT DO UPDATE SET answered = answered + $answered, failed = failed + $failed`
+  tx.execute(sql, { lineId, day, ...by })
+}
+
+/** People by what became of the line's first message to them, from the day after `after` on. */
+export function firstContacts(db: Db, lineId: LineId, after: Day) {
+  const sql = `SELECT coalesce(sum(spent), 0) AS people, coalesce(sum(answered), 0) AS answered,
+     coalesce(sum(failed), 0) AS failed FROM contact_days WHERE line_id = $lineId AND day > $after`
+  type Counts = { readonly people: number; readonly answered: number; readonly failed: number }
+  return db.row<Counts>(sql, { lineId, after }) ?? { people: 0, answered: 0, failed: 0 }
+}
+
 /** Gives back the place of a message that was proven unsent or left its line. */
 export function releaseSlot(tx: Tx, message: Outbound, day: Day): void {
   if (message.contactHold !== 'reserved' && message.contactHold !== 'spent') return
@@ -155,6 +192,10 @@ export function changeContact(tx: Tx, who: Who, before: DailyContact, after: Dai
   if (from === to) return
   tx.changes?.push({ what: 'line', id: who.lineId })
   addToPlace(tx, who.lineId, from, -1)
+  const forget =
+    'UPDATE contacts SET answered = 0 WHERE line_id = $lineId AND handle = $handle AND answered = 1'
+  if (typeof from === 'number' && tx.execute(forget, who).changes > 0)
+    countOutcome(tx, who.lineId, from, { answered: -1, failed: 0 })
   addToPlace(tx, who.lineId, to, 1)
 }
 

@@ -1,8 +1,9 @@
-// The tables of lines and boxes; `schema.ts` has the rules.
+// The tables of lines, their daily contacts, and boxes; `schema.ts` has the rules.
 
 import { sql } from 'drizzle-orm'
-import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
+import type { Handle } from '../domain/handle.ts'
 import type { BoxId, LineId } from '../domain/ids.ts'
 import type { Place } from '../domain/line.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
@@ -66,4 +67,37 @@ export const lines = sqliteTable(
       .on(t.driver, t.box, t.key)
       .where(sql`deleted_at IS NULL`),
   ],
+)
+
+/** New contacts that a line used up on a day. */
+export const contactDays = sqliteTable(
+  'contact_days',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    day: integer('day').notNull(),
+    spent: integer('spent').notNull(),
+    /** Of these, the people who have written since. */
+    answered: integer('answered').notNull().default(0),
+    /** People to whom a message failed before they had answered, by the day of their first failure. */
+    failed: integer('failed').notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.day] })],
+)
+
+/** People that a line has written to. Older executables know this table as `contacts`; the address book is `people`. */
+export const dailyContacts = sqliteTable(
+  'contacts',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    handle: text('handle').$type<Handle>().notNull(),
+    knownAt: at('known_at'),
+    queued: integer('queued').notNull(),
+    passed: integer('passed').notNull(),
+    spentDay: integer('spent_day'),
+    /** True if they have written since their place was spent. */
+    answered: flag('answered').notNull().default(false),
+    /** True if a message to them failed before they had answered. */
+    failed: flag('failed').notNull().default(false),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
 )

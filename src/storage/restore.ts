@@ -22,6 +22,7 @@ import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migr
 import { keepOptOuts } from './opt-outs.ts'
 import { restoredEnvironment, type EnvironmentChange } from './restore-environment.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
+import { recordRestore } from './stats.ts'
 
 export type RestoreOrder = {
   readonly directory: DataDirectory
@@ -144,6 +145,7 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
     sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)
     keepOptOuts(sqlite, directory.database)
+    recordRestore(db, now)
     insertAuditEntry(sqlite, origin, {
       id: derivedId('aud', now, sha256(file)),
       at: now,

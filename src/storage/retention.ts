@@ -15,6 +15,7 @@ import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
+import { deleteCounted } from './timeline.ts'
 import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
@@ -92,16 +93,12 @@ export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENT
 
 const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
-/** Deletes audit entries older than 400 days, and the oldest beyond 100,000. */
+/** Deletes audit entries older than 400 days, and the oldest beyond 100,000: the timeline counts those by the hour. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
-  const surplus = tx.execute(
-    `DELETE FROM audit WHERE seq IN (
-       SELECT seq FROM audit
-       WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
-    { most: AUDIT_ROWS_MAX, limit: limit - old },
-  ).changes
-  return old + surplus
+  const isSurplus = `seq <= (SELECT max(seq) FROM audit) - ${AUDIT_ROWS_MAX}`
+  const surplus = { table: 'audit', isSurplus, as: 'changes' } as const
+  return old + deleteCounted(tx, surplus, limit - old)
 }
 
 /** Updates SQLite's statistics of its indexes; the limit keeps that to milliseconds. */

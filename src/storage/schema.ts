@@ -123,31 +123,6 @@ export const keySends = sqliteTable(
   (t) => [primaryKey({ columns: [t.keyId, t.at, t.messageId] })],
 )
 
-/** New contacts that a line used up on a day. */
-export const contactDays = sqliteTable(
-  'contact_days',
-  {
-    lineId: text('line_id').$type<LineId>().notNull(),
-    day: integer('day').notNull(),
-    spent: integer('spent').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.lineId, t.day] })],
-)
-
-/** People that a line has written to. Older executables know this table as `contacts`; the address book is `people`. */
-export const dailyContacts = sqliteTable(
-  'contacts',
-  {
-    lineId: text('line_id').$type<LineId>().notNull(),
-    handle: text('handle').$type<Handle>().notNull(),
-    knownAt: at('known_at'),
-    queued: integer('queued').notNull(),
-    passed: integer('passed').notNull(),
-    spentDay: integer('spent_day'),
-  },
-  (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
-)
-
 export const conversations = sqliteTable(
   'conversations',
   {

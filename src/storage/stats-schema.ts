@@ -1,10 +1,12 @@
 // The tables of figures. A quarter is a number of quarter hours since 1970. Every time zone is a multiple of
 // quarter hours from UTC, so the days of any zone are sums of quarters.
 
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+import type { LineId } from '../domain/ids.ts'
+import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../domain/webhook.ts'
-import { at, checkName, checkWord } from './columns.ts'
+import { at, checkJson, checkName, checkWord } from './columns.ts'
 
 const count = (name: string) => integer(name).notNull()
 
@@ -57,7 +59,11 @@ export const webhookQuarters = sqliteTable(
 export const lineStates = sqliteTable(
   'line_states',
   { lineSeq: count('line_seq'), at: at('at').notNull(), reason: text('reason') },
-  (t) => [primaryKey({ columns: [t.lineSeq, t.at] }), checkName('reason')],
+  (t) => [
+    primaryKey({ columns: [t.lineSeq, t.at] }),
+    checkName('reason'),
+    index('line_states_by_time').on(t.at, t.lineSeq),
+  ],
 )
 
 /** Runs of the relay. If `stopped_at` is null, it crashed soon after `alive_at`, or still runs. */
@@ -73,3 +79,41 @@ export const queueSamples = sqliteTable('queue_samples', {
   messages: count('messages'),
   deliveries: count('deliveries'),
 })
+
+/** What the timeline shows and no other table keeps: see `timeline.ts`. */
+export const timeline = sqliteTable(
+  'timeline',
+  {
+    seq: integer('seq').primaryKey(),
+    at: at('at').notNull(),
+    /** A name from `MARK_KINDS`. */
+    kind: text('kind').$type<MarkKind>().notNull(),
+    /** The line that it is about; null if it is about none, or about all. */
+    lineId: text('line_id').$type<LineId>(),
+    /** The id of a webhook, or the handle of a person. */
+    about: text('about'),
+    detail: text('detail', { mode: 'json' }).$type<MarkDetail>().notNull(),
+  },
+  (t) => [checkName('kind'), checkJson('detail'), index('timeline_by_time').on(t.at)],
+)
+
+/**
+ * Counts by the hour in which it happened: messages of a line that became `failed`, `expired` or `uncertain`, and those
+ * of them that were sent after all (triggers on `messages`, made by migration 0011, count them); and with line 0, the
+ * entries of the audit trail and of `timeline` that retention deleted.
+ */
+export const timelineHours = sqliteTable(
+  'timeline_hours',
+  {
+    /** Hours since 1970. */
+    hour: count('hour'),
+    lineSeq: count('line_seq'),
+    failed: count('failed'),
+    expired: count('expired'),
+    uncertain: count('uncertain'),
+    confirmed: count('confirmed'),
+    changes: count('changes'),
+    others: count('others'),
+  },
+  (t) => [primaryKey({ columns: [t.hour, t.lineSeq] })],
+)

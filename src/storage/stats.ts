@@ -75,6 +75,22 @@ export function stateChanges(db: Db, lineId: LineId, since: number): readonly St
   return db.rows<StateChange>(sql, { lineId, since })
 }
 
+/** The `reason` from the time of a backup that was restored on: what the line did then isn't known. */
+export const RESTORED = 'restored'
+
+/** Records that nothing is known from the last run in a restored backup until `now`. */
+export function recordRestore(tx: Pick<Tx, 'sqlite'>, now: Timestamp): void {
+  const since = '(SELECT max(alive_at) FROM relay_runs)'
+  const last = '(SELECT max(at) FROM line_states s WHERE s.line_seq = lines.seq)'
+  const states = `INSERT INTO line_states
+   SELECT seq, max(${since}, coalesce(${last} + 1, 0)), $reason FROM lines
+   WHERE deleted_at IS NULL AND ${since} IS NOT NULL AND ${last} IS NOT NULL`
+  const blank = `INSERT INTO timeline (at, kind, detail)
+   SELECT $now, 'restored', json_object('since', ${since}) WHERE ${since} IS NOT NULL`
+  tx.sqlite.query(states).run({ reason: RESTORED })
+  tx.sqlite.query(blank).run({ now })
+}
+
 export function lastStateOf(db: Db, lineId: LineId): StateChange | null {
   const sql = `SELECT at, reason FROM line_states WHERE line_seq = ${LINE_SEQ} ORDER BY at DESC LIMIT 1`
   return db.row<StateChange>(sql, { lineId })

@@ -1,8 +1,8 @@
-import { movedBack, type Breaker } from '../domain/breaker.ts'
+import { movedBack } from '../domain/breaker.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import { fullSince, IN_FLIGHT_MAX } from '../domain/slots.ts'
-import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
 import {
@@ -20,6 +20,7 @@ import { recordOf, type AttemptDelivery, type AttemptResult, type DueAttempt } f
 import { findingsOf } from './findings.ts'
 import type { DeliverySignals, Subscribers } from './publish.ts'
 import { WebhookQueue, type ReceiverChange } from './queue.ts'
+import { saveReceiver, type ReceiverState, type SavedReceiver } from './receiver.ts'
 import { openSecrets } from './signature.ts'
 
 const UNRECORDED_MAX = 256
@@ -336,13 +337,9 @@ export class WebhookQueues {
   }
 
   /** Saves a breaker. With `disable`, the webhook gets nothing until it is active again. */
-  save(
-    tx: Tx,
-    webhook: { readonly id: WebhookId; readonly version: Timestamp },
-    { breaker, disable }: { readonly breaker: Breaker; readonly disable: DisabledReason | null },
-  ): void {
-    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: this.#core.ids.now() })
-    if (disable !== null) this.#subscribers.changed(webhook.id)
+  save(tx: Tx, webhook: SavedReceiver, change: ReceiverState): void {
+    saveReceiver(tx, webhook, change, this.#core.ids.now())
+    if (change.disable !== null) this.#subscribers.changed(webhook.id)
   }
 
   async #read(ids: readonly WebhookId[]): Promise<void> {

@@ -17,7 +17,11 @@ type Row = Readonly<Record<string, unknown>>
 
 /** Runs the command on a Mac, in this process, beside a stand-in with these lines and findings. */
 async function askOnMac(
-  told: { readonly lines?: readonly Row[]; readonly findings: readonly Row[] },
+  told: {
+    readonly lines?: readonly Row[]
+    readonly findings: readonly Row[]
+    readonly first_contacts?: readonly Row[]
+  },
   args: { readonly isOpening?: boolean; readonly opened?: ProcessEnd } = {},
 ) {
   using folder = new ScratchFolder()
@@ -26,6 +30,8 @@ async function askOnMac(
       const data = [{ last_error: null }, { last_error: 'Connection refused' }]
       return Response.json({ data })
     }
+    const { first_contacts } = told
+    if (path.includes('/stats')) return Response.json({ data: [], first_contacts })
     if (path.endsWith('/phones')) return Response.json({ error: {} }, { status: 404 })
     return Response.json({ data: path.endsWith('/health') ? told.findings : (told.lines ?? []) })
   })
@@ -81,7 +87,13 @@ test('all lines are asked for, not only the first page, and those that are onlin
 
   const { asked, printed, exitCode } = await askOnMac({ lines, findings: [] })
 
-  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health', '/api/v1/phones'])
+  expect(asked).toEqual([
+    '/api/v1/phone-lines?limit=200',
+    '/api/v1/health',
+    '/api/v1/phones',
+    '/api/v1/settings',
+    '/api/v1/stats?days=1',
+  ])
   expect([printed, exitCode]).toEqual([['No issues. 2 lines online.'], 0])
 })
 
@@ -218,4 +230,24 @@ test('a snoozed finding is listed with its time, and fails no check', async () =
 
   expect(exitCode).toBe(0)
   expect(printed).toContain(`1.  error: Title of sleep_enabled (snoozed until ${snoozed_until})`)
+})
+
+test('the people whom a line wrote to first are numbers above the findings, for lines that did', async () => {
+  const figures = (people: number) => ({ people, answered: 1, failed: 2 })
+  const none = { people: 0, answered: 0, failed: 0 }
+  const first_contacts = [
+    { phone_line_id: 'line_a', days_7: figures(3), days_28: figures(40) },
+    { phone_line_id: 'line_b', days_7: none, days_28: none },
+  ]
+  const lines = [{ id: 'line_a', phone_number: '+12025550101', label: null, status: 'online' }]
+  const { printed } = await askOnMac({ lines, findings: [], first_contacts })
+
+  expect(printed.join('\n')).toContain(
+    [
+      'LINE             IN       WROTE TO FIRST  ANSWERED  FAILED',
+      '+1 202 555 0101  7 days   3               1         2',
+      '+1 202 555 0101  28 days  40              1         2',
+    ].join('\n'),
+  )
+  expect(printed.join('\n')).not.toContain('line_b')
 })

@@ -154,6 +154,13 @@ test('--json gives lines and findings as the API has them, and fails all the sam
       },
     ],
     phones: [],
+    first_contacts: [
+      {
+        phone_line_id: lines[0].id,
+        days_7: { people: 0, answered: 0, failed: 0 },
+        days_28: { people: 0, answered: 0, failed: 0 },
+      },
+    ],
   })
   expect(exitCode).toBe(5)
 })
@@ -165,7 +172,7 @@ test('a relay without a line is told so, and no check failed', async () => {
   expect(shown.stdout).toBe('No lines yet.\nNo issues. 0 lines online.\n')
   expect([exitCode, JSON.parse(stdout)]).toEqual([
     0,
-    { checks_failed: false, lines: [], findings: [], phones: [] },
+    { checks_failed: false, lines: [], findings: [], phones: [], first_contacts: [] },
   ])
 })
 

@@ -179,6 +179,13 @@ function growOld(sqlite: Database): void {
        (delivery_seq, number, "trigger", started_at, duration_ms, is_private_target)
      SELECT seq, 1, 'scheduled', created_at, 1, 0 FROM deliveries`,
   )
+  const numbers =
+    'WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 200)'
+  sqlite.run(`${numbers} INSERT INTO timeline (at, kind, detail)
+    SELECT at + n, kind, detail FROM timeline, numbers`)
+  sqlite.run(`${numbers} INSERT INTO timeline_hours
+    SELECT hour + n, line_seq, 1, 0, 0, 0, 0, 0 FROM timeline_hours, numbers WHERE TRUE
+    ON CONFLICT DO NOTHING`)
   sqlite.run('ANALYZE')
 }
 
@@ -288,6 +295,7 @@ async function readMuch(relay: TestRelay): Promise<void> {
     `created_before=${newest.created_at}`,
     'status=delivered&created_after=2026-11-21T00:00:00.000Z',
   ]
+  await readTwoPages(relay, '/api/v1/timeline?limit=1')
   for (const filter of ['', ...filters]) {
     await readTwoPages(relay, `/api/v1/messages?limit=1&${filter}`)
     await readTwoPages(

@@ -228,6 +228,13 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
     calls: () => [get('/search?q=walnuts'), get('/search?q=20255507'), get('/search?q=bob')],
     ofLine: [200, 200, 200],
   },
+  getTimeline: {
+    calls: ({ second }) => [
+      get('/timeline?since=2026-01-01T00:00:00Z&limit=200'),
+      get(`/timeline?phone_line_id=${second}`),
+    ],
+    ofLine: [200, 200],
+  },
   getStats: { calls: () => [get('/stats?days=400')], ofLine: [200] },
   listPhoneLines: { calls: () => [get('/phone-lines')], ofLine: [200] },
   deletePhoneLine: { calls: ({ second }) => [remove(`/phone-lines/${second}`)], ofLine: [404] },

@@ -22,6 +22,7 @@ const THINGS: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
   '/contacts/': contact,
   '/conversations/': (stage) => stage.conversation(),
   '/messages/': sent,
+  '/phone-lines/': (stage) => stage.line(),
   '/pictures/line/': (stage) => stage.line(),
   '/pictures/webhook/': webhook,
   '/recipients/': async () => ANNA,

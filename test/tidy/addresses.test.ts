@@ -26,6 +26,7 @@ const OF_OTHERS = [
   'semver.org',
   'sources.debian.org/src/glibc/',
   'sqlite.org/fileformat2.html',
+  'support.apple.com/',
   'www.apple.com/DTDs/PropertyList-1.0.dtd',
   'www.standardwebhooks.com',
   'www.w3.org/2000/svg',

@@ -16,6 +16,7 @@ const FEATURES = [
   'hosting',
   'people',
   'stats',
+  'timeline',
   'boxes',
 ] as const
 /** What a feature may know, beside itself. */
@@ -46,9 +47,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mcp: ['api', 'system', 'domain/permissions'],
   compat: ['api', 'domain', 'system'],
   http: [...BELOW_FEATURES, 'config', ...FEATURES, 'messages', 'health', 'guides', 'mcp', 'compat'],
+  timeline: [...BELOW_FEATURES, 'stats/uptime'],
   dashboard: [
     'api',
     'compat/programs',
+    'domain/audit-words',
     'domain/contact-fields',
     'domain/number-words',
     'domain/pages',

@@ -34,6 +34,8 @@ export const OWNER = rows({
     body: LineMove,
     audit: 'line.moved',
   }),
+  /** Answers with a page in HTML. */
+  getPoster: { ...READS, route: 'GET /phone-lines/:id/poster', answers: {} },
   separateConversation: change('POST /conversations/:id/separate', typed<Conversation>(), {
     ...NO_BODY,
     audit: 'conversation.separated',

@@ -4,9 +4,17 @@ import { AuditAction, AuditEntryList } from '../audit.ts'
 import { Alive, HealthFindings, Ready } from '../health.ts'
 import { READ, rows } from '../operation.ts'
 import { PAGE_QUERY, textParameter, timeParameter } from '../query.ts'
+import { Timeline } from '../timeline.ts'
 
 const OF_KEYS = { callers: 'keys', tag: 'Service', ...READ } as const
 const OF_EVERYONE = { callers: 'everyone', tag: 'Service', audit: null } as const
+
+const TimelineQuery = Type.Object({
+  ...PAGE_QUERY,
+  since: timeParameter('Start of the range; yesterday at 18:00 where it is left out.'),
+  until: timeParameter('End of the range, exclusive; now where it is left out.'),
+  phone_line_id: textParameter('Only what is about this line, or about the relay as a whole.'),
+})
 
 const AuditQuery = Type.Object({
   ...PAGE_QUERY,
@@ -38,6 +46,22 @@ export const SERVICE = rows({
     description: 'Everything that keeps the relay, a line or a webhook from working.',
     answers: { 200: HealthFindings },
     compress: true,
+  },
+  getTimeline: {
+    ...OF_KEYS,
+    route: 'GET /timeline',
+    scope: 'health:read',
+    limits: ['lines'],
+    summary: 'Read what happened',
+    description:
+      'Newest first: lines off and on, starts of the relay, webhooks that failed, messages that were not sent (counted by ' +
+      'hour), opt-outs, backups, sign-ins and changes, each as a sentence. What began before the range and lasted into ' +
+      'it is included. Starts and restores are shown to every caller; everything else only to callers who may read it ' +
+      'where it comes from: lines with `lines:read`, counts with `messages:read`, opt-outs with `contacts:read`, webhooks ' +
+      'with `webhooks:read`, sign-ins and changes with `audit:read`. Kept for 400 days; beyond 100,000 changes, the ' +
+      'oldest are counted by hour.',
+    query: TimelineQuery,
+    answers: { 200: Timeline },
   },
   getLiveness: {
     ...OF_EVERYONE,

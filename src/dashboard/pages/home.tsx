@@ -66,6 +66,7 @@ export function HomePage() {
             </PageHead>
           </div>
           <ISSUES.View lines={lines.data} recent={recent.data} />
+          <MoreLink href={href('night')}>Last night</MoreLink>
           <div class="home">
             <Card
               kind="list"

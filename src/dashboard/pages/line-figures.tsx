@@ -5,10 +5,12 @@ import type { ComponentChildren } from 'preact'
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
+import { Button } from '../components/button.tsx'
 import { Facts } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
+import { useDownload } from '../downloads.ts'
 import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
 import { numberWords } from '../numbers.ts'
 import { useKinds, useTimeZone } from '../sources.ts'
@@ -73,6 +75,34 @@ export function LineTraffic({ line }: Props) {
     />
   )
 }
+
+/** How many people the line wrote to first, and what came of it. */
+export function FirstContacts({ line: { id } }: Props) {
+  const figures = useRead('getLinePictures', { params: { id } }, 'line', 'message')
+  const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')
+  const words = (of: 'days_7' | 'days_28') => {
+    const { people, answered, failed } = figures.value?.first_contacts[of] ?? NOBODY
+    return `${grouped(people)}, ${grouped(answered)} answered, ${grouped(failed)} failed`
+  }
+  return (
+    <>
+      <Facts
+        of={[
+          ['Last 7 days', figures.value && words('days_7')],
+          ['Last 28 days', figures.value && words('days_28')],
+        ]}
+      />
+      <p class="small quiet">
+        Customers who write first stay known: <a href="/guide/staying-welcome">Staying welcome</a>.
+      </p>
+      <Button icon="download" isBusy={isBusy} onClick={start}>
+        Poster “Text us”
+      </Button>
+    </>
+  )
+}
+
+const NOBODY = { people: 0, answered: 0, failed: 0 }
 
 function LatestMessage(props: {
   readonly message: Message | undefined

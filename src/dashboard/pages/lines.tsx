@@ -32,7 +32,7 @@ import { SHELL } from '../words/shell.ts'
 import { AdoptLine } from './adopt-line.tsx'
 import { LineCharts, LineSparkline } from './charts.tsx'
 import { CheckCard } from './line-checks.tsx'
-import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
+import { FirstContacts, LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)
@@ -163,6 +163,9 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <Card title="Today">
             <NewContacts line={line} />
             <LineTraffic line={line} />
+          </Card>
+          <Card title="People it wrote to first">
+            <FirstContacts line={line} />
           </Card>
           <LineSettings line={line} />
           <QuietHoursCard line={line} />

@@ -18,8 +18,8 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Pages in the navigation, each with an icon of the same name. Home links to messages, and lines to boxes. */
-type LinkedPage = Exclude<ShownPage, 'messages' | 'boxes'>
+/** Pages in the navigation, each with an icon of the same name. Home links to two others, and lines to boxes. */
+type LinkedPage = Exclude<ShownPage, 'messages' | 'boxes' | 'night'>
 
 const PAGES: readonly LinkedPage[] = [
   'home',

@@ -11,6 +11,7 @@ export const SHELL = {
     webhooks: 'Webhooks',
     connect: 'Connect',
     keys: 'Keys',
+    night: 'Last night',
     activity: 'Activity',
     settings: 'Settings',
     setup: 'Setup',

@@ -1,0 +1,51 @@
+// Saves the state of a webhook's receiver, and marks in the timeline when it begins to fail and when it works again.
+
+import { isOpen, type Breaker } from '../domain/breaker.ts'
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
+import { webhookName } from '../domain/webhook-url.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
+import type { Tx } from '../storage/database.ts'
+import { mark } from '../storage/timeline.ts'
+import { findWebhook, saveBreaker, type StoredWebhook } from '../storage/webhooks.ts'
+
+export type ReceiverState = {
+  readonly breaker: Breaker
+  /** The reason to deactivate the webhook, or null. */
+  readonly disable: DisabledReason | null
+}
+
+export type SavedReceiver = { readonly id: WebhookId; readonly version: Timestamp }
+
+export function saveReceiver(
+  tx: Tx,
+  webhook: SavedReceiver,
+  change: ReceiverState,
+  at: Timestamp,
+): void {
+  const { breaker, disable } = change
+  const before = findWebhook(tx, webhook.id)
+  if (!saveBreaker(tx, webhook, breaker, disable && { reason: disable, at })) return
+  const changed = before === null ? null : changeOf(tx, before, change)
+  if (before === null || changed === null) return
+  const [kind, facts] = changed
+  mark(tx, { at, kind, about: before.id, detail: { name: webhookName(before), ...facts } })
+}
+
+function changeOf(
+  tx: Tx,
+  before: StoredWebhook,
+  { breaker, disable }: ReceiverState,
+): readonly [MarkKind, MarkDetail] | null {
+  if (disable !== null) return ['webhook.turned_off', { reason: disable }]
+  if (isOpen(breaker) === isOpen(before.breaker)) return null
+  if (isOpen(breaker)) return ['webhook.failing', { since: breaker.failingSince ?? undefined }]
+  const since = before.breaker.failingSince ?? undefined
+  return ['webhook.working', { since, waiting: waitingOf(tx, before.seq) }]
+}
+
+function waitingOf(tx: Tx, webhookSeq: number): number {
+  const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+     WHERE webhook_seq = $webhookSeq AND status = 'pending'`
+  return tx.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
+}
