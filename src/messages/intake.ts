@@ -163,11 +163,7 @@ export class Intake {
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
-    if (!message.isGroup) {
-      const who = { lineId: line.id, handle: message.handle }
-      if (message.direction === 'inbound' && !device.isHistory) noteAnswer(tx, who)
-      markKnown(tx, who, message.createdAt)
-    }
+    if (!message.isGroup) noteContact(tx, message, device.isHistory)
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
     if (!device.isHistory) this.#takeNews(tx, line, message)
@@ -305,6 +301,13 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   const knownHashes = attachmentsOf(tx, known.id).map((file) => file.sha256)
   const isSame = isSamePerson(known.handle, handle, homeOfNumber(line.number))
   return isSame && Bun.deepEquals(hashes, knownHashes)
+}
+
+/** The line and the person know each other from now on; a new message may answer the line's first one. */
+function noteContact(tx: Tx, message: Outbound, isHistory: boolean): void {
+  const { lineId, handle, direction, createdAt } = message
+  if (direction === 'inbound' && !isHistory) noteAnswer(tx, { lineId, handle })
+  markKnown(tx, { lineId, handle }, createdAt)
 }
 
 function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
