@@ -28,23 +28,22 @@ const percentile = (share: string) =>
     }),
   )
 
-const firstContacts = (days: number) =>
-  objectSchema(
-    `FirstContacts${days}`,
-    {
-      people: Type.Integer({ description: 'New contacts whose first message left the line.' }),
-      answered: Type.Integer({ description: 'Of these, the people who have written since.' }),
-      failed: Type.Integer({
-        description: 'People to whom a message failed before they had answered, each once.',
-      }),
-    },
-    `Of the last ${days} days, today included.`,
-  )
+const FirstContacts = objectSchema(
+  'FirstContacts',
+  {
+    people: Type.Integer({ description: 'New contacts whose first message left the line.' }),
+    answered: Type.Integer({ description: 'Of these, the people who have written since.' }),
+    failed: Type.Integer({
+      description: 'People to whom a message failed before they had answered, each once.',
+    }),
+  },
+  'Of the last 7 or 28 days, today included.',
+)
 
 const LineFirstContacts = objectSchema('LineFirstContacts', {
   phone_line_id: id('line', 'The line.'),
-  days_7: firstContacts(7),
-  days_28: firstContacts(28),
+  days_7: FirstContacts,
+  days_28: FirstContacts,
 })
 export type LineFirstContacts = Shape<typeof LineFirstContacts>
 

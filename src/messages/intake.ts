@@ -163,7 +163,7 @@ export class Intake {
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
     recordFiles(tx, message, device.attachments ?? [], states)
-    if (!message.isGroup) noteContact(tx, message, device)
+    if (!message.isGroup) noteContact(tx, message, device.isHistory)
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
     if (!device.isHistory) this.#takeNews(tx, line, message)
@@ -303,6 +303,13 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   return isSame && Bun.deepEquals(hashes, knownHashes)
 }
 
+/** The line and the person know each other from now on; a new message may answer the line's first one. */
+function noteContact(tx: Tx, message: Outbound, isHistory: boolean): void {
+  const { lineId, handle, direction, createdAt } = message
+  if (direction === 'inbound' && !isHistory) noteAnswer(tx, { lineId, handle })
+  markKnown(tx, { lineId, handle }, createdAt)
+}
+
 function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
   return attachments.some(({ file }) => file.state === 'pending')
 }
@@ -343,10 +350,4 @@ function isPassing(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   const isRefusal = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
   return (code.startsWith('SQLITE_') && !isRefusal) || isPassing(error.cause)
-}
-
-/** The line knows the person of the message from now on, who may have answered it. */
-function noteContact(tx: Tx, message: Outbound, { isHistory }: ReadMessage): void {
-  if (message.direction === 'inbound' && isHistory !== true) noteAnswer(tx, message)
-  markKnown(tx, message, message.createdAt)
 }
