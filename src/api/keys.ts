@@ -73,6 +73,9 @@ const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:r
 const LINES_FIELD = Type.Array(Type.String(), {
   description: 'The only lines that it sees and uses.',
 })
+const SITES_FIELD = Type.Array(Type.String(), {
+  description: 'The only sites whose lines it sees and uses.',
+})
 const CONVERSATIONS_FIELD = Type.Array(Type.String(), {
   description: 'The only conversations that it sees and writes in.',
 })
@@ -95,6 +98,7 @@ const LIMITS = {
   for: FOR_FIELD,
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
+  site_ids: Type.Optional(SITES_FIELD),
   conversation_ids: Type.Optional(CONVERSATIONS_FIELD),
   expires_at: Type.Optional(EXPIRY),
   rules: Type.Optional(KeyRules),
@@ -118,6 +122,13 @@ export const KeyCreation = objectSchema('KeyCreation', {
       minItems: 1,
       maxItems: 100,
       description: 'The only lines that it sees and uses; all where it is left out.',
+    }),
+  ),
+  site_ids: nullish(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The only sites whose lines it sees and uses, also after lines have moved.',
     }),
   ),
   conversation_ids: nullish(
@@ -212,6 +223,7 @@ export const KeySelf = objectSchema('KeySelf', {
   created_at: KEY_HISTORY.created_at,
   scopes: SCOPES_FIELD,
   phone_line_ids: nullable(LINES_FIELD),
+  site_ids: Type.Optional(SITES_FIELD),
   conversation_ids: nullable(CONVERSATIONS_FIELD),
   expires_at: nullable(EXPIRY),
   rules: KeyRules,

@@ -59,6 +59,14 @@ const OPTIONAL = {
       description: 'The only lines whose events it gets; null for all lines of its key.',
     }),
   ),
+  site_ids: nullable(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'The only sites whose events it gets, also after lines have moved; null for all sites of its key.',
+    }),
+  ),
 }
 
 export const WebhookCreation = objectSchema('WebhookCreation', {
@@ -95,6 +103,9 @@ const WEBHOOK_FIELDS = {
   attachment_links: Type.Optional(Type.Literal(true)),
   phone_line_ids: Type.Optional(
     Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),
+  ),
+  site_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'The only sites whose events it gets.' }),
   ),
   is_public_only: Type.Optional(
     Type.Literal(true, {

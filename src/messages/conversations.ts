@@ -52,13 +52,18 @@ export function createConversationChanges(
       return read(id)
     },
     /** A file with all its messages, in chunks. */
-    async export(id: string, format: api.ExportFormat, origin: Origin) {
+    /** `requireSeen` throws before a page that the caller may no longer see. */
+    async export(
+      id: string,
+      { format, requireSeen }: { format: api.ExportFormat; requireSeen: () => void },
+      origin: Origin,
+    ) {
       const found = requireConversation(db, id)
       const about = { kind: 'conversation', id: found.id } as const
       await writer.write((tx) =>
         audit.record(tx, origin, { action: 'conversation.exported', about }),
       )
-      const pages = pagesOf(db, waitReason, found)
+      const pages = seenPages(pagesOf(db, waitReason, found), requireSeen)
       return format === 'csv'
         ? asTable(pages)
         : asJson(conversationResource(db, found, waitReason), pages)
@@ -104,6 +109,13 @@ async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
   const rowOf = (message: api.Message) => csvRecord(Object.values(COLUMNS).map((of) => of(message)))
   for (const page of pages) yield page.map(rowOf).join('')
   return undefined
+}
+
+function* seenPages(pages: Pages, requireSeen: () => void): Generator<readonly api.Message[]> {
+  for (const page of pages) {
+    requireSeen()
+    yield page
+  }
 }
 
 /** Reads each page when the consumer asks for it. */

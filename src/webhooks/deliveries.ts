@@ -9,9 +9,11 @@ import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
+  isForLines,
   insertDelivery,
   listAttempts,
   listDeliveries,
@@ -135,7 +137,12 @@ async function sendTest({ writer, ids, clock }: Core, signals: DeliverySignals, 
 async function redeliver({ writer, clock }: Core, signals: DeliverySignals, text: string) {
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
-    requireActive(webhookById(tx, webhookId))
+    const webhook = webhookById(tx, webhookId)
+    requireActive(webhook)
+    if (webhook.siteIds !== null && !isForLines(tx, id, linesWithin(tx, webhook))) {
+      const message = 'The line of this event is in none of the sites of the webhook any more.'
+      throw new RelayError('forbidden', message)
+    }
     requestDelivery(tx, id, timestamp(clock.now()))
     signals.note('requested', webhookId)
     return deliveryResource(deliveryById(tx, id))
