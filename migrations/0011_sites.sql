@@ -6,7 +6,7 @@ CREATE TABLE `sites` (
 	`position` integer NOT NULL,
 	`time_zone` text NOT NULL,
 	`created_at` integer NOT NULL
-);
+) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `sites_id_unique` ON `sites` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `sites_name_key_unique` ON `sites` (`name_key`);--> statement-breakpoint
