@@ -65,7 +65,7 @@ test(`${STEPS} moves and messages are seen by those who may see the line at the 
     expect([stream.name, stream.texts()]).toEqual([stream.name, stream.expected])
   }
   expect(checks.count).toBeGreaterThan(STEPS * 100)
-}, 600_000)
+}, 600_000 * SCALE)
 
 type World = Awaited<ReturnType<typeof furnish>>
 
