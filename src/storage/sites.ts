@@ -4,11 +4,12 @@ import { asc, eq } from 'drizzle-orm'
 
 import { invalidRequest, type RelayError } from '../domain/errors.ts'
 import type { LineId, SiteId } from '../domain/ids.ts'
-import type { LineLimits } from '../domain/routing.ts'
+import type { Line } from '../domain/line.ts'
+import { ALL_LINES, includesLine, type LineLimits } from '../domain/routing.ts'
 import { linesWithin } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
 import { sites } from './line-schema.ts'
-import { linesNamed } from './lines.ts'
+import { linesNamed, listLines } from './lines.ts'
 
 export type Site = Readonly<typeof sites.$inferSelect>
 
@@ -62,6 +63,15 @@ export function limitsAsked(
 
 function unknownIn(path: string, things: string): RelayError {
   return invalidRequest({ path, message: `must be ids of ${things}` })
+}
+
+/** The lines that a new key may use. */
+export function linesOfKey(
+  db: Db,
+  made: { readonly phone_line_ids?: readonly string[]; readonly site_ids?: readonly string[] },
+): readonly Line[] {
+  const limit = linesWithin(db, limitsAsked(db, made, ALL_LINES))
+  return listLines(db).filter(({ id }) => includesLine(limit, id))
 }
 
 export function insertSite(tx: Tx, site: Omit<Site, 'seq'>): Site {
