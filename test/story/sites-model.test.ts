@@ -29,43 +29,47 @@ type Viewer = {
   readonly isMember: boolean
 }
 
-test(`${STEPS} moves and messages are seen by those who may see the line at the time, and by nobody else`, async () => {
-  using folder = new ScratchFolder()
-  const clock = new TestClock()
-  const sink = new WebhookSink(clock)
-  await using relay = await startDashboard({
-    drivers: 'own',
-    clock,
-    folder: folder.path,
-    post: sink.post,
-    environment: { HOOKLINE_SIMULATED_LINES: '3' },
-  })
-  const world = await furnish(relay)
-  const random = new SeededRandom(Number(process.env['HOOKLINE_KEY_SEED'] ?? 1))
-  const checks = { count: 0 }
+test(
+  `${STEPS} moves and messages are seen by those who may see the line at the time, and by nobody else`,
+  async () => {
+    using folder = new ScratchFolder()
+    const clock = new TestClock()
+    const sink = new WebhookSink(clock)
+    await using relay = await startDashboard({
+      drivers: 'own',
+      clock,
+      folder: folder.path,
+      post: sink.post,
+      environment: { HOOKLINE_SIMULATED_LINES: '3' },
+    })
+    const world = await furnish(relay)
+    const random = new SeededRandom(Number(process.env['HOOKLINE_KEY_SEED'] ?? 1))
+    const checks = { count: 0 }
 
-  for (let step = 0; step < STEPS; step += 1) {
-    const line = random.of(world.lines)
-    if (random.chance() < 0.5) {
-      const site = random.of([...world.sites, null])
-      await moveLine(relay, line, site)
-      world.places.set(line, site)
-    } else await world.receive(line, `walnut number ${step}`)
-    await clock.advance(200)
-    await settle()
-    for (const viewer of world.viewers) checks.count += await checkViewer(world, viewer, step)
-  }
-  await clock.advance(60_000)
+    for (let step = 0; step < STEPS; step += 1) {
+      const line = random.of(world.lines)
+      if (random.chance() < 0.5) {
+        const site = random.of([...world.sites, null])
+        await moveLine(relay, line, site)
+        world.places.set(line, site)
+      } else await world.receive(line, `walnut number ${step}`)
+      await clock.advance(200)
+      await settle()
+      for (const viewer of world.viewers) checks.count += await checkViewer(world, viewer, step)
+    }
+    await clock.advance(60_000)
 
-  for (const hook of world.hooks) {
-    const posted = sink.to(hook.url).map(({ body }) => JSON.parse(body).message.text)
-    expect([hook.url, posted]).toEqual([hook.url, hook.expected])
-  }
-  for (const stream of world.streams) {
-    expect([stream.name, stream.texts()]).toEqual([stream.name, stream.expected])
-  }
-  expect(checks.count).toBeGreaterThan(STEPS * 100)
-}, 600_000 * SCALE)
+    for (const hook of world.hooks) {
+      const posted = sink.to(hook.url).map(({ body }) => JSON.parse(body).message.text)
+      expect([hook.url, posted]).toEqual([hook.url, hook.expected])
+    }
+    for (const stream of world.streams) {
+      expect([stream.name, stream.texts()]).toEqual([stream.name, stream.expected])
+    }
+    expect(checks.count).toBeGreaterThan(STEPS * 100)
+  },
+  600_000 * SCALE,
+)
 
 type World = Awaited<ReturnType<typeof furnish>>
 
