@@ -40,7 +40,12 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
     hasAny: () => listMembers(db).length > 0,
     nameOf: (id: MemberId) => memberName(db, id) ?? '',
     /** What a member may do: everything that members may, on the lines of the member's sites. */
-    permissionsOf: (id: MemberId): Permissions => permissionsOfMember(db, id),
+    permissionsOf(id: MemberId): Permissions {
+      const member = findMember(db, 'id', id)
+      // A member who was just removed sees nothing.
+      const limits = { lineIds: null, siteIds: member === null ? [] : member.siteIds }
+      return { ...EVERYTHING, limits, lineIds: linesWithin(db, limits) }
+    },
     async add(asked: NewMember, origin: Origin): Promise<Invited> {
       const { row, link } = await addMember(core, asked, origin)
       return { member: resourceOf(row), link: { ...link, name: row.name } }
@@ -63,12 +68,11 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
         const { siteIds } = limitsAsked(tx, { site_ids: texts }, ALL_LINES)
         updateMember(tx, member.id, { siteIds })
         tx.changes?.push({ what: 'site', id: member.id })
-        const sites = (list: MemberRow['siteIds']) => ({ site_ids: list })
         audit.record(tx, origin, {
           action: 'member.changed',
           about: thing(member.id),
-          before: sites(member.siteIds),
-          after: sites(siteIds),
+          before: { site_ids: member.siteIds },
+          after: { site_ids: siteIds },
         })
         return { ...member, siteIds }
       })
@@ -134,13 +138,6 @@ function memberResource(core: Core, sessions: DashboardSessions, row: MemberRow)
     last_seen_at: isoTimeOrNull(seen?.lastSeenAt ?? null),
     ...(row.siteIds && { site_ids: row.siteIds }),
   }
-}
-
-function permissionsOfMember(db: Db, id: MemberId): Permissions {
-  const member = findMember(db, 'id', id)
-  // A member who was just removed sees nothing.
-  const limits = { lineIds: null, siteIds: member === null ? [] : member.siteIds }
-  return { ...EVERYTHING, limits, lineIds: linesWithin(db, limits) }
 }
 
 function isLinkOver({ clock, ids }: Core, row: MemberRow): boolean {

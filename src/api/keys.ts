@@ -21,6 +21,7 @@ import {
   time,
   type Shape,
   text,
+  limitIds,
 } from './schema.ts'
 
 /** A header by which a caller limits its own request to one conversation, as a key limited to it would be. */
@@ -118,26 +119,15 @@ export const KeyCreation = objectSchema('KeyCreation', {
     ),
   ),
   phone_line_ids: nullish(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'The only lines that it sees and uses; all where it is left out.',
-    }),
+    limitIds('The only lines that it sees and uses; all where it is left out.'),
   ),
   site_ids: nullish(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'The only sites whose lines it sees and uses, also after lines have moved.',
-    }),
+    limitIds('The only sites whose lines it sees and uses, also after lines have moved.'),
   ),
   conversation_ids: nullish(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description:
-        'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
-    }),
+    limitIds(
+      'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
+    ),
   ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
   rules: nullish(NewRules),

@@ -1,5 +1,6 @@
 // Commands for sites: lines in groups, such as those of one shop.
 
+import type { SiteChanges } from '../api/sites.ts'
 import { argument, idIn, requireChange, UsageError, type Call, type Command } from './command.ts'
 import { askRelay, byId, calling } from './own-file.ts'
 import { table } from './table.ts'
@@ -35,7 +36,11 @@ export const SITE_COMMANDS: readonly Command[] = [
     args: [SITE],
     options: CHANGES,
     sentence: 'Change the name or the time zone of a site.',
-    run: rename,
+    run: calling(
+      'updateSite',
+      (call) => [{ params: idIn(call), body: changesIn(call) }],
+      ({ id, name, time_zone: zone }) => [`${id} is ${name}, in ${zone}.`],
+    ),
   },
   {
     name: 'sites order',
@@ -78,15 +83,11 @@ async function list(call: Call): Promise<undefined> {
   if (rows.length === 0) call.out.note('No sites yet. Add one: hookline sites add NAME')
 }
 
-async function rename(call: Call): Promise<undefined> {
-  const [name, time_zone] = [call.options.get('name'), call.options.get('time-zone')]
-  const body = {
-    ...(name !== undefined && { name }),
-    ...(time_zone !== undefined && { time_zone }),
-  }
-  requireChange(body, CHANGES)
-  const site = await askRelay(call, 'updateSite', { params: idIn(call), body })
-  call.out.data(site, [`${site.id} is ${site.name}, in ${site.time_zone}.`])
+function changesIn({ options }: Call): SiteChanges {
+  const [name, time_zone] = [options.get('name'), options.get('time-zone')]
+  const changes = { ...(name && { name }), ...(time_zone && { time_zone }) }
+  requireChange(changes, CHANGES)
+  return changes
 }
 
 function placeIn(call: Call): number {

@@ -18,6 +18,7 @@ import {
   linesAsked,
   linesOf,
   originOf,
+  unauthorized,
   viewerOf,
 } from './request-context.ts'
 
@@ -47,10 +48,6 @@ export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' 
       decisions.resolve(params.id, body.status, deciderOf(request)),
     ),
   ]
-}
-
-function noConversation(): RelayError {
-  return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
 function staysTakenOver(): RelayError {
@@ -122,12 +119,12 @@ export function conversationBindings(
     }),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
       const { db } = contextOf(request)
-      // Checked for each page, because the line may move to another site.
+      // Before each page: the line may move to another site. An error ends the file.
       const requireSeen = () => {
         const permissions = requirePermissionsNow(request, relay)
         const lineIds = linesAsked(db, permissions, {})
         const viewer = { ...viewerOf(request), lineIds }
-        if (!isSeenBy(db, viewer, params.id)) throw noConversation()
+        if (!isSeenBy(db, viewer, params.id)) throw unauthorized()
       }
       const texts = await changes.export(params.id, { format, requireSeen }, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'

@@ -40,7 +40,7 @@ export function createLineActions(
     )
     const notRelayed = listNotRelayed(db, snapshot.line.id)
     const nameOf = (box: BoxId) => findBox(db, box)?.name ?? box
-    const siteId = siteOfLine(db, snapshot.line.id)?.id ?? null
+    const siteId = siteOfLine(db, snapshot.line.id)
     const newContactsToday = reserved + spent
     return phoneLineResource(snapshot, { newContactsToday, notRelayed, nameOf, siteId })
   }

@@ -210,7 +210,7 @@ function aboutOf({ id }: Line) {
 
 function siteFields(tx: Tx, { id }: Line): AuditFields {
   const site = siteOfLine(tx, id)
-  return site === null ? {} : { site_id: site.id }
+  return site === null ? {} : { site_id: site }
 }
 
 function auditedFields(line: Line): AuditFields {

@@ -90,22 +90,21 @@ export function createSites(
 
 export type Sites = ReturnType<typeof createSites>
 
-/** Returns the lines whose day has changed. */
+/** Returns the lines whose day may have changed. */
 function updateIn(
   tx: Tx,
   core: Core,
   { id, asked, origin }: { id: string; asked: SiteChanges; origin: Origin },
 ): readonly LineId[] {
   const site = requireSite(tx, id)
-  const named = asked.name === undefined ? null : nameIn(asked.name)
-  if (named !== null) requireFreeName(tx, named.nameKey, site.id)
-  const zone = asked.time_zone === undefined ? {} : { timeZone: zoneIn(asked.time_zone) }
-  const isMoved = zone.timeZone !== undefined && zone.timeZone !== site.timeZone
-  const lines = isMoved ? linesOfSites(tx, [site.id]) : []
-  const changes = { ...named, ...zone }
-  if (Object.keys(changes).length > 0) {
-    keepDays(tx, lines, at(core), () => updateSite(tx, site.id, changes))
+  const { name, time_zone: zone } = asked
+  const changes = {
+    ...(name !== undefined && nameIn(name)),
+    ...(zone !== undefined && { timeZone: zoneIn(zone) }),
   }
+  if (changes.nameKey !== undefined) requireFreeName(tx, changes.nameKey, site.id)
+  const lines = linesOfSites(tx, [site.id])
+  keepDays(tx, lines, at(core), () => updateSite(tx, site.id, changes))
   if (asked.position !== undefined) reorder(tx, site.id, asked.position)
   const after = requireSite(tx, id)
   core.audit.record(tx, origin, {

@@ -232,12 +232,6 @@ export function exhaustBeyond(tx: Tx, webhook: StoredWebhook, now: Timestamp): v
   tx.execute(sql, { webhookSeq: webhook.seq, lineIds: limitValue(lineIds), now })
 }
 
-/** True if the event of a delivery is of one of the lines, or a test event. */
-export function isForLines(db: Db, id: DeliveryId, lineIds: LineLimit): boolean {
-  const sql = `SELECT 1 FROM deliveries d WHERE d.id = $id AND ${HAS_EVENT_FOR_LINES}`
-  return db.row(sql, { id, lineIds: limitValue(lineIds) }) !== null
-}
-
 /**
  * Stops at most `limit` replayed deliveries, newest first, because the oldest are about to be sent; returns
  * their number. Deletes those that the replay made and that were never tried, and exhausts the others.

@@ -24,10 +24,9 @@ export function findSite(db: Db, by: 'id' | 'nameKey', value: string): Site | nu
 }
 
 /** The site of a line, even of a deleted one; null if it has none. */
-export function siteOfLine(db: Db, id: string): Pick<Site, 'id' | 'name' | 'timeZone'> | null {
-  const sql = `SELECT s.id, s.name, s.time_zone AS timeZone FROM lines l
-     JOIN sites s ON s.seq = l.site_seq WHERE l.id = $id`
-  return db.row<Pick<Site, 'id' | 'name' | 'timeZone'>>(sql, { id })
+export function siteOfLine(db: Db, id: string): SiteId | null {
+  const sql = 'SELECT s.id FROM lines l JOIN sites s ON s.seq = l.site_seq WHERE l.id = $id'
+  return db.row<Pick<Site, 'id'>>(sql, { id })?.id ?? null
 }
 
 /** The sites that a caller names; null if one isn't a site within its limit. */
@@ -85,7 +84,8 @@ export function updateSite(
   id: SiteId,
   changes: Partial<Pick<Site, 'name' | 'nameKey' | 'position' | 'timeZone'>>,
 ): void {
-  tx.orm.update(sites).set(changes).where(eq(sites.id, id)).run()
+  const isEmpty = Object.keys(changes).length === 0
+  if (!isEmpty) tx.orm.update(sites).set(changes).where(eq(sites.id, id)).run()
   touch(tx, id)
 }
 
@@ -112,15 +112,9 @@ const usersOf = `SELECT 'key' AS kind, id, coalesce(name, id) AS name FROM crede
    UNION ALL SELECT 'member', id, name FROM dashboard_members WHERE removed_at IS NULL
      AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)`
 
-type UserOfSite = {
-  readonly kind: 'key' | 'webhook' | 'member'
-  readonly id: string
-  readonly name: string
-}
-
 /** What is limited to the site: keys in use, webhooks and members. */
-export function usersOfSite(db: Db, id: SiteId, now: number): readonly UserOfSite[] {
-  return db.rows<UserOfSite>(usersOf, { id, now })
+export function usersOfSite(db: Db, id: SiteId, now: number) {
+  return db.rows<Readonly<Record<'kind' | 'id' | 'name', string>>>(usersOf, { id, now })
 }
 
 function touch(tx: Tx, id: string): void {

@@ -26,7 +26,7 @@ async function twoSites(options: Parameters<typeof openShop>[0] = {}) {
 
 /** Somebody writes to the first line. */
 async function receive({ devices, clock }: Shop, text: string): Promise<void> {
-  devices[0]?.receive({ guid: text, text })
+  void devices[0]?.receive({ guid: text, text })
   await clock.advance(100)
 }
 
@@ -137,8 +137,8 @@ test('a message that waits for any line of a site takes no line that has left it
   const { first, second, berlin, hamburg, devices, clock } = shop
   await moveLine(shop, second, berlin)
   const key = await makeKey(shop, { site_ids: [berlin] })
-  devices[0]?.goOffline()
-  devices[1]?.goOffline()
+  void devices[0]?.goOffline()
+  void devices[1]?.goOffline()
   await clock.advance(100)
   const sending = key.send('+12025550701')
   await clock.advance(60_000)
@@ -146,7 +146,7 @@ test('a message that waits for any line of a site takes no line that has left it
   const other = body.phone_line_id === first ? second : first
 
   await moveLine(shop, other, hamburg)
-  devices[other === first ? 0 : 1]?.goOnline()
+  void devices[other === first ? 0 : 1]?.goOnline()
   await clock.advance(HOUR_MS)
   const waiting = await shop.message(body.id)
 
@@ -157,7 +157,7 @@ test('an export ends once its conversation has left the site of its reader', asy
   await using shop = await twoSites()
   const { first, berlin, hamburg, fetch, get } = shop
   for (let count = 0; count < 650; count += 1) {
-    shop.devices[0]?.receive({ guid: String(count), text: `text ${count}` })
+    void shop.devices[0]?.receive({ guid: String(count), text: `text ${count}` })
   }
   await shop.clock.advance(5_000)
   const key = await makeKey(shop, { site_ids: [berlin] })

@@ -29,6 +29,7 @@ import {
 import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 import { TwoSteps } from './settings-second-factor.tsx'
+import { SitesSection } from './settings-sites.tsx'
 
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
@@ -71,6 +72,7 @@ export function SettingsPage() {
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <MoveSection />
               <MembersSection />
+              <SitesSection />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
               <UpdatesSection version={about.version} />
