@@ -26,6 +26,6 @@ export function requirePermissionsNow(
   relay: Pick<Relay, 'authenticate' | 'access'>,
 ): Permissions {
   const permissions = permissionsNow(request, relay)
-  if (permissions === null) throw unauthorized()
-  return permissions
+  if (permissions !== null) return permissions
+  throw unauthorized()
 }

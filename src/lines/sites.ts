@@ -24,7 +24,6 @@ import {
 } from '../storage/sites.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** All fit in one page of the list. */
 const SITES_MAX = 200
 
 export function createSites(
@@ -46,20 +45,21 @@ export function createSites(
       return found
     },
     async create(asked: NewSite, origin: Origin): Promise<Site> {
-      const { name, nameKey } = nameIn(asked.name)
+      const named = nameIn(asked.name)
       const timeZone = zoneIn(asked.time_zone ?? core.settings.get('time_zone'))
-      const made = await writer.write((tx) => {
-        const position = listSites(tx).length
-        if (position >= SITES_MAX) {
+      const id = ids.id('site')
+      await writer.write((tx) => {
+        const others = listSites(tx)
+        if (others.length >= SITES_MAX) {
           throw invalidRequest({ path: '', message: `There are at most ${SITES_MAX} sites.` })
         }
-        requireFreeName(tx, nameKey, null)
-        const site = { id: ids.id('site'), name, nameKey, position, timeZone, createdAt: ids.now() }
-        const after = { name, time_zone: timeZone }
-        audit.record(tx, origin, { action: 'site.created', about: thing(site.id), after })
-        return insertSite(tx, site)
+        requireFreeName(tx, named.nameKey, null)
+        const position = (others.at(-1)?.position ?? -1) + 1
+        insertSite(tx, { id, ...named, position, timeZone, createdAt: ids.now() })
+        const after = { name: named.name, time_zone: timeZone }
+        audit.record(tx, origin, { action: 'site.created', about: thing(id), after })
       })
-      return this.get(made.id, ALL_LINES)
+      return this.get(id, ALL_LINES)
     },
     async update(id: string, asked: SiteChanges, origin: Origin): Promise<Site> {
       const lines = await writer.write((tx) => updateIn(tx, core, { id, asked, origin }))

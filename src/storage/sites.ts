@@ -73,19 +73,14 @@ export function linesOfKey(
   return listLines(db).filter(({ id }) => includesLine(limit, id))
 }
 
-export function insertSite(tx: Tx, site: Omit<Site, 'seq'>): Site {
-  const made = tx.orm.insert(sites).values(site).returning().get()
+export function insertSite(tx: Tx, site: Omit<Site, 'seq'>): void {
+  tx.orm.insert(sites).values(site).run()
   touch(tx, site.id)
-  return made
 }
 
-export function updateSite(
-  tx: Tx,
-  id: SiteId,
-  changes: Partial<Pick<Site, 'name' | 'nameKey' | 'position' | 'timeZone'>>,
-): void {
-  const isEmpty = Object.keys(changes).length === 0
-  if (!isEmpty) tx.orm.update(sites).set(changes).where(eq(sites.id, id)).run()
+export function updateSite(tx: Tx, id: SiteId, changes: Partial<Omit<Site, 'seq' | 'id'>>): void {
+  const isIt = eq(sites.id, id)
+  if (Object.keys(changes).length > 0) tx.orm.update(sites).set(changes).where(isIt).run()
   touch(tx, id)
 }
 
