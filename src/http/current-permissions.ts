@@ -5,10 +5,7 @@ import { keyIn } from './authentication.ts'
 import type { Relay } from './relay.ts'
 import { callerOf, contextOf, unauthorized } from './request-context.ts'
 
-/**
- * The caller's permissions as they are now, for an answer that takes long; null if its key, session or member has ended
- * since. Limits to one conversation that the request itself named stay.
- */
+/** The caller's permissions as they are now; null if its key, session or member has ended since. */
 export function permissionsNow(
   request: Request,
   { authenticate, access }: Pick<Relay, 'authenticate' | 'access'>,

@@ -63,7 +63,7 @@ export function createConversationChanges(
       await writer.write((tx) =>
         audit.record(tx, origin, { action: 'conversation.exported', about }),
       )
-      const pages = seenPages(pagesOf(db, waitReason, found), requireSeen)
+      const pages = pagesOf(db, waitReason, found, requireSeen)
       return format === 'csv'
         ? asTable(pages)
         : asJson(conversationResource(db, found, waitReason), pages)
@@ -111,16 +111,15 @@ async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-function* seenPages(pages: Pages, requireSeen: () => void): Generator<readonly api.Message[]> {
-  for (const page of pages) {
-    requireSeen()
-    yield page
-  }
-}
-
 /** Reads each page when the consumer asks for it. */
-function* pagesOf(db: Db, waitReason: WaitReason, { id, movedTo }: Conversation) {
+function* pagesOf(
+  db: Db,
+  waitReason: WaitReason,
+  { id, movedTo }: Conversation,
+  requireSeen: () => void,
+) {
   for (let after = 0; ;) {
+    requireSeen()
     const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })
     const last = page.at(-1)
     if (last === undefined) return
