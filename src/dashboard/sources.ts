@@ -11,7 +11,6 @@ import type { Read } from './store.ts'
 const ALL = { query: { limit: 200 } }
 
 export const useLines = () => useRead('listPhoneLines', ALL, 'line')
-export const useSites = () => useRead('listSites', {}, 'site', 'line')
 export const useBoxes = () => useRead('listBoxes', {}, 'box')
 export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
 export const useKeys = () => useRead('listKeys', ALL, 'key')

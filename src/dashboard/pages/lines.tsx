@@ -17,16 +17,8 @@ import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
-import {
-  useAbout,
-  useChecks,
-  useKinds,
-  useLineChecks,
-  useLines,
-  useSites,
-  useTimeZone,
-} from '../sources.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isSimulated,
@@ -196,7 +188,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
 /** Shows nothing if the relay has no sites. */
 function LineSite({ line: { id, site_id: site = '' } }: Props) {
   const { api, notices } = useDashboard()
-  const sites = useSites().value?.data ?? []
+  const sites = useRead('listSites', {}, 'site', 'line').value?.data ?? []
   const { start } = useAction(
     (to: string) => api.call('updatePhoneLine', { params: { id }, body: { site_id: to || null } }),
     () => notices.done('Moved, with its conversations.'),

@@ -7,13 +7,12 @@ import { Button } from '../components/button.tsx'
 import { NameDialog } from '../components/dialog.tsx'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
-import { useSites } from '../sources.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { countWords } from '../words/common.ts'
 import { Section } from './settings-fields.tsx'
 
 export function SitesSection() {
-  const sites = useSites().value?.data ?? []
+  const sites = useRead('listSites', {}, 'site', 'line').value?.data ?? []
   const { api } = useDashboard()
   const [isAdding, name] = [useSignal(false), useSignal('')]
   const onClose = () => (isAdding.value = false)
