@@ -36,7 +36,6 @@ export function createSites(
   },
 ) {
   const { db, writer, ids, audit } = core
-  const { onMoved, onLimits } = given
   return {
     list: (limits: LineLimits): readonly Site[] => seenSites(db, limits),
     get(id: string, limits: LineLimits): Site {
@@ -63,7 +62,7 @@ export function createSites(
     },
     async update(id: string, asked: SiteChanges, origin: Origin): Promise<Site> {
       const lines = await writer.write((tx) => updateIn(tx, core, { id, asked, origin }))
-      for (const line of lines) await onLimits(line)
+      for (const line of lines) await given.onLimits(line)
       return this.get(id, ALL_LINES)
     },
     /** Throws `site_in_use` while something is limited to the site. Its lines have no site afterwards. */
@@ -83,7 +82,7 @@ export function createSites(
         throw invalidRequest({ path: 'site_id', message: 'must be the id of a site' })
       }
       keepDays(tx, [lineId], at(core), () => assignLine(tx, lineId, site))
-      onMoved(tx)
+      given.onMoved(tx)
     },
   }
 }
