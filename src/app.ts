@@ -26,6 +26,7 @@ import { createCredentials, createFirstKey, keyFindings } from './keys/credentia
 import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { titleOf, type CreatedKinds } from './lines/line-kind.ts'
+import { createSites } from './lines/sites.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { createBackups } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
@@ -254,8 +255,9 @@ function createMessageModule(
   const onDeleted = () => outcomes.failOrphans()
   const onLimits = (id: LineId) =>
     writer.write((tx) => wakeLimited(tx, id, clock.now())).then(() => dispatchSignal.notify())
-  const lineActions = createLineActions(core, { days, lines, onLimits, onDeleted })
-  return { lines, lineActions, messages }
+  const sites = createSites(core, { onMoved: webhooks.actions.linesMoved, onLimits })
+  const lineActions = createLineActions(core, { days, lines, sites, onLimits, onDeleted })
+  return { lines, lineActions, sites, messages }
 }
 
 function createQueueWatch(
@@ -305,7 +307,7 @@ type Modules = Below & {
 function createHttpModule(runtime: Runtime, modules: Modules): Http {
   const { core, days, disk, doubtSignal, health, healthSignal, metrics, options, recent } = runtime
   const { access, config, life, kinds, boxes, webhooks, attachments } = modules
-  const { lines, lineActions, messages } = modules.messaging
+  const { lines, lineActions, sites, messages } = modules.messaging
   const { lastUsed, maintenance } = modules
   return createHttp(core, {
     access,
@@ -343,6 +345,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     routing: messages.routing,
     sender: messages.sender,
     serverUrl: serverUrl(config, life),
+    sites,
     setSnooze: createSnoozes(core, { health, healthSignal }),
     timeline: createTimeline(core, { titleOf: (reason) => titleOf(kinds.kinds, reason) }),
     updates: maintenance.updates,

@@ -13,10 +13,11 @@ import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import type { Core } from './storage/core.ts'
+import { daysOf } from './storage/daily-contacts.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import type { RestoreWish } from './storage/restore.ts'
-import { createSettings, daysOf } from './storage/settings.ts'
+import { createSettings } from './storage/settings.ts'
 import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
@@ -126,7 +127,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     metrics: new Metrics(),
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
-    days: daysOf(settings),
+    days: daysOf(core),
     store: new AttachmentStore(core, directory.attachments),
     secretKey: data.secretKey,
     fatal: fatal.promise,

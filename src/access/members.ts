@@ -1,11 +1,14 @@
 // Members: people who read and answer. The owner adds and removes them, and a link lets each choose a password.
 
-import type { Member } from '../api/owner.ts'
+import type { Member, MemberChanges, NewMember } from '../api/owner.ts'
 import type { Origin, Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type MemberId } from '../domain/ids.ts'
+import { EVERYTHING, type Permissions } from '../domain/permissions.ts'
+import { ALL_LINES } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import {
   findMember,
   getOwner,
@@ -16,6 +19,7 @@ import {
   type MemberRow,
 } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
+import { limitsAsked } from '../storage/sites.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { DashboardSessions } from './sessions.ts'
@@ -35,8 +39,15 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
     list: (): readonly Member[] => listMembers(db).map(resourceOf),
     hasAny: () => listMembers(db).length > 0,
     nameOf: (id: MemberId) => memberName(db, id) ?? '',
-    async add(name: string, origin: Origin): Promise<Invited> {
-      const { row, link } = await addMember(core, name, origin)
+    /** What a member may do: everything that members may, on the lines of the member's sites. */
+    permissionsOf(id: MemberId): Permissions {
+      const member = findMember(db, 'id', id)
+      // A member who was just removed sees nothing.
+      const limits = { lineIds: null, siteIds: member === null ? [] : member.siteIds }
+      return { ...EVERYTHING, limits, lineIds: linesWithin(db, limits) }
+    },
+    async add(asked: NewMember, origin: Origin): Promise<Invited> {
+      const { row, link } = await addMember(core, asked, origin)
       return { member: resourceOf(row), link: { ...link, name: row.name } }
     },
     /** Makes a new link; earlier links become invalid. The password stays until another is chosen with the link. */
@@ -49,6 +60,23 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
         return { ...member, ...changes }
       })
       return { member: resourceOf(row), link: { ...link, name: row.name } }
+    },
+    /** Changes the sites that the member is limited to, at once, also for pages that are open. */
+    async limit(id: string, { site_ids: texts }: MemberChanges, origin: Origin): Promise<Member> {
+      const row = await writer.write((tx) => {
+        const member = existing(tx, id)
+        const { siteIds } = limitsAsked(tx, { site_ids: texts }, ALL_LINES)
+        updateMember(tx, member.id, { siteIds })
+        tx.changes?.push({ what: 'site', id: member.id })
+        audit.record(tx, origin, {
+          action: 'member.changed',
+          about: thing(member.id),
+          before: { site_ids: member.siteIds },
+          after: { site_ids: siteIds },
+        })
+        return { ...member, siteIds }
+      })
+      return resourceOf(row)
     },
     /** Ends all sessions of the member at once. */
     remove: (id: string, origin: Origin) =>
@@ -64,9 +92,9 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
 }
 
 /** Throws `name_taken` for the name of another member or of the owner. */
-async function addMember(core: Core, asked: string, origin: Origin) {
+async function addMember(core: Core, asked: NewMember, origin: Origin) {
   const { writer, ids, audit } = core
-  const name = asked.trim().replaceAll(/\s+/g, ' ')
+  const name = asked.name.trim().replaceAll(/\s+/g, ' ')
   const nameKey = keyOf(name)
   if (nameKey === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
   const { row: linked, ...link } = newLink(core)
@@ -77,9 +105,11 @@ async function addMember(core: Core, asked: string, origin: Origin) {
     }
     const times = { createdAt: ids.now(), removedAt: null }
     const id = ids.id('mem')
-    const member = { id, name, nameKey, passwordHash: null, ...linked, ...times }
+    const { siteIds } = limitsAsked(tx, asked, ALL_LINES)
+    const member = { id, name, nameKey, passwordHash: null, siteIds, ...linked, ...times }
     insertMember(tx, member)
-    audit.record(tx, origin, { action: 'member.created', about: thing(id), after: { name } })
+    const after = { name, ...(siteIds && { site_ids: siteIds }) }
+    audit.record(tx, origin, { action: 'member.created', about: thing(id), after })
     return member
   })
   return { row, link }
@@ -106,6 +136,7 @@ function memberResource(core: Core, sessions: DashboardSessions, row: MemberRow)
     has_password: row.passwordHash !== null,
     link_expires_at: isOpen ? isoTime(timestamp(row.linkMadeAt + LINK_LIFE_MS)) : null,
     last_seen_at: isoTimeOrNull(seen?.lastSeenAt ?? null),
+    ...(row.siteIds && { site_ids: row.siteIds }),
   }
 }
 

@@ -48,6 +48,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   name_taken: { status: 409, when: 'The name is in use already.' },
   rollout_refused: { status: 409, when: 'The boxes cannot be upgraded like this.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
+  site_in_use: {
+    status: 409,
+    when: 'A key, webhook or member is limited to the site: `details.used_by` names them.',
+  },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_queued: { status: 409, when: 'The message was handed over to the device, or has ended.' },
   not_awaiting_approval: { status: 409, when: 'Nobody has to decide on the message any more.' },

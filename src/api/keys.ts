@@ -21,6 +21,7 @@ import {
   time,
   type Shape,
   text,
+  limitIds,
 } from './schema.ts'
 
 /** A header by which a caller limits its own request to one conversation, as a key limited to it would be. */
@@ -73,6 +74,9 @@ const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:r
 const LINES_FIELD = Type.Array(Type.String(), {
   description: 'The only lines that it sees and uses.',
 })
+const SITES_FIELD = Type.Array(Type.String(), {
+  description: 'The only sites whose lines it sees and uses.',
+})
 const CONVERSATIONS_FIELD = Type.Array(Type.String(), {
   description: 'The only conversations that it sees and writes in.',
 })
@@ -95,6 +99,7 @@ const LIMITS = {
   for: FOR_FIELD,
   scopes: Type.Optional(SCOPES_FIELD),
   phone_line_ids: Type.Optional(LINES_FIELD),
+  site_ids: Type.Optional(SITES_FIELD),
   conversation_ids: Type.Optional(CONVERSATIONS_FIELD),
   expires_at: Type.Optional(EXPIRY),
   rules: Type.Optional(KeyRules),
@@ -114,19 +119,15 @@ export const KeyCreation = objectSchema('KeyCreation', {
     ),
   ),
   phone_line_ids: nullish(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'The only lines that it sees and uses; all where it is left out.',
-    }),
+    limitIds('The only lines that it sees and uses; all where it is left out.'),
+  ),
+  site_ids: nullish(
+    limitIds('The only sites whose lines it sees and uses, also after lines have moved.'),
   ),
   conversation_ids: nullish(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description:
-        'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
-    }),
+    limitIds(
+      'The only conversations that it sees and writes in; all if it is left out. Everything else is 403 for the key.',
+    ),
   ),
   expires_at: nullish(Type.String({ ...ISO_TIME, description: 'In the future.' })),
   rules: nullish(NewRules),
@@ -212,6 +213,7 @@ export const KeySelf = objectSchema('KeySelf', {
   created_at: KEY_HISTORY.created_at,
   scopes: SCOPES_FIELD,
   phone_line_ids: nullable(LINES_FIELD),
+  site_ids: Type.Optional(SITES_FIELD),
   conversation_ids: nullable(CONVERSATIONS_FIELD),
   expires_at: nullable(EXPIRY),
   rules: KeyRules,

@@ -25,15 +25,16 @@ export function operationRights(): Readonly<Record<string, OperationRights>> {
 
 const OF_BROWSERS: readonly Callers[] = ['keys', 'owner', 'browsers']
 
-/**
- * The same for operations that a browser may call, shortened for the page: `PUT webhooks/:id` is in the API, and
- * `/about` is a GET below `/dashboard`.
- */
+/** Marks of methods in the page's routes; a GET has none. */
+export const methodMarks = () => ({ '+': 'POST', '=': 'PUT', '~': 'PATCH', '-': 'DELETE' })
+
+/** Of browsers' operations, shortened: `=webhooks/:id` is a PUT in the API, `/about` a GET below `/dashboard`. */
 export function dashboardRoutes(): Readonly<Record<string, string>> {
   const routes = Object.values(OPERATIONS).flatMap(({ id, callers, route }) => {
     if (!OF_BROWSERS.includes(callers)) return []
-    const short = callers === 'browsers' ? route : route.replace(' /', ' ')
-    return [[id, short.replace('GET ', '')]]
+    const [method = '', path = ''] = route.split(' ')
+    const [mark = ''] = Object.entries(methodMarks()).find(([, each]) => each === method) ?? []
+    return [[id, mark + (callers === 'browsers' ? path : path.slice(1))]]
   })
   return Object.fromEntries(routes)
 }

@@ -13,6 +13,7 @@ import { OWNER } from './operations/owner.ts'
 import { PHONE_LINES } from './operations/phone-lines.ts'
 import { SERVICE } from './operations/service.ts'
 import { SHORTCUTS } from './operations/shortcuts.ts'
+import { SITES } from './operations/sites.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 
 export const OPERATIONS = {
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   ...CONVERSATIONS,
   ...CONTACTS,
   ...PHONE_LINES,
+  ...SITES,
   ...EVENTS,
   ...WEBHOOKS,
   ...KEYS,

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 
 import type { SettingName } from '../domain/setting.ts'
 import type { HealthFinding } from './health.ts'
-import { nullish, objectSchema } from './schema.ts'
+import { nullable, nullish, objectSchema, type Shape } from './schema.ts'
 
 export type Setting = {
   readonly name: SettingName
@@ -120,14 +120,24 @@ export type Member = {
   readonly link_expires_at: string | null
   /** Accurate to the hour; null while no browser is signed in. */
   readonly last_seen_at: string | null
+  /** The only sites whose lines the member sees; left out for all. */
+  readonly site_ids?: readonly string[]
 }
 
 /** `link` is shown only in this answer. */
 export type InvitedMember = Member & { readonly link: SetupLink }
 
+const MEMBER_SITES = Type.Array(Type.String(), { minItems: 1, maxItems: 100 })
+
 export const NewMember = objectSchema('NewMember', {
   name: Type.String({ minLength: 1, maxLength: 80 }),
+  site_ids: Type.Optional(MEMBER_SITES),
 })
+export type NewMember = Shape<typeof NewMember>
+
+/** Null for all sites. */
+export const MemberChanges = objectSchema('MemberChanges', { site_ids: nullable(MEMBER_SITES) })
+export type MemberChanges = Shape<typeof MemberChanges>
 
 /** An option of the start. `from` is its source: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
 export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }

@@ -40,7 +40,8 @@ const LINE_SETTINGS = {
     minimum: 0,
     maximum: 100_000,
     description:
-      'Maximum new contacts per day in the setting `time_zone`. Existing contacts are never limited.',
+      'Maximum new contacts per day, in the time zone of its site or of the setting `time_zone`. ' +
+      'Existing contacts are never limited.',
     example: 50,
   }),
   is_enabled: Type.Boolean({ description: 'False stops sending; the line still receives.' }),
@@ -77,7 +78,8 @@ export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
   objectSchema(
     title,
     { from: TIME_OF_DAY, to: TIME_OF_DAY },
-    'Times of day in the time zone of the setting `time_zone`; over midnight where `to` is earlier.',
+    'Times of day in the time zone of the setting `time_zone`, for a line in that of its site; over midnight where ' +
+      '`to` is earlier.',
   )
 
 const LineBox = objectSchema(
@@ -104,6 +106,8 @@ export const PhoneLine = objectSchema('PhoneLine', {
   relay_sms: LINE_SETTINGS.relay_sms,
   /** Left out for kinds of lines without groups. */
   relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
+  /** Left out for a line without a site. */
+  site_id: Type.Optional(id('site', 'The site that it belongs to.')),
   /** Left out for a line on the relay's own machine. */
   box: Type.Optional(LineBox),
   /** Left out if the line isn't moving; null if it moves to the relay's own machine. */
@@ -121,6 +125,9 @@ export const PhoneLineList = listOf('PhoneLineList', PhoneLine)
 export const PhoneLineChanges = changesOf('PhoneLineChanges', {
   ...LINE_SETTINGS,
   quiet_hours: nullable(quietHours('RequestedQuietHours')),
+  site_id: nullable(
+    Type.String({ description: 'The site that the line moves to. Only the owner moves lines.' }),
+  ),
 })
 export type PhoneLineChanges = Shape<typeof PhoneLineChanges>
 

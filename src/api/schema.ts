@@ -100,3 +100,8 @@ export const Deleted = objectSchema('Deleted', { id: Type.String(), deleted: Typ
 export type Deleted = Shape<typeof Deleted>
 
 export const NoBody = Type.Object({}, { additionalProperties: false })
+
+/** Ids of the only things that a limit allows. */
+export function limitIds(description: string) {
+  return Type.Array(Type.String(), { minItems: 1, maxItems: 100, description })
+}

@@ -27,6 +27,7 @@ import {
   url,
   type Shape,
   text,
+  limitIds,
 } from './schema.ts'
 
 export const EventName = enumOf('EventName', EVENT_NAMES)
@@ -53,11 +54,12 @@ const OPTIONAL = {
     description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
   }),
   phone_line_ids: nullable(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'The only lines whose events it gets; null for all lines of its key.',
-    }),
+    limitIds('The only lines whose events it gets; null for all lines of its key.'),
+  ),
+  site_ids: nullable(
+    limitIds(
+      'The only sites whose events it gets, also after lines have moved; null for all sites of its key.',
+    ),
   ),
 }
 
@@ -95,6 +97,9 @@ const WEBHOOK_FIELDS = {
   attachment_links: Type.Optional(Type.Literal(true)),
   phone_line_ids: Type.Optional(
     Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),
+  ),
+  site_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'The only sites whose events it gets.' }),
   ),
   is_public_only: Type.Optional(
     Type.Literal(true, {

@@ -68,6 +68,14 @@ export type Call = {
   loadConfig(isAgain?: boolean): LoadedConfig
 }
 
+/** A filter by site, beside that by line. */
+export const SITE_OPTION = {
+  name: 'site',
+  value: 'SITE',
+  ids: 'sites',
+  sentence: 'Only of the lines of this site.',
+} as const
+
 export const GLOBAL_OPTIONS: readonly CommandOption[] = [
   { name: 'data-dir', value: 'PATH', sentence: 'Folder for all data.' },
   { name: 'json', value: null, sentence: 'Print JSON.' },

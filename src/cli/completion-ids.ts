@@ -33,6 +33,7 @@ export const COMPLETION_IDS = {
     const { data } = await ask('listPhoneLines')
     return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
   },
+  sites: async (ask) => (await ask('listSites')).data,
   boxes: async (ask) => {
     const { data } = await ask('listBoxes')
     return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))

@@ -2,7 +2,15 @@ import type { Conversation } from '../api/messages.ts'
 import { CONVERSATION_TYPES } from '../domain/conversation.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { SAVE_OPTIONS, saveFile } from './attachments.ts'
-import { argument, choiceOption, idIn, numberOption, type Call, type Command } from './command.ts'
+import {
+  SITE_OPTION,
+  argument,
+  choiceOption,
+  idIn,
+  numberOption,
+  type Call,
+  type Command,
+} from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'
 import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell } from './table.ts'
@@ -20,6 +28,7 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
         sentence: 'Only people or only groups (default all).',
       },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only conversations of this line.' },
+      SITE_OPTION,
       { name: 'limit', value: 'N', sentence: `Number to list, 1 to ${LISTED_MAX} (default 50).` },
     ],
     sentence: 'List conversations, newest first. Short: conversations.',
@@ -60,7 +69,12 @@ async function list(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
   const line = call.options.get('line')
   const page = await askRelay(call, 'listConversations', {
-    query: { type, limit: String(limit), phone_line_id: line || undefined },
+    query: {
+      type,
+      limit: String(limit),
+      phone_line_id: line || undefined,
+      site_id: call.options.get('site'),
+    },
   })
   const rows = page.data.map((conversation) => {
     const { id, phone_number, last_message: last, updated_at } = conversation

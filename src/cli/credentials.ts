@@ -54,6 +54,12 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     sentence: 'The only lines it may use: ids, numbers or labels.',
   },
   {
+    name: 'sites',
+    value: 'LIST',
+    ids: 'sites',
+    sentence: 'The only sites whose lines it may use, also after lines have moved.',
+  },
+  {
     name: 'conversations',
     value: 'LIST',
     ids: 'conversations',
@@ -210,10 +216,10 @@ async function limitsAsked(call: Call): Promise<Omit<KeyCreation, 'name'>> {
 
 /** With what to enter into the program that the key is for, as the relay says it when it runs. */
 async function connected<K extends CreatedKey>(call: Call, { db }: FileCore, made: K): Promise<K> {
-  const { listLines } = await import('../storage/lines.ts')
+  const { linesOfKey } = await import('../storage/sites.ts')
   const { publicUrl, port } = call.loadConfig().config
   const url = publicUrl ?? `http://127.0.0.1:${port}`
-  return withConnection(made, { url, lines: listLines(db) })
+  return withConnection(made, { url, lines: linesOfKey(db, made) })
 }
 
 async function rotateApiKey(call: Call): Promise<undefined> {
@@ -255,13 +261,14 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   }
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
   const scopes = list('scopes')?.map(scopeNamed)
-  const lines = list('lines')
+  const [lines, sites] = [list('lines'), list('sites')]
   const conversations = list('conversations')
   const madeFor = choiceOption(call, 'for', COMPAT_NAMES)
   return {
     ...(madeFor === undefined ? {} : { for: madeFor }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(lines === undefined ? {} : { phone_line_ids: lines }),
+    ...(sites === undefined ? {} : { site_ids: sites }),
     ...(conversations === undefined ? {} : { conversation_ids: conversations }),
     ...(end === undefined ? {} : { expires_at: isoTime(end) }),
     ...(Object.keys(given).length === 0 ? {} : { rules: given }),
@@ -284,11 +291,13 @@ function quietHoursIn(text: string | undefined): QuietHours | undefined {
 
 /** Such as `for sms · read,send · 1 line · known · 30/h`. */
 function limitWords(key: Key): string {
-  const { for: api, scopes, phone_line_ids: lines, conversation_ids: conversations, rules } = key
+  const { for: api, scopes, phone_line_ids: lines, site_ids: sites, rules } = key
+  const { conversation_ids: conversations } = key
   const parts = [
     api === undefined ? null : `for ${api}`,
     scopes === undefined ? null : collapsedScopes(scopes).join(','),
     lines === undefined ? null : countWords(lines.length, 'line'),
+    sites === undefined ? null : countWords(sites.length, 'site'),
     conversations === undefined ? null : countWords(conversations.length, 'conversation'),
     ...(rules === undefined ? [] : ruleWords(rules)),
   ]

@@ -7,6 +7,13 @@ import { stateCell, table, timeCell } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'members' }] as const
 
+const SITES = {
+  name: 'sites',
+  value: 'LIST',
+  ids: 'sites',
+  sentence: 'The only sites whose lines they see.',
+} as const
+
 export const MEMBER_COMMANDS: readonly Command[] = [
   {
     name: 'members list',
@@ -17,9 +24,26 @@ export const MEMBER_COMMANDS: readonly Command[] = [
   {
     name: 'members add',
     args: [{ name: 'NAME' }],
+    options: [SITES],
     sentence: 'Let a person read and answer in the dashboard. Prints the link to sign in.',
     run: async (call) =>
-      printLink(call, await askRelay(call, 'createMember', { body: { name: argument(call, 0) } })),
+      printLink(
+        call,
+        await askRelay(call, 'createMember', {
+          body: { name: argument(call, 0), site_ids: sitesIn(call) },
+        }),
+      ),
+  },
+  {
+    name: 'members limit',
+    args: ID,
+    options: [SITES],
+    sentence: 'Limit a person to the lines of some sites; without --sites, lift the limit.',
+    run: calling(
+      'updateMember',
+      (call) => [{ params: idIn(call), body: { site_ids: sitesIn(call) ?? null } }],
+      ({ name, site_ids: sites }) => [`${name} sees ${sites ? sites.join(', ') : 'every line'}.`],
+    ),
   },
   {
     name: 'members link',
@@ -35,6 +59,10 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     run: calling('deleteMember', byId, (_, call) => [`Removed ${argument(call, 0)}.`]),
   },
 ]
+
+function sitesIn({ options }: Call): string[] | undefined {
+  return options.get('sites')?.split(',')
+}
 
 async function list(call: Call): Promise<undefined> {
   const page = await askRelay(call, 'listMembers')

@@ -10,6 +10,7 @@ import { uploadAll } from './attachments.ts'
 import {
   EXIT,
   TIME_FORMS,
+  SITE_OPTION,
   UsageError,
   argument,
   choiceOption,
@@ -66,6 +67,7 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
         sentence: 'Only queued messages that wait for this.',
       },
       { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only messages of this line.' },
+      SITE_OPTION,
       { name: 'with', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
       { name: 'since', value: 'TIME', sentence: `Only messages since then: ${TIME_FORMS}.` },
       { name: 'limit', value: 'N', sentence: `Number to list, 1 to ${LISTED_MAX} (default 50).` },
@@ -188,6 +190,7 @@ async function list(call: Call): Promise<undefined> {
       status,
       queued_reason: queued,
       phone_line_id: line || undefined,
+      site_id: call.options.get('site'),
       handle: handle || undefined,
       created_after: since ? isoTime(since) : undefined,
     },

@@ -10,7 +10,7 @@ import { clientOf } from './own-file.ts'
 const LOOKED_AT_MAX = 1_000
 const CHOICES_MAX = 10
 /** The options that take several, with commas between. */
-const LISTS_OF_IDS = ['lines', 'conversations']
+const LISTS_OF_IDS = ['lines', 'sites', 'conversations']
 /** An id, which the relay checks itself. */
 const WHOLE_ID = /^[a-z]{2,8}_[0-9a-z_]+$/
 /** As tables show it: `wh_…ay27n`, or its end alone. */

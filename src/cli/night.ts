@@ -1,6 +1,13 @@
 import type { Answer } from '../api/operations.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { TIME_FORMS, numberOption, timeOption, type Call, type Command } from './command.ts'
+import {
+  SITE_OPTION,
+  TIME_FORMS,
+  numberOption,
+  timeOption,
+  type Call,
+  type Command,
+} from './command.ts'
 import { askRelay } from './own-file.ts'
 import { printable, type Line, type Part } from './table.ts'
 
@@ -16,6 +23,7 @@ export const NIGHT_COMMAND: Command = {
       sentence: `Start: ${TIME_FORMS} (default: yesterday at 18:00).`,
     },
     { name: 'line', value: 'LINE', ids: 'lines', sentence: 'Only what is about this line.' },
+    SITE_OPTION,
     {
       name: 'limit',
       value: 'N',
@@ -29,8 +37,12 @@ export const NIGHT_COMMAND: Command = {
 async function show(call: Call): Promise<undefined> {
   const since = timeOption(call, 'since')
   const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: 200 })
-  const phone_line_id = call.options.get('line')
-  const query = { limit: String(limit), since: since && isoTime(since), phone_line_id }
+  const query = {
+    limit: String(limit),
+    since: since && isoTime(since),
+    phone_line_id: call.options.get('line'),
+    site_id: call.options.get('site'),
+  }
   const night = await askRelay(call, 'getTimeline', { query })
   call.out.data(night, nightLines(night))
   if (night.data.length === 0) call.out.note('Nothing happened in this time.')

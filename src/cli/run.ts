@@ -66,6 +66,7 @@ import {
   thisPlace,
   uninstall,
 } from './service.ts'
+import { SITE_COMMANDS } from './sites.ts'
 import { openDashboard, printStatus, restart, up } from './status.ts'
 import { TAIL_COMMAND } from './tail.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
@@ -285,7 +286,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       MAC_TRACE_COMMAND,
     ],
   },
-  { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
+  { heading: 'Lines', commands: [...LINE_COMMANDS, ...SITE_COMMANDS, ...BRIDGE_COMMANDS] },
   {
     heading: 'Several machines',
     commands: [...BOX_COMMANDS, boxesUpgradeCommand(thisPlace), JOIN_COMMAND, BOX_COMMAND],

@@ -25,6 +25,7 @@ const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
 
 const LINES = { name: 'lines', value: 'LIST', ids: 'lines' } as const
+const SITES = { name: 'sites', value: 'LIST', ids: 'sites' } as const
 
 const CHANGE_OPTIONS: readonly CommandOption[] = [
   { name: 'url', value: 'URL', sentence: 'Where to send events.' },
@@ -36,6 +37,7 @@ const CHANGE_OPTIONS: readonly CommandOption[] = [
     sentence: 'Send a link to each file that needs no key for 7 days.',
   },
   { ...LINES, sentence: 'Ids of the only lines whose events it gets; an empty list for all.' },
+  { ...SITES, sentence: 'The only sites whose events it gets; an empty list for all.' },
 ]
 
 const FILTER_OPTIONS: readonly CommandOption[] = [
@@ -62,6 +64,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       },
       { name: 'description', value: 'TEXT', sentence: 'A description.' },
       { ...LINES, sentence: 'Ids of the only lines whose events it gets.' },
+      { ...SITES, sentence: 'The only sites whose events it gets.' },
       {
         name: 'format',
         value: 'API',
@@ -204,13 +207,14 @@ async function add(call: Call): Promise<undefined> {
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const format = choiceOption(call, 'format', FORMAT_NAMES)
   const events = call.options.get('events') ?? defaultEvents(format)
-  const lines = call.options.get('lines')
+  const [lines, sites] = [call.options.get('lines'), call.options.get('sites')]
   const webhook = await client.ask('createWebhook', {
     body: {
       url,
       events: eventsIn(events),
       description: call.options.get('description'),
       phone_line_ids: lines === undefined ? undefined : listIn(lines),
+      site_ids: sites === undefined ? undefined : listIn(sites),
       format,
     },
   })
@@ -272,7 +276,8 @@ async function show(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const webhook = await client.ask('getWebhook', { params: { id } })
   const page = await client.ask('listWebhookDeliveries', { params: { id }, query: { limit: '10' } })
-  const { url, description, events, phone_line_ids: lines, created_at: createdAt } = webhook
+  const { url, description, events, phone_line_ids: lines, site_ids: sites } = webhook
+  const { created_at: createdAt } = webhook
   const { paused_at: pausedAt } = webhook
   call.out.data({ ...webhook, deliveries: page.data }, [
     fields([
@@ -283,6 +288,7 @@ async function show(call: Call): Promise<undefined> {
       ['events', events.join(', ')],
       ...(webhook.format === undefined ? [] : [['format', webhook.format] as const]),
       ...(lines === undefined ? [] : [['lines', lines.join(', ')] as const]),
+      ...(sites === undefined ? [] : [['sites', sites.join(', ')] as const]),
       ...(pausedAt === undefined ? [] : [['paused', timeCell(pausedAt)] as const]),
       ['created', timeCell(createdAt)],
     ]),
@@ -312,11 +318,13 @@ function changesIn(call: Call): WebhookChanges {
   const { options } = call
   const [url, events] = [options.get('url'), options.get('events')]
   const [description, lines] = [options.get('description'), options.get('lines')]
+  const sites = options.get('sites')
   const changes = {
     ...(url !== undefined && { url: withScheme(url) }),
     ...(events !== undefined && { events: eventsIn(events) }),
     ...(description !== undefined && { description: description || null }),
     ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
+    ...(sites !== undefined && { site_ids: sites === '' ? null : listIn(sites) }),
     ...(options.has('attachment-links') && {
       attachment_links: switchOption(call, 'attachment-links'),
     }),

@@ -51,12 +51,11 @@ export function withCompatScopes(asked: KeyCreation): KeyCreation {
 /** A new key, with what to enter into the program that it is for. */
 export function withConnection<K extends CreatedKey>(
   made: K,
-  { url, lines }: { readonly url: string; readonly lines: readonly Pick<Line, 'id' | 'number'>[] },
+  { url, lines }: { readonly url: string; readonly lines: readonly Pick<Line, 'number'>[] },
 ): K {
   if (made.for === undefined) return made
-  const { key, secret, phone_line_ids: own } = made
-  const usable = lines.filter(({ id }) => own === undefined || own.includes(id))
-  const numbers = usable.map(({ number }) => number)
+  const { key, secret } = made
+  const numbers = lines.map(({ number }) => number)
   return { ...made, connect: compatNamed(made.for).connect({ url, numbers, key, secret }) }
 }
 

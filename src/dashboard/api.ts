@@ -1,7 +1,10 @@
 // Typed calls of the relay's operations: `api.call('createKey', { body: { name } })`. A signed-in browser reaches
 // them below `/dashboard/api/`.
 
-import { dashboardRoutes } from '../api/operation-routes.macro.ts' with { type: 'macro' }
+import {
+  dashboardRoutes,
+  methodMarks,
+} from '../api/operation-routes.macro.ts' with { type: 'macro' }
 import type { ArgumentsOf, Call, IdFor, Answer as ValueOf } from '../api/operations.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { filledPage } from '../domain/pages.ts'
@@ -10,6 +13,7 @@ import { withQuery } from './address.ts'
 import { pageKey } from './browser-storage.ts'
 
 const ROUTES = dashboardRoutes()
+const METHODS: Readonly<Record<string, string>> = methodMarks()
 
 /** Operations that a browser may call. */
 export type OperationId = IdFor<'keys' | 'owner' | 'browsers'>
@@ -121,7 +125,9 @@ export function createApi({
 }
 
 export function requestOf(id: OperationId, { params = {}, query = {} }: AnyCall) {
-  const [route = '', method = 'GET'] = (ROUTES[id] ?? '').split(' ').toReversed()
+  const marked = ROUTES[id] ?? ''
+  const method = METHODS[marked.charAt(0)] ?? 'GET'
+  const route = method === 'GET' ? marked : marked.slice(1)
   const path = `/dashboard${route.startsWith('/') ? '' : '/api/'}${route}`
   return { method, path: withQuery(filledPath(path, params), query) }
 }

@@ -51,6 +51,9 @@ export const AUDIT_ACTIONS = [
   'line.adopted',
   'line.moved',
   'line.deleted',
+  'site.created',
+  'site.changed',
+  'site.deleted',
   'setting.changed',
   'finding.snoozed',
   'message.resolved',
@@ -82,6 +85,7 @@ export const AUDIT_ACTIONS = [
   'session.ended',
   'member.created',
   'member.link_created',
+  'member.changed',
   'member.removed',
   'box.invited',
   'box.joined',
@@ -111,6 +115,7 @@ export const THING_KINDS = [
   'session',
   'member',
   'box',
+  'site',
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 

@@ -1,5 +1,6 @@
 // Calendar days of a time zone, with daylight saving time.
 
+import type { LineId } from './ids.ts'
 import { DAY_MS } from './time.ts'
 
 /** Whole days since 1970-01-01. */
@@ -35,23 +36,53 @@ export function timeZoneNamed(text: string): string | null {
   }
 }
 
-/** Days of a time zone that may change. */
+/** Days of a line, in the time zone of its site. */
 export type Days = {
-  of(ms: number): Day
+  of(ms: number, lineId: LineId): Day
   /** Milliseconds since 1970 at which the day of `ms` ends. */
-  endOf(ms: number): number
+  endOf(ms: number, lineId: LineId): number
   /** For sentences: "midnight UTC". */
-  midnight(): string
-  zone(): string
+  midnight(lineId: LineId): string
+  zone(lineId: LineId): string
 }
 
-export function daysIn(zone: () => string): Days {
+/** A line's time zone. After a change of it, the day `held.day` goes on until `held.until`. */
+export type LineZone = {
+  readonly zone: string
+  readonly held: { readonly day: Day; readonly until: number } | null
+}
+
+export function daysIn(zoneOf: (lineId: LineId) => LineZone): Days {
   return {
-    of: (ms) => dayOf(ms, zone()),
-    endOf: (ms) => startOfDay(dayOf(ms, zone()) + 1, zone()),
-    midnight: () => midnightIn(zone()),
-    zone,
+    of: (ms, lineId) => dayIn(zoneOf(lineId), ms),
+    endOf: (ms, lineId) => endOfDayIn(zoneOf(lineId), ms),
+    midnight: (lineId) => midnightIn(zoneOf(lineId).zone),
+    zone: (lineId) => zoneOf(lineId).zone,
   }
+}
+
+export function dayIn({ zone, held }: LineZone, ms: number): Day {
+  return held !== null && ms < held.until ? held.day : dayOf(ms, zone)
+}
+
+function endOfDayIn({ zone, held }: LineZone, ms: number): number {
+  return held !== null && ms < held.until ? held.until : startOfDay(dayOf(ms, zone) + 1, zone)
+}
+
+/**
+ * The day to hold if a line's time zone becomes `zone` at `ms`; null if the zones have the same midnight. The day goes
+ * on until the first midnight of the new zone after it would have ended. So no day of a line is shorter than a day,
+ * and a change of its zone never brings a second budget for one.
+ */
+export function heldAfter(before: LineZone, zone: string, ms: number): LineZone['held'] {
+  const end = endOfDayIn(before, ms)
+  const day = dayOf(end, zone)
+  const midnight = startOfDay(day, zone)
+  const until = midnight === end ? end : startOfDay(day + 1, zone)
+  if (until === startOfDay(dayOf(ms, zone) + 1, zone) && dayOf(ms, zone) === dayIn(before, ms)) {
+    return null
+  }
+  return { day: dayIn(before, ms), until }
 }
 
 export function midnightIn(zone: string): string {

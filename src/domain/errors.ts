@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'bridge_exists'
   | 'name_taken'
   | 'phone_line_in_use'
+  | 'site_in_use'
   | 'phone_line_disabled'
   | 'not_uncertain'
   | 'not_queued'

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'att'
   | 'mem'
   | 'box'
+  | 'site'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -33,6 +34,7 @@ export type AuditId = Id<'aud'>
 export type AttachmentId = Id<'att'>
 export type MemberId = Id<'mem'>
 export type BoxId = Id<'box'>
+export type SiteId = Id<'site'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

@@ -1,7 +1,7 @@
 // What a message may have beyond a direct text. Each field is left out if the message doesn't have it.
 
 import type { Handle } from './handle.ts'
-import type { KeyId, LineId, MemberId, MessageId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, MemberId, MessageId, SiteId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /** Reaction types, as the API spells them. */
@@ -67,6 +67,8 @@ export type MessageExtras = {
   readonly attachmentCount?: number | undefined
   /** Lines allowed by the API key, if the request named none. */
   readonly lineIds?: readonly LineId[] | undefined
+  /** The sites that its caller is limited to, if the request named no line. */
+  readonly siteIds?: readonly SiteId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
   /** The time when `auto` fell back to SMS. */

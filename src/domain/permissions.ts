@@ -4,7 +4,7 @@
 import { RelayError } from './errors.ts'
 import type { ConversationId, KeyId, LineId, MemberId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
-import { includesLine, type LineLimit } from './routing.ts'
+import { ALL_LINES, includesLine, isSubset, type LineLimit, type LineLimits } from './routing.ts'
 
 export const SCOPES = [
   'messages:read',
@@ -85,7 +85,10 @@ export type ConversationLimit = readonly ConversationId[] | null
 export type Permissions = {
   /** Null means all. */
   readonly scopes: readonly Scope[] | null
+  /** The lines that it may use now: what `limits` leaves of them. */
   readonly lineIds: LineLimit
+  /** The lines and sites that it is limited to, as they were given. */
+  readonly limits: LineLimits
   readonly conversationIds: ConversationLimit
   readonly expiresAt: Timestamp | null
   readonly rules: KeyRules
@@ -103,6 +106,7 @@ export const NO_RULES: KeyRules = {
 export const EVERYTHING: Permissions = {
   scopes: null,
   lineIds: null,
+  limits: ALL_LINES,
   conversationIds: null,
   expiresAt: null,
   rules: NO_RULES,
@@ -118,13 +122,14 @@ export type KeyCaller = {
   readonly permissions: Permissions
 }
 
-type Limits = Pick<Permissions, 'lineIds' | 'conversationIds' | 'rules'>
+type Limits = Pick<Permissions, 'lineIds' | 'limits' | 'conversationIds' | 'rules'>
 
 export type Caller =
   | KeyCaller
   /** The owner. A process of the owner may limit itself. */
   | { readonly kind: 'cli'; readonly permissions?: Permissions | undefined }
-  | { readonly kind: 'dashboard' }
+  /** A browser: the owner, or a member, whom the owner may have limited to sites. */
+  | { readonly kind: 'dashboard'; readonly permissions?: Permissions | undefined }
 
 /**
  * The caller as it is stored: the lineage of an API key, a member of the dashboard, or the owner (in the dashboard or
@@ -137,7 +142,7 @@ export function callerId(key: KeyCaller | null, memberId: MemberId | null | unde
 }
 
 export function permissionsOf(caller: Caller): Permissions {
-  return caller.kind === 'dashboard' ? EVERYTHING : (caller.permissions ?? EVERYTHING)
+  return caller.permissions ?? EVERYTHING
 }
 
 /** The caller, limited to one conversation beside its other limits. */
@@ -167,11 +172,13 @@ export function requirePermission(permissions: Permissions, scope: Scope): void 
  * hold.
  */
 export function ruleAgainst(
-  { lineIds, conversationIds, rules }: Limits,
+  { lineIds, limits, conversationIds, rules }: Limits,
   scope: Scope,
 ): string | null {
   if (conversationIds !== null && !OF_CONVERSATIONS.includes(scope)) return 'conversation_ids'
-  if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) return 'phone_line_ids'
+  if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) {
+    return limits.lineIds === null ? 'site_ids' : 'phone_line_ids'
+  }
   if (rules.approval !== 'never' && scope === 'approvals:write') return 'rules.approval'
   if (!FORGING.includes(scope)) return null
   if (rules.recipients !== 'anyone') return 'rules.recipients'
@@ -230,7 +237,14 @@ export function collapsedScopes(scopes: readonly Scope[]): readonly (Scope | Sco
   return [...groups, ...scopes.filter((scope) => !named.has(scope))]
 }
 
-const LIMIT_FIELDS = ['for', 'phone_line_ids', 'conversation_ids', 'expires_at', 'rules'] as const
+const LIMIT_FIELDS = [
+  'for',
+  'phone_line_ids',
+  'site_ids',
+  'conversation_ids',
+  'expires_at',
+  'rules',
+] as const
 type LimitField = (typeof LIMIT_FIELDS)[number]
 
 /**
@@ -256,6 +270,7 @@ export function narrowed(limit: LineLimit, asked: string | undefined): LineLimit
 export type PermissionPart =
   | 'scopes'
   | 'phone_line_ids'
+  | 'site_ids'
   | 'conversation_ids'
   | 'expires_at'
   | 'rules'
@@ -264,7 +279,9 @@ export type PermissionPart =
 export function partsAbove(asked: Permissions, own: Permissions): readonly PermissionPart[] {
   const within: Readonly<Record<PermissionPart, boolean>> = {
     scopes: scopesOf(asked).every((scope) => hasScope(own, scope)),
-    phone_line_ids: isSubset(asked.lineIds, own.lineIds),
+    // As they were given: lines move, and then a key must not see more than its maker.
+    phone_line_ids: isSubset(asked.limits.lineIds, own.limits.lineIds),
+    site_ids: isSubset(asked.limits.siteIds, own.limits.siteIds),
     conversation_ids: isSubset(asked.conversationIds, own.conversationIds),
     expires_at: isAtMost(asked.expiresAt, own.expiresAt),
     rules: isAsStrict(asked.rules, own.rules),
@@ -275,11 +292,6 @@ export function partsAbove(asked: Permissions, own: Permissions): readonly Permi
 
 export function isWithin(asked: Permissions, own: Permissions): boolean {
   return partsAbove(asked, own).length === 0
-}
-
-export function isSubset(asked: readonly string[] | null, own: readonly string[] | null): boolean {
-  if (own === null) return true
-  return asked !== null && asked.every((id) => own.includes(id))
 }
 
 function isAtMost(asked: number | null, own: number | null): boolean {

@@ -1,9 +1,36 @@
-import type { LineId } from './ids.ts'
+import type { LineId, SiteId } from './ids.ts'
 import type { Capabilities } from './line.ts'
 import type { MessageExtras } from './message-extras.ts'
 
 /** The lines that something is limited to; null if there is no limit. */
 export type LineLimit = readonly LineId[] | null
+
+/**
+ * A limit as it was given: lines by name, and lines by their sites; null for no such limit. What it allows now is known
+ * only to the database (`linesWithin`), because lines move between sites.
+ */
+export type LineLimits = { readonly lineIds: LineLimit; readonly siteIds: readonly SiteId[] | null }
+
+export const ALL_LINES: LineLimits = { lineIds: null, siteIds: null }
+
+/** True if the first limit allows nothing that the second one doesn't, wherever the lines move. */
+export function isNarrower(asked: LineLimits, own: LineLimits): boolean {
+  return isSubset(asked.lineIds, own.lineIds) && isSubset(asked.siteIds, own.siteIds)
+}
+
+/** The limit as answers show it; empty without one. */
+export function lineLimitFields({ lineIds, siteIds }: LineLimits) {
+  return {
+    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
+    ...(siteIds === null ? {} : { site_ids: siteIds }),
+  }
+}
+
+/** Null is everything. */
+export function isSubset(asked: readonly string[] | null, own: readonly string[] | null): boolean {
+  if (own === null) return true
+  return asked !== null && asked.every((id) => own.includes(id))
+}
 
 export function includesLine(limit: LineLimit, id: string): boolean {
   return limit === null || limit.some((one) => one === id)

@@ -25,6 +25,7 @@ import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
 import sendingRules from './sending-rules.md' with { type: 'text' }
 import severalBoxes from './several-boxes.md' with { type: 'text' }
+import severalShops from './several-shops.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
 import stayingWelcome from './staying-welcome.md' with { type: 'text' }
 import tailscale from './tailscale.md' with { type: 'text' }
@@ -60,6 +61,7 @@ export const GUIDES: readonly Guide[] = [
   guide('home-assistant', homeAssistant),
   guide('operations', operations),
   guide('night', night),
+  guide('several-shops', severalShops),
   guide('several-boxes', severalBoxes),
   guide('grafana', grafana),
   guide('security', security),

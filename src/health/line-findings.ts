@@ -89,13 +89,15 @@ export class LineFindings {
 
   #limitFinding(line: Line, now: Timestamp): ScopedFinding | null {
     const days = this.#days
-    const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now))
+    const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now, line.id))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
     const before = this.#levels.get(line.id)
     // A changed limit resets the warning level.
     const level = limitLevel(use, before?.limit === use.limit ? before.level : 'room')
     this.#levels.set(line.id, { level, limit: use.limit })
-    return level === 'room' ? null : limitFinding(line, { ...use, level, reset: days.midnight() })
+    return level === 'room'
+      ? null
+      : limitFinding(line, { ...use, level, reset: days.midnight(line.id) })
   }
 
   #failingFinding(line: Line, now: Timestamp): ScopedFinding | null {

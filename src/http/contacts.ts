@@ -2,12 +2,12 @@
 
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Contacts } from '../people/contacts.ts'
 import { bind } from './bind.ts'
+import { requirePermissionsNow } from './current-permissions.ts'
 import { answerWithFile } from './file-answer.ts'
 import { bytesUpTo, pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf, linesOf, originOf } from './request-context.ts'
+import { contextOf, linesAsked, linesOf, originOf } from './request-context.ts'
 
 const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 /** The idle time-out, for a large file and a slow network. */
@@ -15,7 +15,8 @@ const IMPORT_SECONDS = 250
 /** Longer queries find nothing that shorter ones don't. */
 const QUERY_LENGTH_MAX = 200
 
-export function contactBindings(contacts: Contacts) {
+export function contactBindings(relay: Pick<Relay, 'access' | 'authenticate' | 'contacts'>) {
+  const { contacts } = relay
   return [
     bind(CONTACTS.listContacts, ({ request, query: { q, tag, ...page } }) =>
       contacts.list({ q: checkedQuery(q), tag, lines: linesOf(request) }, pageOfQuery(page)),
@@ -28,7 +29,9 @@ export function contactBindings(contacts: Contacts) {
     }),
     bind(CONTACTS.exportContacts, async ({ request }) => {
       const file = { name: 'contacts.csv', type: 'text/csv' }
-      const table = await contacts.export(originOf(request), linesOf(request))
+      const { db } = contextOf(request)
+      const now = () => linesAsked(db, requirePermissionsNow(request, relay), {})
+      const table = await contacts.export(originOf(request), now)
       return answerWithFile(request, file, table)
     }),
     bind(CONTACTS.getContact, ({ request, params }) =>
@@ -65,9 +68,10 @@ export function optOutBindings(optOuts: Relay['optOuts']) {
 
 export function searchBindings({ search }: Relay['reading']) {
   return [
-    bind(CONTACTS.search, ({ request, query: { q, limit } }) => {
+    bind(CONTACTS.search, ({ request, query }) => {
+      const { q, limit } = query
       if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })
-      return search(checkedQuery(q), limit, linesOf(request))
+      return search(checkedQuery(q), limit, linesOf(request, query))
     }),
   ]
 }

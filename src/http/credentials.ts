@@ -4,7 +4,7 @@ import type { CreatedKey } from '../api/keys.ts'
 import { BRIDGES, KEYS } from '../api/operations/keys.ts'
 import { withCompatScopes, withConnection } from '../compat/apis.ts'
 import type { Core } from '../storage/core.ts'
-import { listLines } from '../storage/lines.ts'
+import { linesOfKey } from '../storage/sites.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
@@ -15,7 +15,7 @@ export function keyBindings(
   { credentials: { keys }, serverUrl }: Pick<Relay, 'credentials' | 'serverUrl'>,
 ) {
   const connected = <K extends CreatedKey>(made: K): K =>
-    withConnection(made, { url: serverUrl(), lines: listLines(db) })
+    withConnection(made, { url: serverUrl(), lines: linesOfKey(db, made) })
   return [
     bind(KEYS.createKey, async ({ request, body }) => {
       const asked = withCompatScopes(body)

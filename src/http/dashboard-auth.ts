@@ -14,6 +14,7 @@ import type { BrowserSession, SessionState } from '../api/dashboard.ts'
 import { type Operation, routeOf } from '../api/operation.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
+import { EVERYTHING } from '../domain/permissions.ts'
 import type { SessionRow } from '../storage/dashboard-access.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -51,7 +52,7 @@ export function isDashboardPath(path: string): boolean {
  * without a session. Returns the request for the routes: `/dashboard/api/x` becomes `/api/v1/x`.
  */
 export function authenticateBrowser(
-  { access: { sessions }, hosts }: Pick<Relay, 'access' | 'hosts'>,
+  { access: { sessions, members }, hosts }: Pick<Relay, 'access' | 'hosts'>,
   target: RoutableRequest,
   context: RequestContext,
 ): RoutableRequest {
@@ -63,7 +64,9 @@ export function authenticateBrowser(
   if (OPEN.some((open) => path === open || (open.endsWith('/') && path.startsWith(open))))
     return target
   if (context.session === null) throw signedOut()
-  context.caller = { kind: 'dashboard' }
+  const { memberId } = context.session
+  const permissions = memberId === null ? EVERYTHING : members.permissionsOf(memberId)
+  context.caller = { kind: 'dashboard', permissions }
   if (!path.startsWith(API_OF_DASHBOARD)) return target
   const start = request.url.indexOf(API_OF_DASHBOARD)
   const rest = request.url.slice(start + API_OF_DASHBOARD.length)

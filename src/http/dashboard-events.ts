@@ -3,7 +3,13 @@
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import type { MemberId } from '../domain/ids.ts'
+import type { Permissions } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
+import type { Db } from '../storage/database.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
+import { findPerson } from '../storage/people.ts'
 import type { Change, ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
@@ -21,8 +27,14 @@ const PAGES_OF_MEMBERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10, of: OPE
 const STILL_HERE = ': still here\n\n'
 
 export function dashboardEventBindings(
-  { changes, clock }: Core,
-  { sessions }: { readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'> },
+  { db, changes, clock }: Core,
+  {
+    sessions,
+    members,
+  }: {
+    readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
+    readonly members: { permissionsOf(id: MemberId): Permissions }
+  },
   streamsEnd: AbortSignal,
 ) {
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
@@ -38,10 +50,13 @@ export function dashboardEventBindings(
       const position = request.headers.get('last-event-id') ?? after ?? null
       peer.liftTimeout(0)
       const isAsked = request.method === 'GET'
-      const isShown = session.memberId === null ? () => true : isOfMembers
-      const watch = { changes, clock, position, isOpen, isShown }
+      const { memberId } = session
+      const shown = (changed: readonly PublishedChange[]) =>
+        memberId === null
+          ? textOf(changed)
+          : shownTo(db, { memberId, ...members.permissionsOf(memberId) }, changed)
+      const watch = { changes, clock, position, isOpen, shown }
       const open = (end: AbortSignal) => {
-        const { memberId } = session
         const release =
           memberId === null ? ownersSlots.take('owner', end) : membersSlots.take(memberId, end)
         return changeEvents({ ...watch, signal: end, release })
@@ -60,8 +75,8 @@ type Watch = {
   readonly position: string | null
   /** False once the session has expired; checked before each heartbeat. */
   readonly isOpen: () => boolean
-  /** True for changes that the session may see. */
-  readonly isShown: (change: Change) => boolean
+  /** The changes that the session may see now, as text. */
+  readonly shown: (changed: readonly PublishedChange[]) => string
   readonly release: () => void
 }
 
@@ -70,7 +85,7 @@ type Watch = {
  * `reset`, and reloads everything.
  */
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
-  const { changes, clock, signal, isOpen, isShown } = watch
+  const { changes, clock, signal, isOpen, shown } = watch
   const wake = new Signal()
   const unwatch = changes.watch(wake)
   try {
@@ -81,7 +96,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
       const changed = changes.since(position)
       position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
       if (changed === null) yield event('reset', position, {})
-      else if (changed.length > 0) yield shownEvents(changed, isShown)
+      else if (changed.length > 0) yield shown(changed)
       else if (!(await isNotified(wake, clock, signal))) yield STILL_HERE
     }
   } finally {
@@ -91,16 +106,33 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** The changes that the session may see; a heartbeat if there are none. */
-function shownEvents(changed: readonly PublishedChange[], isShown: Watch['isShown']): string {
-  const shown = changed.filter(({ change }) => isShown(change))
-  return shown.length === 0 ? STILL_HERE : shown.map(changeEvent).join('')
+/** A heartbeat if there are none. */
+function textOf(changed: readonly PublishedChange[]): string {
+  return changed.length === 0 ? STILL_HERE : changed.map(changeEvent).join('')
 }
 
-/** True for changes that members may see. */
-function isOfMembers({ what }: Change): boolean {
-  return what === 'message' || what === 'conversation' || what === 'contact' || what === 'line'
+type LimitedMember = Permissions & { readonly memberId: MemberId }
+
+/** The changes that a member may see. Once a line has moved to another site, the member's page reads all again. */
+function shownTo(db: Db, member: LimitedMember, changed: readonly PublishedChange[]): string {
+  const last = changed.at(-1)
+  if (last !== undefined && changed.some(({ change }) => change.what === 'site')) {
+    return event('reset', last.position, {})
+  }
+  return textOf(changed.filter(({ change }) => isOfMember(db, member, change)))
 }
+
+function isOfMember(db: Db, { limits, memberId }: LimitedMember, change: Change): boolean {
+  const { what, id, conversationId } = change
+  if (!SEEN_BY_MEMBERS.some((one) => one === what)) return false
+  if (limits.siteIds === null) return true
+  const lineIds = linesWithin(db, limits)
+  if (what === 'contact') return findPerson(db, id, lineIds) !== null
+  const viewer = { lineIds, limits, conversationIds: null, caller: memberId }
+  return isSeenBy(db, viewer, conversationId ?? id)
+}
+
+const SEEN_BY_MEMBERS = ['message', 'conversation', 'contact', 'line'] as const
 
 /** False if there was no change for so long that a heartbeat is due. */
 async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { FindingBranch } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { findingRow } from '../domain/finding-codes.ts'
+import type { LineId } from '../domain/ids.ts'
 import { findingsIn, findingTrees } from '../health/causes.ts'
 import { checksOfLine, checksOfMachine } from '../health/checklist.ts'
 import { relayState } from '../health/relay-state.ts'
@@ -25,8 +26,11 @@ export function dashboardHealthBindings(
     }),
     bind(DASHBOARD.listChecks, async () => {
       const findings = await relay.health.list()
-      const known = { findings, reset: relay.days.midnight() }
-      const ofLines = relay.lines.list().map((line) => checksOfLine(kinds, line, known))
+      const ofLines = relay.lines.list().map((line) => {
+        // An id of the relay's own.
+        const reset = relay.days.midnight(line.id as LineId)
+        return checksOfLine(kinds, line, { findings, reset })
+      })
       return { data: [checksOfMachine(kinds, findings), ...ofLines] }
     }),
   ]

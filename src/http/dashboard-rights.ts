@@ -48,12 +48,14 @@ function leadsElsewhere(webhooks: Relay['webhooks'], id: string, body: Fields): 
   return isMoved || (body['is_active'] === true && !webhook.is_active)
 }
 
-/** True if a change allows more new contacts a day, or relays SMS (with their one-time codes) or groups. */
+/** True if a change allows more new contacts a day, relays SMS (with their one-time codes) or groups, or moves it. */
 function opensLine(lines: Relay['lines'], id: string, body: Fields): boolean {
   const line = lines.list().find((one) => one.id === id)
   if (line === undefined) return false
   const isRaised = Number(body['daily_contact_limit'] ?? 0) > line.daily_contact_limit
   const isRelayed = body['relay_sms'] === true && !line.relay_sms
+  const isMoved = body['site_id'] !== undefined && body['site_id'] !== (line.site_id ?? null)
+  if (isMoved) return true
   return isRaised || isRelayed || (body['relay_groups'] === true && line.relay_groups !== true)
 }
 

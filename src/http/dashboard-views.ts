@@ -5,12 +5,14 @@ import { encode } from 'uqr'
 import type { KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import { permissionsOf } from '../domain/permissions.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import { contactCost } from '../messages/contact-cost.ts'
 import { VERSION } from '../system/version.ts'
 import { bind } from './bind.ts'
 import { readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
+import { callerOf, linesOf } from './request-context.ts'
 import { respondTo } from './respond.ts'
 
 export function messageViewBindings({
@@ -20,11 +22,14 @@ export function messageViewBindings({
 }: Pick<Relay, 'lines' | 'reading' | 'routing'>) {
   return [
     bind(DASHBOARD.getAttention, () => attention()),
-    bind(DASHBOARD.countUnread, () => ({ count: conversations.countUnread() })),
+    bind(DASHBOARD.countUnread, ({ request, query }) => ({
+      count: conversations.countUnread(linesOf(request, query)),
+    })),
     bind(DASHBOARD.getMessageTimes, ({ params }) => messages.times(params.id)),
-    bind(DASHBOARD.getContactCost, ({ query }) => {
+    bind(DASHBOARD.getContactCost, ({ request, query }) => {
       const to = readHandle(query.to) ?? ''
-      const preview = routing.preview(to, query.phone_line_id ?? null)
+      const { limits } = permissionsOf(callerOf(request))
+      const preview = routing.preview(to, query.phone_line_id ?? null, limits)
       const line = lines.list().find(({ id }) => id === preview.lineId)
       return contactCost(line ?? null, preview.knowsContact)
     }),

@@ -14,13 +14,15 @@ import { bind } from './bind.ts'
 import { deliveryFilter } from './deliveries.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
+import { linesOf } from './request-context.ts'
 
 export function webhookViewBindings({ reading, webhooks }: Pick<Relay, 'reading' | 'webhooks'>) {
   const { inbox } = webhooks
   return [
-    bind(DASHBOARD.listSeenDeliveries, ({ params, query }) => {
+    bind(DASHBOARD.listSeenDeliveries, ({ request, params, query }) => {
       const { url } = webhooks.get(params.id)
-      const list = webhooks.listDeliveries(params.id, deliveryFilter(query), pageOfQuery(query))
+      const filter = { ...deliveryFilter(query), lineIds: linesOf(request, query) }
+      const list = webhooks.listDeliveries(params.id, filter, pageOfQuery(query))
       return { ...list, data: list.data.map(({ id }) => seenDelivery(webhooks, id, url)) }
     }),
     bind(DASHBOARD.newTestInbox, () => ({ url: inbox.newUrl() })),

@@ -24,7 +24,7 @@ export function deliveryBindings(webhooks: Relay['webhooks']) {
   return [
     bind(WEBHOOKS.testWebhook, ({ params }) => webhooks.sendTest(params.id)),
     bind(WEBHOOKS.listWebhookDeliveries, ({ request, params, query }) => {
-      const filter = { ...deliveryFilter(query), lineIds: linesOf(request) }
+      const filter = { ...deliveryFilter(query), lineIds: linesOf(request, query) }
       return webhooks.listDeliveries(params.id, filter, pageOfQuery(query))
     }),
     bind(WEBHOOKS.getWebhookDelivery, ({ request, params }) => {

@@ -10,16 +10,16 @@ import type { Core } from '../storage/core.ts'
 import type { EventFilter } from '../storage/events.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { EventBatch, EventLog } from '../webhooks/event-log.ts'
-import { keyIn } from './authentication.ts'
 import { bind } from './bind.ts'
 import { CallerSlots } from './caller-slots.ts'
+import { permissionsNow } from './current-permissions.ts'
 import type { Relay } from './relay.ts'
 import {
   callerIdOf,
   callerOf,
   contextOf,
   conversationsOf,
-  linesOf,
+  linesAsked,
   unauthorized,
 } from './request-context.ts'
 import { respondTo, streamOf } from './respond.ts'
@@ -49,7 +49,7 @@ export function eventBindings(core: Core, sources: EventSources, streamsEnd: Abo
   ]
 }
 
-type EventSources = Pick<Relay, 'authenticate' | 'eventLog'>
+type EventSources = Pick<Relay, 'access' | 'authenticate' | 'eventLog'>
 type Choice = QueryOf<typeof EVENTS.streamEvents>
 
 class EventReaders {
@@ -71,18 +71,19 @@ class EventReaders {
     const { eventLog } = this.#sources
     const waitMs = preferredWaitMs(request.headers) ?? 0
     const after = eventLog.positionOf(choice.after ?? OLDEST)
-    const reading = { after, filter: filterOf(request, choice), limit, silenceMs: waitMs }
+    const filter = this.#filterOf(request, choice)
+    const reading = { after, filter, limit, silenceMs: waitMs }
     const signal = AbortSignal.any([request.signal, this.#streamsEnd])
     const release = waitMs > 0 ? this.#takeSlot(request, signal) : () => {}
     if (waitMs > 0) contextOf(request).peer.liftTimeout(waitMs / 1_000 + SILENCE_SECONDS)
     try {
       for await (const { events, position, hasMore } of eventLog.follow(reading, signal)) {
-        if (waitMs > 0 && !this.#mayGoOn(request)) throw unauthorized()
         const data = events.map(({ id, createdAt, body }) => {
           return { id, created_at: isoTime(createdAt), payload: JSON.parse(body) }
         })
         return { data, has_more: hasMore, next_cursor: position }
       }
+      if (filter() === null) throw unauthorized()
       return { data: [], has_more: false, next_cursor: eventLog.afterOf(after) }
     } finally {
       release()
@@ -93,7 +94,7 @@ class EventReaders {
     const { eventLog } = this.#sources
     // A browser that reconnects by itself still uses the old URL.
     const after = request.headers.get('last-event-id') ?? choice.after ?? LATEST
-    const filter = filterOf(request, choice)
+    const filter = this.#filterOf(request, choice)
     const reading = {
       after: eventLog.positionOf(after),
       filter,
@@ -102,7 +103,7 @@ class EventReaders {
     }
     contextOf(request).peer.liftTimeout(0)
     const texts = (end: AbortSignal) =>
-      this.#texts(request, reading, { end, release: this.#takeSlot(request, end) })
+      this.#texts(reading, { end, release: this.#takeSlot(request, end) })
     const signal = AbortSignal.any([request.signal, this.#streamsEnd])
     const stall = { clock: this.#core.clock, ms: STALLED_MS }
     const body = request.method === 'GET' ? streamOf(texts, signal, 0, stall) : null
@@ -110,17 +111,13 @@ class EventReaders {
   }
 
   async *#texts(
-    request: Request,
     reading: Parameters<EventLog['follow']>[0],
     { end, release }: { readonly end: AbortSignal; readonly release: () => void },
   ): AsyncGenerator<string, undefined> {
     const { eventLog } = this.#sources
     try {
       yield opening(eventLog.afterOf(reading.after))
-      for await (const batch of eventLog.follow(reading, end)) {
-        if (!this.#mayGoOn(request)) break
-        yield pieceOf(batch)
-      }
+      for await (const batch of eventLog.follow(reading, end)) yield pieceOf(batch)
     } finally {
       release()
     }
@@ -132,17 +129,16 @@ class EventReaders {
     return this.#slots.take(callerIdOf(request), end, callerOf(request).kind === 'cli')
   }
 
-  /** False if the API key was revoked since the reader started. */
-  #mayGoOn(request: Request): boolean {
-    if (callerOf(request).kind !== 'key') return true
-    return keyIn(request.headers, this.#sources.authenticate) !== null
+  /** The requested events that the caller may read now; null if its key was revoked since the reader started. */
+  #filterOf(request: Request, choice: Choice): () => EventFilter | null {
+    const names = namesIn(choice.types)
+    const conversationIds = conversationsOf(request)
+    return () => {
+      const permissions = permissionsNow(request, this.#sources)
+      if (permissions === null) return null
+      return { names, lineIds: linesAsked(this.#core.db, permissions, choice), conversationIds }
+    }
   }
-}
-
-/** The requested events that the caller may read. */
-function filterOf(request: Request, { types, phone_line_id: lineId }: Choice): EventFilter {
-  const conversationIds = conversationsOf(request)
-  return { names: namesIn(types), lineIds: linesOf(request, lineId), conversationIds }
 }
 
 function namesIn(types: string | undefined): EventFilter['names'] {

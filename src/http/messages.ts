@@ -5,11 +5,22 @@ import { RelayError } from '../domain/errors.ts'
 import { hasRules, requirePermission, permissionsOf } from '../domain/permissions.ts'
 import type { Decider } from '../messages/decisions.ts'
 import type { ListFilter } from '../messages/reading.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import { bind } from './bind.ts'
+import { requirePermissionsNow } from './current-permissions.ts'
 import { answerWithFile } from './file-answer.ts'
 import { pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, conversationsOf, linesOf, originOf } from './request-context.ts'
+import {
+  callerOf,
+  contextOf,
+  conversationsOf,
+  linesAsked,
+  linesOf,
+  originOf,
+  unauthorized,
+  viewerOf,
+} from './request-context.ts'
 
 export function messageBindings({ reading, decisions }: Pick<Relay, 'decisions' | 'reading'>) {
   const { messages } = reading
@@ -59,7 +70,7 @@ function asksForNames(
 
 function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>): ListFilter {
   return {
-    lineIds: linesOf(request, query.phone_line_id),
+    lineIds: linesOf(request, query),
     conversationIds: conversationsOf(request),
     conversationId: query.conversation_id,
     handle: readHandle(query.handle),
@@ -84,13 +95,14 @@ export function recipientBindings({ recipient }: Relay['reading']) {
   ]
 }
 
-export function conversationBindings({
-  reading: { conversations },
-  conversationChanges: changes,
-}: Pick<Relay, 'conversationChanges' | 'reading'>) {
+export function conversationBindings(
+  relay: Pick<Relay, 'access' | 'authenticate' | 'conversationChanges' | 'reading'>,
+) {
+  const { conversationChanges: changes } = relay
+  const { conversations } = relay.reading
   return [
     bind(CONVERSATIONS.listConversations, ({ request, query }) => {
-      const lineIds = linesOf(request, query.phone_line_id)
+      const lineIds = linesOf(request, query)
       const conversationIds = conversationsOf(request)
       const { type = 'direct' } = query
       const handle = readHandle(query.handle)
@@ -106,7 +118,15 @@ export function conversationBindings({
       return changes.pauseAutomation(params.id, isPaused, caller.kind === 'key')
     }),
     bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
-      const texts = await changes.export(params.id, format, originOf(request))
+      const { db } = contextOf(request)
+      // Before each page: the line may move to another site. An error ends the file.
+      const requireSeen = () => {
+        const permissions = requirePermissionsNow(request, relay)
+        const lineIds = linesAsked(db, permissions, {})
+        const viewer = { ...viewerOf(request), lineIds }
+        if (!isSeenBy(db, viewer, params.id)) throw unauthorized()
+      }
+      const texts = await changes.export(params.id, { format, requireSeen }, originOf(request))
       const type = format === 'csv' ? 'text/csv' : 'application/json'
       return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
     }),

@@ -112,13 +112,16 @@ export function memberBindings(access: Relay['access']) {
   return [
     bind(OWNER.listMembers, () => ({ data: members.list() })),
     bind(OWNER.createMember, async ({ request, body }) => {
-      const { member, link } = await members.add(body.name, originOf(request))
+      const { member, link } = await members.add(body, originOf(request))
       return { ...member, link: access.linkOf(link) }
     }),
     bind(OWNER.renewMemberLink, async ({ request, params }) => {
       const { member, link } = await members.renewLink(params.id, originOf(request))
       return { ...member, link: access.linkOf(link) }
     }),
+    bind(OWNER.updateMember, ({ request, params, body }) =>
+      members.limit(params.id, body, originOf(request)),
+    ),
     bindRemoval(OWNER.deleteMember, members),
   ]
 }

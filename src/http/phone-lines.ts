@@ -10,7 +10,7 @@ import { includesLine } from '../domain/routing.ts'
 import { bind, bindRemoval, checkedByType } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { linesOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
 
 export function phoneLineBindings(lines: Relay['lines']) {
   return [
@@ -19,9 +19,13 @@ export function phoneLineBindings(lines: Relay['lines']) {
       return pageOfLines(seen, pageOfQuery(query))
     }),
     bind(PHONE_LINES.updatePhoneLine, ({ request, params, body }) => {
-      const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups, quiet_hours } = body
+      const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups } = body
+      const { quiet_hours, site_id: siteId } = body
       if (quiet_hours != null && quiet_hours.from === quiet_hours.to) {
         throw invalidRequest({ path: 'quiet_hours', message: 'must not end when they begin' })
+      }
+      if (siteId !== undefined && callerOf(request).kind === 'key') {
+        throw new RelayError('forbidden', 'Only the owner moves a line to another site.')
       }
       const changes = {
         ...(label === undefined ? {} : { label }),
@@ -30,6 +34,7 @@ export function phoneLineBindings(lines: Relay['lines']) {
         ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
         ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
         ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
+        ...(siteId === undefined ? {} : { siteId }),
       }
       return lines.patch(params.id, changes, originOf(request))
     }),

@@ -13,6 +13,7 @@ import type { createCredentials } from '../keys/credentials.ts'
 import type { Authenticate } from '../keys/last-used.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
 import type { CreatedKinds } from '../lines/line-kind.ts'
+import type { Sites } from '../lines/sites.ts'
 import type { createBackups } from '../maintenance/backups.ts'
 import type { createRestoring } from '../maintenance/restoring.ts'
 import type { ConversationChanges } from '../messages/conversations.ts'
@@ -69,6 +70,7 @@ export type Relay = {
   /** The URL of the API for generated clients. */
   readonly serverUrl: () => string
   readonly setSnooze: SetSnooze
+  readonly sites: Sites
   readonly timeline: ReadTimeline
   readonly updates: ReturnType<typeof createUpdateCheck>
   readonly webhooks: ReturnType<typeof createWebhooks>['actions']

@@ -3,16 +3,19 @@ import type { Operation } from '../api/operation.ts'
 import type { CompatApi } from '../compat/compat-api.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { BridgeId } from '../domain/ids.ts'
+import type { BridgeId, SiteId } from '../domain/ids.ts'
 import {
   callerId,
   narrowed,
   permissionsOf,
+  type Permissions,
   type Caller,
   type CallerId,
   type ConversationLimit,
 } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { includesLine, type LineLimit, type LineLimits } from '../domain/routing.ts'
+import { linesOfSites, linesWithin } from '../storage/credentials.ts'
+import type { Db } from '../storage/database.ts'
 import type { Viewer } from '../storage/line-limits.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
@@ -36,6 +39,7 @@ export type RequestContext = {
   readonly requestId: string
   readonly peer: Peer
   readonly clock: Clock
+  readonly db: Db
   /** The client's IP address, also behind trusted proxies; null on the control socket. */
   readonly address: () => string | null
   /** Null until authenticated, and on routes that need no credentials. */
@@ -84,6 +88,7 @@ export function callerIdOf(request: Request): CallerId {
 export function viewerOf(request: Request): Viewer {
   return {
     lineIds: linesOf(request),
+    limits: permissionsOf(callerOf(request)).limits,
     conversationIds: conversationsOf(request),
     caller: callerIdOf(request),
   }
@@ -94,9 +99,30 @@ export function conversationsOf(request: Request): ConversationLimit {
   return permissionsOf(callerOf(request)).conversationIds
 }
 
-/** The lines that the caller may see; only `asked` if it asked for one line. */
-export function linesOf(request: Request, asked?: string): LineLimit {
-  return narrowed(permissionsOf(callerOf(request)).lineIds, asked)
+/** Filters of a request by a line and by a site. */
+export type LineChoice = {
+  readonly phone_line_id?: string | undefined
+  readonly site_id?: string | undefined
+}
+
+/** The lines that the caller may see now; only those that it asked for, if it did. */
+export function linesOf(request: Request, asked: LineChoice = {}): LineLimit {
+  return linesAsked(contextOf(request).db, permissionsOf(callerOf(request)), asked)
+}
+
+/** The lines of a choice within the permissions, by the sites as they are now. */
+export function linesAsked(db: Db, permissions: Permissions, asked: LineChoice): LineLimit {
+  const within = narrowed(linesWithin(db, permissions.limits), asked.phone_line_id)
+  if (asked.site_id === undefined) return within
+  return linesOfSites(db, [asked.site_id]).filter((id) => includesLine(within, id))
+}
+
+/** The limits of the permissions as they were given, narrowed to a choice. */
+export function limitsAsked({ limits }: Permissions, asked: LineChoice): LineLimits {
+  return {
+    lineIds: narrowed(limits.lineIds, asked.phone_line_id),
+    siteIds: asked.site_id === undefined ? limits.siteIds : [asked.site_id as SiteId], // Only compared with ids.
+  }
 }
 
 /** The origin of a change, for the audit trail. It also works before the sign-in. */

@@ -35,6 +35,7 @@ import type { Relay } from './relay.ts'
 import { sendBindings } from './sending.ts'
 import { auditBindings, healthBindings, timelineBindings } from './service.ts'
 import { shortcutBindings } from './shortcuts.ts'
+import { siteBindings, siteChangeBindings } from './sites.ts'
 import { chartBindings, statsBindings } from './stats.ts'
 import { pathMeant } from './suggestions.ts'
 import { swaggerRoutes } from './swagger.ts'
@@ -152,11 +153,12 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...attachmentBindings(relay.attachments),
     ...conversationBindings(relay),
     ...recipientBindings(reading),
-    ...contactBindings(relay.contacts),
+    ...contactBindings(relay),
     ...optOutBindings(relay.optOuts),
     ...searchBindings(reading),
-    ...statsBindings(relay.charts),
+    ...statsBindings(relay),
     ...phoneLineBindings(relay.lines),
+    ...siteBindings(relay.sites),
     ...lineActionBindings(relay),
     ...eventBindings(core, relay, streamsEnd),
     ...webhookBindings(webhooks),
@@ -175,6 +177,7 @@ function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
     ...ownerBindings(core, relay),
     ...backupBindings(relay.backups),
     ...memberBindings(relay.access),
+    ...siteChangeBindings(relay.sites),
     ...boxBindings(relay),
   ]
 }

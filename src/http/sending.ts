@@ -80,14 +80,14 @@ export function messageIn(request: Request, content: ConversationSend, target: T
   const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
   const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
-  const { conversationIds } = permissionsOf(caller)
+  const { limits, conversationIds } = permissionsOf(caller)
   if (memberId !== undefined && isFetched(content)) {
     throw new RelayError('forbidden', 'Members attach files by upload only.')
   }
   const agent = agentIn(request.headers)
   const source = caller.kind === 'key' ? 'api' : caller.kind
   const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
-  return { ...said, agent, idempotencyKey, key, conversationIds, memberId, source } as const
+  return { ...said, agent, idempotencyKey, key, limits, conversationIds, memberId, source } as const
 }
 
 /** The fields that an agent gives of its message; undefined if its sender is none. */

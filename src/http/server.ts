@@ -96,6 +96,7 @@ class Entrance implements Http {
       requestId: this.#nextId(),
       peer,
       clock: this.#core.clock,
+      db: this.#core.db,
       address: () => {
         if (peer.address === null) return null
         return clientAddress(request.headers, peer, hosts.isTrustedProxy)

@@ -13,7 +13,7 @@ import { bind } from './bind.ts'
 import { isLoopbackOnly } from './hosts.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, contextOf, linesOf, viewerOf } from './request-context.ts'
+import { callerOf, contextOf, limitsAsked, linesOf, viewerOf } from './request-context.ts'
 import { errorResponse, notRunning, respondTo } from './respond.ts'
 
 export function healthBindings(
@@ -62,11 +62,12 @@ const METRICS_CLOSED =
 export function timelineBindings(read: Relay['timeline']) {
   return [
     bind(SERVICE.getTimeline, ({ request, query }) => {
-      const lines = linesOf(request, query.phone_line_id)
+      const lines = linesOf(request, query)
       const permissions = permissionsOf(callerOf(request))
+      const limits = limitsAsked(permissions, query)
       // So no operation shows more than the one that reads the things themselves.
       const may = (operation: OperationRights) => mayCall(permissions, operation)
-      return read({ lines, may }, query, pageOfQuery(query))
+      return read({ lines, limits, may }, query, pageOfQuery(query))
     }),
   ]
 }

@@ -4,18 +4,24 @@ import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { timeZoneNamed } from '../domain/days.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import { permissionsOf } from '../domain/permissions.ts'
 import { TIME_ZONE_KIND } from '../domain/setting.ts'
 import { bind } from './bind.ts'
 import type { Relay } from './relay.ts'
-import { linesOf } from './request-context.ts'
+import { callerOf, linesOf } from './request-context.ts'
 
-export function statsBindings(charts: Relay['charts']) {
+export function statsBindings({ charts, sites }: Pick<Relay, 'charts' | 'sites'>) {
   return [
-    bind(MESSAGES.getStats, ({ request, query: { days, time_zone } }) => {
-      const zone = time_zone === undefined ? null : zoneNamed(time_zone)
-      const lines = linesOf(request)
-      const first = charts.firstContacts(zone, lines)
-      return { data: charts.stats(days, zone, lines), ...(first && { first_contacts: first }) }
+    bind(MESSAGES.getStats, ({ request, query }) => {
+      const { days, time_zone, site_id } = query
+      const seen = site_id === undefined ? [] : sites.list(permissionsOf(callerOf(request)).limits)
+      const ofSite = seen.find(({ id }) => id === site_id)?.time_zone ?? null
+      const named = time_zone === undefined ? null : zoneNamed(time_zone)
+      const zone = named ?? ofSite
+      const lines = linesOf(request, query)
+      const first = charts.firstContacts(named, lines)
+      const data = charts.stats(days, { zone, ofSite }, lines)
+      return { data, ...(first && { first_contacts: first }) }
     }),
   ]
 }

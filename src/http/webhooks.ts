@@ -7,7 +7,7 @@ import { INBOX_PATH } from '../domain/webhook-url.ts'
 import { bind, bindRemoval, pathSchema } from './bind.ts'
 import { anyBody, pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, originOf } from './request-context.ts'
 import { respondTo } from './respond.ts'
 
 export function webhookBindings(webhooks: Relay['webhooks']) {
@@ -16,7 +16,7 @@ export function webhookBindings(webhooks: Relay['webhooks']) {
       webhooks.create(body, originOf(request), permissionsOf(callerOf(request))),
     ),
     bind(WEBHOOKS.listWebhooks, ({ request, query }) =>
-      webhooks.list(pageOfQuery(query), linesOf(request)),
+      webhooks.list(pageOfQuery(query), permissionsOf(callerOf(request)).limits),
     ),
     bind(WEBHOOKS.getWebhook, ({ params }) => webhooks.read(params.id)),
     bind(WEBHOOKS.updateWebhook, ({ request, params, body }) =>

@@ -5,7 +5,7 @@ import { TIME_WANTED } from '../api/schema.ts'
 import type { AuditFields } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
-import { parseId, type ConversationId, type LineId, type Timestamp } from '../domain/ids.ts'
+import { parseId, type ConversationId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
   NO_RULES,
@@ -16,11 +16,13 @@ import {
   type KeyRules,
   type Permissions,
 } from '../domain/permissions.ts'
+import { lineLimitFields } from '../domain/routing.ts'
 import { getConversation } from '../storage/conversations.ts'
 import type { FileCore } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
-import { linesNamed } from '../storage/lines.ts'
+import { limitsAsked } from '../storage/sites.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 
 type AskedLimits = Omit<api.KeyCreation, 'name' | 'for'>
@@ -31,11 +33,13 @@ export function permissionsAsked(
   asked: AskedLimits,
   own: Permissions,
 ): Permissions {
-  const { scopes = null, phone_line_ids: lines = null, expires_at: end = null } = asked
+  const { scopes = null, expires_at: end = null } = asked
   const { conversation_ids: conversations = null } = asked
+  const limits = limitsAsked(db, asked, own.limits)
   const permissions: Permissions = {
     scopes: scopes === null ? own.scopes : expandScopes(scopes),
-    lineIds: lines === null ? own.lineIds : linesIn(db, lines, own),
+    lineIds: linesWithin(db, limits),
+    limits,
     conversationIds:
       conversations === null ? own.conversationIds : conversationsIn(db, conversations, own),
     expiresAt: end === null ? own.expiresAt : endIn(end, ids.now(), EVERYTHING),
@@ -60,19 +64,13 @@ function withAllScopes(permissions: Permissions, named: AskedLimits['scopes'] | 
   return permissions
 }
 
-function linesIn(db: Db, texts: readonly string[], own: Permissions): readonly LineId[] {
-  const lines = linesNamed(db, texts, own.lineIds)
-  if (lines !== null) return lines
-  throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
-}
-
 function conversationsIn(
   db: Db,
   texts: readonly string[],
-  { lineIds, conversationIds }: Permissions,
+  { lineIds, limits, conversationIds }: Permissions,
 ): readonly ConversationId[] {
   // Nothing of a conversation depends on its viewer.
-  const viewer = { lineIds, conversationIds, caller: 'owner' } as const
+  const viewer = { lineIds, limits, conversationIds, caller: 'owner' } as const
   const ids = texts.flatMap((text) => {
     const id = parseId('conv', text)
     return id !== null && getConversation(db, id) !== null && isSeenBy(db, viewer, id) ? id : []
@@ -127,10 +125,10 @@ function handleIn(text: string): string {
 
 /** Empty for a key without limits. */
 export function limitFields(permissions: Permissions) {
-  const { scopes, lineIds, conversationIds, expiresAt, rules } = permissions
+  const { scopes, limits, conversationIds, expiresAt, rules } = permissions
   return {
     ...(scopes === null ? {} : { scopes }),
-    ...(lineIds === null ? {} : { phone_line_ids: lineIds }),
+    ...lineLimitFields(limits),
     ...(conversationIds === null ? {} : { conversation_ids: conversationIds }),
     ...(expiresAt === null ? {} : { expires_at: isoTime(expiresAt) }),
     ...(rules === NO_RULES ? {} : { rules: rulesResource(rules) }),

@@ -10,34 +10,49 @@ import { contactUsage } from '../storage/daily-contacts.ts'
 import type { Db } from '../storage/database.ts'
 import { listNotRelayed } from '../storage/intake-records.ts'
 import type { LineSettings } from '../storage/lines.ts'
+import { siteOfLine } from '../storage/sites.ts'
 import { phoneLineResource, type LineSnapshot } from './line-state.ts'
+import type { Sites } from './sites.ts'
 import type { LineSupervisor } from './supervisor.ts'
+
+/** `siteId` moves the line to that site, or out of its site if it is null. */
+type LineChanges = Partial<LineSettings> & { readonly siteId?: string | null }
 
 export function createLineActions(
   { db, ids }: Core,
   given: {
     readonly days: Days
     readonly lines: LineSupervisor
+    readonly sites: Pick<Sites, 'moveLine'>
     /** Called after a line's limit or quiet hours changed: waiting messages may now be allowed. */
     readonly onLimits: (id: LineId) => Promise<void>
     /** Called after a line was deleted, replaced or moved: messages may wait for it in vain. */
     readonly onDeleted: () => Promise<void>
   },
 ) {
-  const { days, lines, onLimits, onDeleted } = given
+  const { days, lines, sites, onLimits, onDeleted } = given
   const { admin } = lines
   const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
-    const { reserved, spent } = contactUsage(db, snapshot.line.id, days.of(ids.now()))
+    const { reserved, spent } = contactUsage(
+      db,
+      snapshot.line.id,
+      days.of(ids.now(), snapshot.line.id),
+    )
     const notRelayed = listNotRelayed(db, snapshot.line.id)
     const nameOf = (box: BoxId) => findBox(db, box)?.name ?? box
-    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed, nameOf })
+    const siteId = siteOfLine(db, snapshot.line.id)
+    const newContactsToday = reserved + spent
+    return phoneLineResource(snapshot, { newContactsToday, notRelayed, nameOf, siteId })
   }
   return {
     list: () => lines.lines().map(resourceOf),
-    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
-      const snapshot = await admin.patch(id, changes, origin)
+    async patch(id: string, { siteId, ...changes }: LineChanges, origin: Origin) {
+      const snapshot = await admin.patch(id, changes, origin, (tx, lineId) => {
+        if (siteId !== undefined) sites.moveLine(tx, lineId, siteId)
+      })
       const { dailyContactLimit, quietHours } = changes
-      if ((dailyContactLimit ?? quietHours) !== undefined) await onLimits(snapshot.line.id)
+      const limits = [siteId, dailyContactLimit, quietHours]
+      if (limits.some((one) => one !== undefined)) await onLimits(snapshot.line.id)
       return resourceOf(lines.find(id) ?? snapshot)
     },
     async remove(id: string, origin: Origin): Promise<void> {

@@ -1,8 +1,11 @@
 import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { LineId } from '../domain/ids.ts'
 import { type Line, OFFLINE_REASONS, type Place } from '../domain/line.ts'
 import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
 import { deleteLine, getLine, updateLine, type LineSettings } from '../storage/lines.ts'
+import { siteOfLine } from '../storage/sites.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
 import type { LineSnapshot } from './line-state.ts'
@@ -28,7 +31,13 @@ export class LineAdmin {
     this.#look = look
   }
 
-  async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LineSnapshot> {
+  /** `also` is called in the transaction, and may change the line too. */
+  async patch(
+    id: string,
+    changes: Partial<LineSettings>,
+    origin: Origin,
+    also: (tx: Tx, id: LineId) => void = () => {},
+  ): Promise<LineSnapshot> {
     const { writer, audit } = this.#core
     const runner = this.#requireRunner(id)
     if (changes.relayGroups === true && runner.kind.abilities.groups === undefined) {
@@ -36,14 +45,16 @@ export class LineAdmin {
       throw new RelayError('not_supported', 'A line of this kind has no groups.', { details })
     }
     const changed = await writer.write((tx) => {
-      const before = getLine(tx, runner.line.id)
+      const line = getLine(tx, runner.line.id)
+      const before = line && { ...auditedFields(line), ...siteFields(tx, line) }
+      if (line !== null) also(tx, line.id)
       const after = updateLine(tx, runner.line.id, changes)
-      if (before !== null && after !== null) {
+      if (after !== null) {
         audit.record(tx, origin, {
           action: 'line.changed',
           about: aboutOf(after),
-          before: auditedFields(before),
-          after: auditedFields(after),
+          before,
+          after: { ...auditedFields(after), ...siteFields(tx, after) },
         })
       }
       return after
@@ -195,6 +206,11 @@ export class LineAdmin {
 
 function aboutOf({ id }: Line) {
   return { kind: 'line', id } as const
+}
+
+function siteFields(tx: Tx, { id }: Line): AuditFields {
+  const site = siteOfLine(tx, id)
+  return site === null ? {} : { site_id: site }
 }
 
 function auditedFields(line: Line): AuditFields {

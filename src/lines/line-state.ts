@@ -101,9 +101,10 @@ export function phoneLineResource(
     readonly newContactsToday: number
     readonly notRelayed: readonly NotRelayedCount[]
     readonly nameOf: (box: BoxId) => string
+    readonly siteId: string | null
   },
 ): PhoneLine {
-  const { newContactsToday, notRelayed, nameOf } = stored
+  const { newContactsToday, notRelayed, nameOf, siteId } = stored
   const isOnline = state.status === 'online'
   return {
     id: line.id,
@@ -120,6 +121,7 @@ export function phoneLineResource(
     relay_sms: line.relaySms,
     ...(abilities.groups === undefined ? {} : { relay_groups: line.relayGroups }),
     driver: line.driver,
+    ...(siteId !== null && { site_id: siteId }),
     ...(line.box !== null && { box: { id: line.box, name: nameOf(line.box) } }),
     ...(line.movesTo !== null && { moves_to: placeResource(line.movesTo, nameOf) }),
     capabilities: isOnline ? state.capabilities : NO_CAPABILITIES,

@@ -9,7 +9,7 @@ import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import { conversationsWith, loopFrom, stopLoop } from '../storage/conversations.ts'
-import { lineageOf } from '../storage/credentials.ts'
+import { lineageOf, linesWithin } from '../storage/credentials.ts'
 import type { Tx } from '../storage/database.ts'
 import { lastReceived, sentAfter, timesIn } from '../storage/message-lists.ts'
 import { noMessage, requireMessage } from '../storage/messages.ts'
@@ -63,7 +63,9 @@ export function isTakenOver(tx: Tx, message: Outbound): boolean {
   const { extras, source, lineId, handle, isPinned } = message
   const isAgent = extras?.isOfAgent === true
   if (!isAgent && source !== 'api') return false
-  const lineIds = linesThatCount({ isAgent, isPinned, lineId, limit: extras?.lineIds ?? null })
+  const { lineIds: named = null, siteIds = null } = extras ?? {}
+  const limit = linesWithin(tx, { lineIds: named, siteIds })
+  const lineIds = linesThatCount({ isAgent, isPinned, lineId, limit })
   const paused = findPaused(tx, { lineIds, handle })
   return paused !== undefined && (isAgent || paused.loopedAt !== null)
 }

@@ -52,13 +52,18 @@ export function createConversationChanges(
       return read(id)
     },
     /** A file with all its messages, in chunks. */
-    async export(id: string, format: api.ExportFormat, origin: Origin) {
+    /** `requireSeen` throws before a page that the caller may no longer see. */
+    async export(
+      id: string,
+      { format, requireSeen }: { format: api.ExportFormat; requireSeen: () => void },
+      origin: Origin,
+    ) {
       const found = requireConversation(db, id)
       const about = { kind: 'conversation', id: found.id } as const
       await writer.write((tx) =>
         audit.record(tx, origin, { action: 'conversation.exported', about }),
       )
-      const pages = pagesOf(db, waitReason, found)
+      const pages = pagesOf(db, waitReason, found, requireSeen)
       return format === 'csv'
         ? asTable(pages)
         : asJson(conversationResource(db, found, waitReason), pages)
@@ -107,8 +112,14 @@ async function* asTable(pages: Pages): AsyncGenerator<string, undefined> {
 }
 
 /** Reads each page when the consumer asks for it. */
-function* pagesOf(db: Db, waitReason: WaitReason, { id, movedTo }: Conversation) {
+function* pagesOf(
+  db: Db,
+  waitReason: WaitReason,
+  { id, movedTo }: Conversation,
+  requireSeen: () => void,
+) {
   for (let after = 0; ;) {
+    requireSeen()
     const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })
     const last = page.at(-1)
     if (last === undefined) return

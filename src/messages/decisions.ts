@@ -10,6 +10,7 @@ import { hasRules, requirePermission, type KeyCaller } from '../domain/permissio
 import { markRead } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { lineageOf } from '../storage/credentials.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { requireMessage, updateMessage } from '../storage/messages.ts'
 import type { Signal } from '../system/signal.ts'
@@ -146,16 +147,25 @@ export class Decisions {
     const { extras, conversationId } = message
     if (key === null) return extras
     requirePermission(key.permissions, 'messages:send')
-    const { lineIds: lines, rules } = key.permissions
+    const { limits, rules } = key.permissions
+    const lines = linesWithin(tx, limits)
     const target = { ...conversationTarget(tx, conversationId), lines, extras }
     const now = this.#core.ids.now()
     requireByRules(tx, { key, target, histories: new Map() }, now)
     countByRules(tx, key, message.id, now)
-    const lineIds =
-      lines === null ? extras.lineIds : (extras.lineIds ?? lines).filter((id) => lines.includes(id))
+    const lineIds = both(extras.lineIds, limits.lineIds)
+    const siteIds = both(extras.siteIds, limits.siteIds)
     const approval = { ...extras.approval, quietHours: rules.quietHours ?? undefined }
-    return { ...extras, lineIds, approval }
+    return { ...extras, lineIds, siteIds, approval }
   }
+}
+
+/** What two limits allow together; undefined for no limit. */
+function both<T>(
+  first: readonly T[] | undefined,
+  second: readonly T[] | null,
+): readonly T[] | undefined {
+  return second === null ? first : (first ?? second).filter((id) => second.includes(id))
 }
 
 function pending(message: Outbound, { origin }: Decider): Pending {

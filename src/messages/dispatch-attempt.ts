@@ -6,12 +6,11 @@ import { needsOf } from '../domain/routing.ts'
 import type { NotSent, SendOutcome } from '../lines/driver.ts'
 import { attachmentsOf, updateAttachment, type Attachment } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
-import { consumeSlot, markKnown } from '../storage/daily-contacts.ts'
+import { consumeSlot, markKnown, daysOf } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { findGroup, markUnreachable } from '../storage/groups.ts'
 import { outgoing } from '../storage/message-queue.ts'
 import { currentMessage, updateMessage } from '../storage/messages.ts'
-import { daysOf } from '../storage/settings.ts'
 import { isTakenOver } from './agents.ts'
 import type { MessageQueue } from './queue.ts'
 import { needUnmetBy, takesMessages, type LineDirectory } from './routing.ts'
@@ -154,7 +153,12 @@ export class Attempts {
       return null
     }
 
-    const contactHold = consumeSlot(tx, found.line, message, daysOf(this.#core.settings).of(now))
+    const contactHold = consumeSlot(
+      tx,
+      found.line,
+      message,
+      daysOf(this.#core).of(now, message.lineId),
+    )
     if (contactHold === null) {
       this.#deps.queue.waitForBudget(tx, message, now)
       return null

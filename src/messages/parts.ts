@@ -20,8 +20,10 @@ import {
   type ConversationLimit,
   type KeyCaller,
 } from '../domain/permissions.ts'
+import type { LineLimits } from '../domain/routing.ts'
 import type { SentParts } from '../lines/driver.ts'
 import { attachmentsOf, linkAttachments, markFound, markParts } from '../storage/attachments.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
 import { isSeenBy, type Viewer } from '../storage/line-limits.ts'
@@ -31,6 +33,7 @@ type FilesHere = Pick<AttachmentStore, 'has'>
 type Given = {
   readonly attachments: readonly SendAttachment[]
   readonly key: KeyCaller | null
+  readonly limits: LineLimits
   readonly conversationIds: ConversationLimit
   readonly memberId?: MemberId | undefined
   /** Throws if the message can't be accepted; called before anything is fetched. */
@@ -41,10 +44,10 @@ export async function attachmentsFor(
   db: Db,
   store: FilesHere,
   files: Pick<Attachments, 'fetch'>,
-  { attachments: given, key, conversationIds, memberId, requireTarget }: Given,
+  { attachments: given, key, limits, conversationIds, memberId, requireTarget }: Given,
 ): Promise<readonly AttachmentId[]> {
   const caller = callerId(key, memberId)
-  const viewer = { lineIds: key?.permissions.lineIds ?? null, conversationIds, caller }
+  const viewer = { lineIds: linesWithin(db, limits), limits, conversationIds, caller }
   const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
   const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
   if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })

@@ -8,7 +8,7 @@ import { QUEUED_MS_MAX, type Outbound, type QueuedReason } from '../domain/messa
 import { quietUntil } from '../domain/quiet-hours.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { reserveAgain } from '../storage/daily-contacts.ts'
+import { reserveAgain, daysOf } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   heldBeside,
@@ -19,7 +19,6 @@ import {
   type Position,
 } from '../storage/message-queue.ts'
 import { updateMessage, type MessageUpdate } from '../storage/messages.ts'
-import { daysOf } from '../storage/settings.ts'
 import { waitReasonOf, type LineDirectory, type Routing } from './routing.ts'
 import type { Outcomes } from './settle.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
@@ -56,7 +55,7 @@ export class MessageQueue {
   ) {
     this.#core = core
     this.#deps = deps
-    this.#days = daysOf(core.settings)
+    this.#days = daysOf(core)
   }
 
   /**
@@ -67,7 +66,7 @@ export class MessageQueue {
     const now = this.#core.ids.now()
     let change: MessageUpdate | null = null
     if (message.status === 'sending') {
-      const contactHold = reserveAgain(tx, message, this.#days.of(now))
+      const contactHold = reserveAgain(tx, message, this.#days.of(now, message.lineId))
       const dueAt = isSessionOver ? now : later(now, WITHDRAWN_DELAY_MS)
       change = { ...UNSENT, contactHold, dueAt, queuedReason: null }
     } else if (message.status === 'queued' && message.dueAt !== null && message.dueAt <= now) {
@@ -109,7 +108,7 @@ export class MessageQueue {
       ...UNSENT,
       service,
       extras: { ...extras, downgradedAt: now },
-      contactHold: reserveAgain(tx, message, this.#days.of(now)),
+      contactHold: reserveAgain(tx, message, this.#days.of(now, message.lineId)),
       dueAt: now,
       queuedReason: null,
     }
@@ -133,7 +132,7 @@ export class MessageQueue {
   /** `reason` is the failure's reason if this was the last try. */
   #tryAgain(tx: Tx, message: Outbound, reason: string): void {
     const now = this.#core.ids.now()
-    const contactHold = reserveAgain(tx, message, this.#days.of(now))
+    const contactHold = reserveAgain(tx, message, this.#days.of(now, message.lineId))
     const refusedBy = [...message.refusedBy, message.lineId]
     const queued = updateMessage(tx, message, { ...UNSENT, contactHold, refusedBy }, now)
     const next = message.isPinned
@@ -190,7 +189,7 @@ export class MessageQueue {
       this.#deps.routing.move(tx, message, { lineId: route.lineId, now })
       return
     }
-    const dueAt = timestamp(this.#days.endOf(now))
+    const dueAt = timestamp(this.#days.endOf(now, message.lineId))
     this.wait(tx, message, { dueAt, queuedReason: 'daily_contact_limit' })
   }
 
@@ -232,7 +231,7 @@ export class MessageQueue {
       updateMessage(tx, message, positionOf(deferral), now)
       return
     }
-    const contactHold = reserveAgain(tx, message, this.#days.of(now))
+    const contactHold = reserveAgain(tx, message, this.#days.of(now, message.lineId))
     const last = { status: 'queued', queuedReason: 'earlier_message', dueAt: null } as const
     updateMessage(tx, message, { ...last, contactHold }, now)
     reorder(tx, message.conversationId, now)
@@ -267,10 +266,15 @@ export class MessageQueue {
     const now = clock.now()
     const ofLine =
       extras?.isUrgent === true ? null : this.#deps.directory.find(lineId)?.line.quietHours
-    const hours = [ofLine, extras?.quietHours, extras?.approval?.quietHours].filter((one) => !!one)
+    const [here, everywhere] = [this.#days.zone(lineId), this.#core.settings.get('time_zone')]
+    const ofKeys = [extras?.quietHours, extras?.approval?.quietHours]
+    const hours = [
+      ...(ofLine ? [{ of: ofLine, zone: here }] : []),
+      ...ofKeys.flatMap((of) => (of ? { of, zone: everywhere } : [])),
+    ]
     if (hours.length === 0) return null
-    const lefts = hours.flatMap((one) =>
-      [now, clock.wall()].map((at) => (quietUntil(one, at, this.#days.zone()) ?? at) - at),
+    const lefts = hours.flatMap(({ of, zone }) =>
+      [now, clock.wall()].map((at) => (quietUntil(of, at, zone) ?? at) - at),
     )
     const leftMs = Math.max(...lefts)
     return leftMs === 0 ? null : { reason: 'quiet_hours', until: timestamp(now + leftMs) }

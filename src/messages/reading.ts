@@ -83,7 +83,7 @@ export function createReading(core: Core, { waitReason }: { readonly waitReason:
       },
       get: (id: string): api.Conversation =>
         conversationResource(db, requireConversation(db, id), waitReason),
-      countUnread: () => countUnread(db),
+      countUnread: (lines: LineLimit) => countUnread(db, lines),
     },
     attention: () => countAttention(db, timestamp(clock.now() - ATTENTION_MS)),
     recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),

@@ -14,6 +14,7 @@ import {
   unmetNeed,
   usableLines,
   type LineLimit,
+  type LineLimits,
   type Need,
   type Route,
   type RoutingLine,
@@ -27,6 +28,7 @@ import {
   openConversation,
 } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import {
   hasBudget,
   knowsContact,
@@ -35,11 +37,11 @@ import {
   releaseSlot,
   reserveSlot,
   type History,
+  daysOf,
 } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { lineOnTheWayTo, promoteNext, queuedBehind, reorder } from '../storage/message-queue.ts'
 import { updateMessage } from '../storage/messages.ts'
-import { daysOf } from '../storage/settings.ts'
 import {
   invalidRecipient,
   limitReached,
@@ -107,7 +109,7 @@ export class Routing {
 
   constructor(core: Core, { directory }: { readonly directory: LineDirectory }) {
     this.#core = core
-    this.#days = daysOf(core.settings)
+    this.#days = daysOf(core)
     this.#directory = directory
   }
 
@@ -196,23 +198,23 @@ export class Routing {
   choose(db: Db, message: Routable, except: readonly LineId[] = []): Route {
     const needs = needsOf({ extras: message.extras ?? null })
     const isEmail = message.handle.includes('@')
-    const limit = message.extras?.lineIds ?? null
+    const limit = linesWithin(db, limitsOf(message))
     const lines = this.#directory
       .lines()
       .filter(({ line }) => !except.includes(line.id) && includesLine(limit, line.id))
       .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
     const byId = new Map(lines.map((found) => [found.line.id, found]))
     const { handle } = message
-    const day = this.#days.of(message.now)
+    const dayOf = (id: LineId) => this.#days.of(message.now, id)
     return chooseLine(lines.map(toRoutingLine), {
       knowsContact: (id) => knowsContact(db, id, handle),
       hasBudget(id) {
         const found = byId.get(id)
         if (found === undefined) return false
         // An offline line can't be asked whom it knows: it accepts now and decides when it is back.
-        return found.state.status !== 'online' || hasBudget(db, found.line, handle, day)
+        return found.state.status !== 'online' || hasBudget(db, found.line, handle, dayOf(id))
       },
-      newContacts: (id) => newContacts(db, id, day),
+      newContacts: (id) => newContacts(db, id, dayOf(id)),
       isAble(id) {
         const found = byId.get(id)
         return found !== undefined && needUnmetBy(found, needs) === null
@@ -248,19 +250,23 @@ export class Routing {
 
   /**
    * The line that would get a message now, and whether it has a history with the recipient, as far as known without
-   * asking a device. `lineId` is the line that the caller named, or null.
+   * asking a device. `lineId` is the line that the caller named, or null; `limits` are the caller's.
    */
-  preview(to: string, lineId: string | null) {
+  preview(to: string, lineId: string | null, limits: LineLimits) {
     const { db } = this.#core
     const handle = parseRecipient(to)?.handle ?? NOBODY
-    const found = lineId === null ? this.#lineFor(handle) : this.#directory.find(lineId)
+    const isNamed = lineId !== null && includesLine(linesWithin(db, limits), lineId)
+    const named = isNamed ? this.#directory.find(lineId) : null
+    const found = lineId === null ? this.#lineFor(handle, limits) : named
     if (found === null) return { lineId: null, knowsContact: false }
     return { lineId: found.line.id, knowsContact: knowsContact(db, found.line.id, handle) }
   }
 
-  #lineFor(handle: Handle): LineSnapshot | null {
+  #lineFor(handle: Handle, limits: LineLimits): LineSnapshot | null {
     const { db, ids } = this.#core
-    const route = this.#chooseFirst(db, { handle, now: ids.now() })
+    const { lineIds, siteIds } = limits
+    const extras = { lineIds: lineIds ?? undefined, siteIds: siteIds ?? undefined }
+    const route = this.#chooseFirst(db, { handle, now: ids.now(), extras })
     return route.route === 'take' || route.route === 'full'
       ? this.#directory.find(route.lineId)
       : null
@@ -282,7 +288,7 @@ export class Routing {
     const stays = behind.findIndex(
       (next) =>
         needUnmetBy(target, needsOf(next)) !== null ||
-        !includesLine(next.extras?.lineIds ?? null, to.lineId),
+        !includesLine(linesWithin(tx, limitsOf(next)), to.lineId),
     )
     const along = stays === -1 ? behind : behind.slice(0, stays)
     const moved = this.#moveOne(tx, message, { line: target.line, now })
@@ -298,8 +304,8 @@ export class Routing {
     { line, now }: { readonly line: Line; readonly now: Timestamp },
   ): Outbound {
     const { handle } = message
-    const day = this.#days.of(now)
-    releaseSlot(tx, message, day)
+    releaseSlot(tx, message, this.#days.of(now, message.lineId))
+    const day = this.#days.of(now, line.id)
     const party = { lineId: line.id, phoneNumber: line.number, handle, now }
     const place = {
       lineId: line.id,
@@ -314,6 +320,11 @@ export class Routing {
     forgetMessage(tx, message.conversationId, place.conversationId)
     return moved
   }
+}
+
+/** The lines and sites that the caller of a message was limited to. */
+function limitsOf({ extras }: Pick<Routable, 'extras'>): LineLimits {
+  return { lineIds: extras?.lineIds ?? null, siteIds: extras?.siteIds ?? null }
 }
 
 function toRoutingLine({ line, state, isReal, isConfigured }: LineSnapshot): RoutingLine {

@@ -147,9 +147,9 @@ export function limitReached(
   line: Line,
   { now, at = now }: { readonly now: Timestamp; readonly at?: Timestamp },
 ): RelayError {
-  const { reserved, spent } = contactUsage(db, line.id, days.of(at))
-  const resetsAt = timestamp(days.endOf(at))
-  const day = days.of(at) === days.of(now) ? 'today' : 'that day'
+  const { reserved, spent } = contactUsage(db, line.id, days.of(at, line.id))
+  const resetsAt = timestamp(days.endOf(at, line.id))
+  const day = days.of(at, line.id) === days.of(now, line.id) ? 'today' : 'that day'
   return new RelayError(
     'rate_limit_exceeded',
     `The line has reached its limit of ${line.dailyContactLimit} new contacts for ${day}.`,

@@ -23,15 +23,15 @@ import {
   type ConversationLimit,
   type KeyCaller,
 } from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { ALL_LINES, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { conversationsWith, openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { markKnown, reserveSlot } from '../storage/daily-contacts.ts'
+import { linesWithin } from '../storage/credentials.ts'
+import { markKnown, reserveSlot, daysOf } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findIdempotency, recordRequest, type RequestKey } from '../storage/idempotency.ts'
 import { insertMessage, newMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
-import { daysOf } from '../storage/settings.ts'
 import type { Work } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
@@ -68,6 +68,8 @@ export type SendRequest = {
   readonly idempotencyKey: string | null
   /** The caller's key; null for the owner. */
   readonly key: KeyCaller | null
+  /** The lines and sites that the caller is limited to. */
+  readonly limits: LineLimits
   /** The conversations that the caller is limited to. */
   readonly conversationIds: ConversationLimit
   /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
@@ -128,7 +130,7 @@ export class Sender {
   ) {
     this.#core = core
     this.#deps = deps
-    this.#days = daysOf(core.settings)
+    this.#days = daysOf(core)
   }
 
   /** Sends a message: see `api.md`, "Sending". Throws RelayError if it is rejected. */
@@ -184,17 +186,10 @@ export class Sender {
       requireAllowed(this.#core.db, { request, target, histories }, now)
       this.#deps.routing.lineFor(this.#core.db, target, startOf(request, now, this.#core.clock))
     }
-    const { attachments, key, conversationIds, memberId } = request
-    const attachmentIds =
-      attachments === undefined
-        ? []
-        : await attachmentsFor(this.#core.db, this.#deps.store, this.#deps.attachments, {
-            attachments,
-            key,
-            conversationIds,
-            memberId,
-            requireTarget,
-          })
+    const { attachments } = request
+    const { store, attachments: files } = this.#deps
+    const given = attachments && { ...request, attachments, requireTarget }
+    const attachmentIds = given ? await attachmentsFor(this.#core.db, store, files, given) : []
     return { request, fingerprint, target, histories, attachmentIds }
   }
 
@@ -216,7 +211,7 @@ export class Sender {
     if (replyTo !== undefined && replyTo.if_supported !== true) {
       throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
     }
-    const lines = linesOf(request)
+    const lines = linesWithin(this.#core.db, request.limits)
     const extras = extrasOf(request)
     return typeof to === 'string'
       ? { ...personTarget(this.#core.db, to, { lineId, lines, within: conversationIds }), extras }
@@ -225,7 +220,9 @@ export class Sender {
 
   /** Stores a new message, or throws and stores nothing. */
   #accept(tx: Tx, acceptance: Acceptance): Accepted {
-    const { request, fingerprint, target, histories } = acceptance
+    const { request, fingerprint, histories } = acceptance
+    // The line may have moved to another site meanwhile.
+    const target = { ...acceptance.target, lines: linesWithin(tx, request.limits) }
     this.#deps.disk.requireRoom()
     const now = this.#core.ids.now()
     const { recipient } = target
@@ -234,7 +231,7 @@ export class Sender {
       if (isKnown === true) markKnown(tx, { lineId, handle }, now)
     }
     const waitsFrom = startOf(request, now, this.#core.clock)
-    requireAllowed(tx, acceptance, now)
+    requireAllowed(tx, { ...acceptance, target }, now)
     const found = this.#deps.routing.lineFor(tx, target, waitsFrom)
     const { line } = found
     const { source, agent, conversationIds } = request
@@ -242,13 +239,13 @@ export class Sender {
     const isPinned = target.lineId !== null
     const lineIds = linesThatCount({ isAgent, isPinned, lineId: line.id, limit: target.lines })
     requireUnpaused(this.#core.settings, tx, { source, isAgent, conversationIds, lineIds, handle })
-    requireNoRepeat(tx, acceptance, lineIds)
+    requireNoRepeat(tx, { ...acceptance, target }, lineIds)
     requireNoLoop(tx, found, { recipient, now, practiceKinds: this.#deps.practiceKinds })
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
     const isGroup = recipient.kind === 'group'
-    const day = this.#days.of(waitsFrom)
-    const isLater = day > this.#days.of(now)
+    const day = this.#days.of(waitsFrom, line.id)
+    const isLater = day > this.#days.of(now, line.id)
     const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
     if (contactHold === 'full') throw limitReached(this.#days, tx, line, { now, at: waitsFrom })
     const message = this.#record(tx, acceptance, { line, contactHold, now, waitsFrom })
@@ -305,10 +302,6 @@ export class Sender {
   }
 }
 
-function linesOf({ key }: SendRequest): LineLimit {
-  return key?.permissions.lineIds ?? null
-}
-
 /** The earliest send time. The clock, not a timestamp, decides what is in the future. */
 function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock): Timestamp {
   if (sendAt === undefined) return now
@@ -318,10 +311,12 @@ function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock)
 }
 
 function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, attachments, service, sendAt, isUrgent, isConfirmed, memberId } = request
-  const lineIds = lineId === null && typeof to === 'string' ? linesOf(request) : null
+  const { to, lineId, limits, attachments, service, sendAt } = request
+  const { isUrgent, isConfirmed, memberId } = request
+  const { lineIds, siteIds } = lineId === null && typeof to === 'string' ? limits : ALL_LINES
   const extras: MessageExtras = {
     lineIds: lineIds ?? undefined,
+    siteIds: siteIds ?? undefined,
     attachmentCount: attachments?.length,
     wantedService: service,
     sendAt,
@@ -390,7 +385,8 @@ function fingerprintOf(request: SendRequest): string {
     service,
     replyTo,
     sendAt,
-    lines: linesOf(request) ?? undefined,
+    lines: request.limits.lineIds ?? undefined,
+    sites: request.limits.siteIds ?? undefined,
     isUrgent: request.isUrgent || undefined,
     isConfirmed: request.isConfirmed || undefined,
     answers: request.agent?.answers ?? undefined,

@@ -18,7 +18,7 @@ import {
 import type { Parts, SendOutcome, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
-import { confirmContact, noteFailure, releaseSlot } from '../storage/daily-contacts.ts'
+import { confirmContact, daysOf, noteFailure, releaseSlot } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
@@ -30,7 +30,6 @@ import {
   wakeSameText,
 } from '../storage/message-queue.ts'
 import { currentMessage, updateMessage, type MessageUpdate } from '../storage/messages.ts'
-import { daysOf } from '../storage/settings.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import type { DeviceChanges } from './device-changes.ts'
 import {
@@ -261,7 +260,7 @@ export class Outcomes {
     const hasLeft = hasAttachments(message)
       ? markByEnd(tx, message, progress)
       : progress.sentAt !== null
-    const day = daysOf(this.#core.settings).of(now)
+    const day = daysOf(this.#core).of(now, message.lineId)
     if (isRefusal(message, progress)) noteFailure(tx, message, day)
     if (!hasLeft) releaseSlot(tx, message, day)
     else if (message.sentAt === null) confirmContact(tx, message, now)

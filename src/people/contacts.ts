@@ -46,6 +46,9 @@ export type ContactFilter = {
   readonly lines: LineLimit
 }
 
+/** The lines that a caller may see now. Throws if it may see nothing any more. */
+type LinesNow = () => LineLimit
+
 export type Contacts = ReturnType<typeof createContacts>
 
 export function createContacts(core: Core) {
@@ -69,7 +72,7 @@ export function createContacts(core: Core) {
       if (!isDeleted) throw noContact()
     },
     /** A CSV file of all contacts, in chunks. */
-    async export(origin: Origin, lines: LineLimit): Promise<AsyncGenerator<string, undefined>> {
+    async export(origin: Origin, lines: LinesNow): Promise<AsyncGenerator<string, undefined>> {
       const about = { kind: 'contacts', id: null } as const
       await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
       return tableOfContacts(db, lines)
@@ -90,9 +93,10 @@ function pageOfContacts(db: Db, { q, tag = '', lines }: ContactFilter, page: Pag
 
 const EXPORT_PAGE = 500
 
-async function* tableOfContacts(db: Db, lines: LineLimit): AsyncGenerator<string, undefined> {
+async function* tableOfContacts(db: Db, linesNow: LinesNow): AsyncGenerator<string, undefined> {
   yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', ...OTHER_FIELDS])
   for (let before: number | null | undefined = null; before !== undefined;) {
+    const lines = linesNow()
     const { rows, upTo } = listPeople(db, null, { limit: EXPORT_PAGE, before, lines })
     const records = rows.map((row) => {
       const others = OTHER_FIELDS.map((field) => textsIn(row[field]).join(','))

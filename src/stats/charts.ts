@@ -19,7 +19,7 @@ import { includesLine, type LineLimit } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
-import { contactUsage, firstContacts } from '../storage/daily-contacts.ts'
+import { contactUsage, daysOf, firstContacts } from '../storage/daily-contacts.ts'
 import {
   type AttemptCounts,
   attemptQuarters,
@@ -53,9 +53,16 @@ export class Charts {
     this.#directory = lines
   }
 
-  /** Statistics of the last `count` days, today last. Only callers that name a zone get the newer fields. */
-  stats(count: number, zone: string | null, limit: LineLimit): readonly DayStats[] {
-    const isOwn = zone === this.#core.settings.get('time_zone')
+  /**
+   * Statistics of the last `count` days, today last. Only callers that name a zone or a site get the newer fields;
+   * `ofSite` is the zone of the site of all lines.
+   */
+  stats(
+    count: number,
+    { zone, ofSite }: { readonly zone: string | null; readonly ofSite: string | null },
+    limit: LineLimit,
+  ): readonly DayStats[] {
+    const isOwn = zone === (ofSite ?? this.#core.settings.get('time_zone'))
     return this.#daysOf(count, zone ?? 'UTC', limit).map((day) => {
       const { name, lines, counts, contacts } = day
       const added = (of: readonly LineId[]) =>
@@ -116,11 +123,11 @@ export class Charts {
   }
 
   line(id: string): LineChartData {
-    const { clock, settings } = this.#core
+    const { clock } = this.#core
     const line = this.#lines().find((one) => one.id === id)
     if (line === undefined)
       throw new RelayError('not_found', 'There is no phone line with this id.')
-    const zone = settings.get('time_zone')
+    const zone = daysOf(this.#core).zone(line.id)
     const end = Math.floor(clock.now() / HOUR_MS + 1) * HOUR_MS
     const bounds = Array.from({ length: HOURS + 1 }, (_, place) => end - (HOURS - place) * HOUR_MS)
     const days = this.#daysOf(DAYS, zone, null).map((day) => onlyOf(line.id, day))
@@ -155,6 +162,7 @@ export class Charts {
   /** The last `count` days, oldest first. Today's contacts include those whose messages still wait. */
   #daysOf(count: number, zone: string, limit: LineLimit): readonly CountedDay[] {
     const { db, clock } = this.#core
+    const days = daysOf(this.#core)
     const today = dayOf(clock.now(), zone)
     const first = today - count + 1
     const isIn = ({ lineId }: { readonly lineId: LineId }) => includesLine(limit, lineId)
@@ -167,7 +175,7 @@ export class Charts {
       const spent = (contacts.get(day) ?? []).map((row) => [row.lineId, row.spent] as const)
       const own = this.#lines().filter(({ id }) => includesLine(limit, id))
       const used = own.map(({ id }) => {
-        const usage = contactUsage(db, id, day)
+        const usage = contactUsage(db, id, days.of(clock.now(), id))
         return [id, usage.spent + usage.reserved] as const
       })
       const all = new Map([...spent, ...(day === today ? used : [])])

@@ -1,12 +1,11 @@
 // Records when the relay ran, the lines' states and the queue's length. Also provides their metrics.
 
-import { dayOf } from '../domain/days.ts'
 import { type LineId, timestamp } from '../domain/ids.ts'
 import type { Line, LineState } from '../domain/line.ts'
 import { MINUTE_MS, QUARTER_MS } from '../domain/time.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
-import { contactUsage } from '../storage/daily-contacts.ts'
+import { contactUsage, daysOf } from '../storage/daily-contacts.ts'
 import {
   attemptTotals,
   lastStateOf,
@@ -118,7 +117,9 @@ export class Recorder implements Service {
 }
 
 /** Metrics from the same rows as the API. Counters begin with the quarter hour of the start. */
-function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Metrics): void {
+function observeFigures(core: Core, lines: Lines, metrics: Metrics): void {
+  const { db, clock } = core
+  const days = daysOf(core)
   const since = Math.floor(clock.now() / QUARTER_MS) * QUARTER_MS
   metrics.onCollect(() => {
     for (const counts of messageCounts(db, since, Number.MAX_SAFE_INTEGER)) {
@@ -143,9 +144,8 @@ function observeFigures({ db, clock, settings }: Core, lines: Lines, metrics: Me
       const taken = 'Duration of attempts that a webhook took.'
       metrics.buckets('hookline_webhook_delivery_seconds', taken, { upTo, sum }, { webhook })
     }
-    const today = dayOf(clock.now(), settings.get('time_zone'))
     for (const { line, state } of lines.lines()) {
-      const { reserved, spent } = contactUsage(db, line.id, today)
+      const { reserved, spent } = contactUsage(db, line.id, days.of(clock.now(), line.id))
       const gauge = (name: string, help: string, value: number) =>
         metrics.set(`hookline_line_${name}`, help, value, { line: line.id })
       gauge('up', 'Whether a line is online.', state.status === 'online' ? 1 : 0)

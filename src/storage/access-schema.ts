@@ -11,7 +11,7 @@ import {
   type AuditFields,
   type ThingKind,
 } from '../domain/audit.ts'
-import type { AuditId, MemberId } from '../domain/ids.ts'
+import type { AuditId, MemberId, SiteId } from '../domain/ids.ts'
 import { at, bytes, checkJson, checkName, checkWord } from './columns.ts'
 
 /** The owner of the relay, in row 1; there is no row until a password is set. */
@@ -45,8 +45,11 @@ export const dashboardMembers = sqliteTable(
     linkMadeAt: at('link_made_at').notNull(),
     createdAt: at('created_at').notNull(),
     removedAt: at('removed_at'),
+    /** The sites whose lines the member sees; null for all. */
+    siteIds: text('site_ids', { mode: 'json' }).$type<readonly SiteId[]>(),
   },
   (t) => [
+    checkJson('site_ids'),
     uniqueIndex('dashboard_members_by_name')
       .on(t.nameKey)
       .where(sql`removed_at IS NULL`),

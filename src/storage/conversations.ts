@@ -139,10 +139,10 @@ export function markRead(tx: Tx, id: ConversationId, seq: number): void {
 }
 
 /** The number of conversations with unread messages, at most 1,000. */
-export function countUnread(db: Db): number {
+export function countUnread(db: Db, lines: LineLimit): number {
   const sql = `SELECT count(*) AS count FROM
-    (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
-  return db.row<{ count: number }>(sql)?.count ?? 0
+    (SELECT 1 FROM conversations c WHERE c.unread_count > 0 AND ${isOfLines('c.line_id')} LIMIT 1000)`
+  return db.row<{ count: number }>(sql, { lineIds: limitValue(lines) })?.count ?? 0
 }
 
 /** The newest message that isn't history, or 0: history after it is the last message if it was sent later. */

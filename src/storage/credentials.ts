@@ -2,12 +2,13 @@ import { and, eq, isNull } from 'drizzle-orm'
 
 import type { Found } from '../api/paging.ts'
 import type { CredentialId, CredentialIds, CredentialKind } from '../domain/credential.ts'
-import type { BridgeId, ConversationId, KeyId, LineId, Timestamp } from '../domain/ids.ts'
+import type { BridgeId, ConversationId, KeyId, LineId, SiteId, Timestamp } from '../domain/ids.ts'
 import { NO_RULES, type KeyRules, type Permissions, type Scope } from '../domain/permissions.ts'
+import { includesLine, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import type { Db, Tx } from './database.ts'
 import { scan } from './scan.ts'
 import { credentials } from './schema.ts'
-import { assigned, columnsOf, inserted, selected, type RawRow } from './statement.ts'
+import { assigned, columnsOf, inserted, limitValue, selected, type RawRow } from './statement.ts'
 
 type Row = typeof credentials.$inferSelect
 
@@ -44,12 +45,13 @@ export function insertCredential(
   tx: Tx,
   { number, permissions, ...credential }: NewCredential,
 ): void {
-  const { scopes, lineIds, conversationIds, expiresAt, rules } = permissions
+  const { scopes, limits, conversationIds, expiresAt, rules } = permissions
   tx.execute(insertion, {
     ...credential,
     phoneNumber: number,
     scopes: scopes && JSON.stringify(scopes),
-    lineIds: lineIds && JSON.stringify(lineIds),
+    lineIds: limitValue(limits.lineIds),
+    siteIds: limitValue(limits.siteIds),
     conversationIds: conversationIds && JSON.stringify(conversationIds),
     expiresAt,
     rules: rules === NO_RULES ? null : JSON.stringify(rules),
@@ -57,15 +59,20 @@ export function insertCredential(
   if (credential.kind === 'key') touchKey(tx, credential.id)
 }
 
-const LIMITS = ['scopes', 'lineIds', 'conversationIds', 'expiresAt', 'rules'] as const
+const LIMITS = ['scopes', 'lineIds', 'siteIds', 'conversationIds', 'expiresAt', 'rules'] as const
 type RawLimits = Pick<RawRow<typeof credentials>, (typeof LIMITS)[number]>
 
 /** Parses the JSON that `insertCredential` wrote. */
-function permissionsIn(limits: RawLimits): Permissions {
-  const { scopes, lineIds, conversationIds, expiresAt, rules } = limits
+function permissionsIn(db: Db, raw: RawLimits): Permissions {
+  const { scopes, lineIds, siteIds, conversationIds, expiresAt, rules } = raw
+  const limits = {
+    lineIds: lineIds === null ? null : (JSON.parse(lineIds) as readonly LineId[]),
+    siteIds: siteIds === null ? null : (JSON.parse(siteIds) as readonly SiteId[]),
+  }
   return {
     scopes: scopes === null ? null : (JSON.parse(scopes) as readonly Scope[]),
-    lineIds: lineIds === null ? null : (JSON.parse(lineIds) as readonly LineId[]),
+    lineIds: linesWithin(db, limits),
+    limits,
     conversationIds:
       conversationIds === null ? null : (JSON.parse(conversationIds) as readonly ConversationId[]),
     expiresAt,
@@ -88,7 +95,7 @@ export function findKey(
   key: string,
 ): (SecretOfKey & { readonly permissions: Permissions }) | null {
   const row = db.row<SecretOfKey & RawLimits>(byKey, { key })
-  return row && { ...row, permissions: permissionsIn(row) }
+  return row && { ...row, permissions: permissionsIn(db, row) }
 }
 
 /** True if there is a valid key for this compatible API. */
@@ -124,8 +131,8 @@ const LISTED = `SELECT rowid AS seq, phone_number AS number,
 /** The row; `listed` makes `permissions` from its other columns. */
 type ListedRow<K extends CredentialKind> = ListedCredential<K> & RawLimits
 
-function listed<K extends CredentialKind>(row: ListedRow<K>): ListedCredential<K> {
-  return { ...row, permissions: permissionsIn(row) }
+function listed<K extends CredentialKind>(db: Db, row: ListedRow<K>): ListedCredential<K> {
+  return { ...row, permissions: permissionsIn(db, row) }
 }
 
 export function getCredential<K extends CredentialKind>(
@@ -134,7 +141,7 @@ export function getCredential<K extends CredentialKind>(
   id: string,
 ): ListedCredential<K> | null {
   const row = db.row<ListedRow<K>>(`${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
-  return row && listed(row)
+  return row && listed(db, row)
 }
 
 /**
@@ -158,7 +165,7 @@ export function listCredentials<K extends CredentialKind>(
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
   const list = function* () {
     for (const row of db.each<ListedRow<K>>(sql, values)) {
-      const credential = listed(row)
+      const credential = listed(db, row)
       yield { ...credential, fits: isShown(credential) }
     }
   }
@@ -315,4 +322,22 @@ export function listExpiredMakers(db: Db, now: number, limit: number): readonly 
      AND expires_at <= $now AND ${LINEAGE('credentials')} IN makers AND NOT EXISTS (${REPLACING})
      ORDER BY rowid DESC LIMIT $limit`
   return db.rows<{ id: KeyId }>(sql, { now, limit }).map(({ id }) => id)
+}
+
+const OF_SITES = `SELECT l.id FROM lines l JOIN sites s ON s.seq = l.site_seq
+   WHERE s.id IN (SELECT value FROM json_each($siteIds)) ORDER BY l.seq`
+
+/**
+ * The lines that a limit allows now; null for all. Lines move between sites, so every decision calls it again: what it
+ * returns must not be kept. Deleted lines count, because their conversations stay.
+ */
+export function linesWithin(db: Db, { lineIds, siteIds }: LineLimits): LineLimit {
+  if (siteIds === null) return lineIds
+  return linesOfSites(db, siteIds).filter((id) => includesLine(lineIds, id))
+}
+
+/** The lines of these sites, even deleted ones. Unknown ids have none. */
+export function linesOfSites(db: Db, siteIds: readonly string[]): readonly LineId[] {
+  const rows = db.rows<{ id: LineId }>(OF_SITES, { siteIds: limitValue(siteIds) })
+  return rows.map(({ id }) => id)
 }

@@ -10,11 +10,12 @@ import {
   type ContactHold,
   type ContactStep,
 } from '../domain/contact-limit.ts'
-import type { Day } from '../domain/days.ts'
+import { daysIn, heldAfter, type Day, type Days, type LineZone } from '../domain/days.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Outbound } from '../domain/message.ts'
+import type { Core } from './core.ts'
 import type { Db, Tx } from './database.ts'
 
 type Who = { readonly lineId: LineId; readonly handle: Handle }
@@ -215,4 +216,43 @@ function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, b
   const sql = `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
        ON CONFLICT DO UPDATE SET spent = spent + $by`
   tx.execute(sql, { lineId, day: place, by })
+}
+
+type ZoneRow = {
+  readonly zone: string | null
+  readonly heldDay: Day | null
+  readonly heldUntil: number | null
+}
+
+/** The days by which daily limits and figures count: of its site's time zone, or of the setting `time_zone`. */
+export function daysOf({ db, settings }: Pick<Core, 'db' | 'settings'>): Days {
+  return daysIn((lineId) => zoneOfLine(db, lineId, settings.get('time_zone')))
+}
+
+const ZONE = `SELECT s.time_zone AS zone, l.held_day AS heldDay, l.held_until AS heldUntil
+   FROM lines l LEFT JOIN sites s ON s.seq = l.site_seq WHERE l.id = $lineId`
+
+function zoneOfLine(db: Db, lineId: LineId, zoneOfRelay: string): LineZone {
+  const row = db.row<ZoneRow>(ZONE, { lineId })
+  const { zone = null, heldDay = null, heldUntil = null } = row ?? {}
+  const held = heldDay === null || heldUntil === null ? null : { day: heldDay, until: heldUntil }
+  return { zone: zone ?? zoneOfRelay, held }
+}
+
+/** Runs a change of the site of lines, or of its zone. The day of each line goes on: see `heldAfter`. */
+export function keepDays(
+  tx: Tx,
+  lineIds: readonly LineId[],
+  at: { readonly now: number; readonly zoneOfRelay: string },
+  change: () => void,
+): void {
+  const zones = lineIds.map((lineId) => [lineId, zoneOfLine(tx, lineId, at.zoneOfRelay)] as const)
+  change()
+  for (const [lineId, before] of zones) {
+    const { zone } = zoneOfLine(tx, lineId, at.zoneOfRelay)
+    if (zone === before.zone) continue
+    const held = heldAfter(before, zone, at.now)
+    const sql = 'UPDATE lines SET held_day = $day, held_until = $until WHERE id = $lineId'
+    tx.execute(sql, { lineId, day: held?.day ?? null, until: held?.until ?? null })
+  }
 }

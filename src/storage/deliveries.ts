@@ -5,6 +5,7 @@ import type { DeliveryId, EventId, MessageId, Timestamp, WebhookId } from '../do
 import type { LineLimit } from '../domain/routing.ts'
 import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
 import { IDS_WITH } from './conversations.ts'
+import { linesWithin } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
 import { IS_FOR_LINES, seqsOfMessage, type EventFilter } from './events.ts'
 import { scanRanges, type ListPage, type Range } from './scan.ts'
@@ -222,12 +223,13 @@ export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_at
   requested_at = NULL`
 
 /** Gives up pending deliveries of lines that the webhook no longer gets, even if it gets them again later. */
-export function exhaustBeyond(tx: Tx, { seq, lineIds }: StoredWebhook, now: Timestamp): void {
+export function exhaustBeyond(tx: Tx, webhook: StoredWebhook, now: Timestamp): void {
+  const lineIds = linesWithin(tx, webhook)
   if (lineIds === null) return
   const sql = `UPDATE deliveries INDEXED BY deliveries_by_webhook_and_status ${EXHAUSTED}
    WHERE webhook_seq = +$webhookSeq AND status = 'pending'
      AND NOT ${HAS_EVENT_FOR_LINES}`
-  tx.execute(sql, { webhookSeq: seq, lineIds: limitValue(lineIds), now })
+  tx.execute(sql, { webhookSeq: webhook.seq, lineIds: limitValue(lineIds), now })
 }
 
 /**

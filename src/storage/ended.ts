@@ -37,7 +37,10 @@ const since = (...actions: readonly AuditAction[]) => about(actions, 'seq > $abo
 /** SQL: whether a webhook got another URL or fewer rights since the backup; if so, it comes back paused. */
 const NARROWED = `seq > $above AND (after ->> '$.is_active' = 0 OR json_type(after, '$.url') IS NOT NULL
   OR json_type(after, '$.attachment_links') IS NOT NULL
-  OR json_type(after, '$.phone_line_ids') IS NOT NULL)`
+  OR json_type(after, '$.phone_line_ids') IS NOT NULL OR json_type(after, '$.site_ids') IS NOT NULL)`
+
+/** SQL: whether a line was moved to another site, or out of its site, since the backup; it comes back without one. */
+const MOVED = `seq > $above AND (json_type(before, '$.site_id') IS NOT NULL OR json_type(after, '$.site_id') IS NOT NULL)`
 
 const ENDS: readonly string[] = [
   `UPDATE credentials SET revoked_at = $now
@@ -53,6 +56,7 @@ const ENDS: readonly string[] = [
    WHERE id IN ${about(['webhook.changed'], NARROWED)}`,
   `DELETE FROM webhook_secrets WHERE webhook_id IN ${ever('webhook.deleted')}
    OR webhook_id IN ${since('webhook.secret_rotated')}`,
+  `UPDATE lines SET site_seq = NULL WHERE id IN ${about(['line.changed'], MOVED)}`,
   // No sign-in link works twice.
   'UPDATE dashboard_members SET link_sha256 = NULL',
   `UPDATE dashboard_members SET password_hash = NULL WHERE id IN ${since('password.set')}`,
@@ -84,6 +88,11 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
     'SELECT id, password_hash AS hash FROM dashboard_members WHERE removed_at IS NULL',
     `UPDATE dashboard_members SET password_hash = $hash
      WHERE id = $id AND removed_at IS NULL AND id IN ${since('password.set')}`,
+  ],
+  [
+    'SELECT id, site_ids AS sites FROM dashboard_members',
+    `UPDATE dashboard_members SET site_ids = $sites
+     WHERE id = $id AND id IN ${since('member.changed')}`,
   ],
   // Not the password of another relay, such as a new one that is replaced at once.
   [

@@ -3,6 +3,7 @@ import { timeOf, type EventId, type MessageId, type Timestamp } from '../domain/
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import type { EventName } from '../domain/webhook.ts'
+import { linesWithin } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
 import { EXAMINED_MAX } from './scan.ts'
 import {
@@ -132,9 +133,10 @@ export function listEvents(
 /** Counts, in one step from the seq `after`, the events that a replay would send to the webhook. */
 export function countMissed(
   db: Db,
-  { seq: webhookSeq, events: names, lineIds, createdAt }: StoredWebhook,
+  webhook: StoredWebhook,
   after: number,
 ): { readonly count: number; readonly upTo: number } {
+  const { seq: webhookSeq, events: names, createdAt } = webhook
   const sql = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
      AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))
      AND NOT EXISTS (SELECT 1 FROM deliveries d
@@ -146,7 +148,7 @@ export function countMissed(
     webhookSeq,
     createdAt,
     names: JSON.stringify(names),
-    lineIds: limitValue(lineIds),
+    lineIds: limitValue(linesWithin(db, webhook)),
   })
   return { count: found?.count ?? 0, upTo: last }
 }

@@ -2,8 +2,8 @@
 
 import type { Handle } from '../domain/handle.ts'
 import { parseId, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
-import { isSubset, type CallerId, type ConversationLimit } from '../domain/permissions.ts'
-import { includesLine, type LineLimit } from '../domain/routing.ts'
+import type { CallerId, ConversationLimit } from '../domain/permissions.ts'
+import { includesLine, isNarrower, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { STOOD_FOR } from './conversations.ts'
 import type { Db } from './database.ts'
 import { findDelivery } from './deliveries.ts'
@@ -50,6 +50,8 @@ const SEEN: Readonly<Record<string, string>> = {
 /** The caller's limits, and the caller itself, for uploads that no message has yet. */
 export type Viewer = {
   readonly lineIds: LineLimit
+  /** The limits as they were given, which those of a webhook must be within. */
+  readonly limits: LineLimits
   readonly conversationIds: ConversationLimit
   readonly caller: CallerId
 }
@@ -77,22 +79,22 @@ function kindOf(id: string): string {
 }
 
 /** True if a thing belongs to the caller's lines, or to no line. */
-function isOnLines(db: Db, { lineIds: limit, caller }: Viewer, id: string): boolean {
+function isOnLines(db: Db, { lineIds: limit, limits, caller }: Viewer, id: string): boolean {
   if (limit === null) return true
   const kind = kindOf(id)
   const query = Object.hasOwn(SEEN, kind) ? SEEN[kind] : undefined
   const values = { id, lineIds: limitValue(limit), caller }
   if (query !== undefined && db.row(query, values) === null) return false
   if (kind === 'line') return includesLine(limit, id)
-  if (kind === 'wh') return isWebhookOn(db, limit, parseId('wh', id))
+  if (kind === 'wh') return isWebhookOn(db, limits, parseId('wh', id))
   if (kind !== 'dlv') return true
   const delivery = parseId('dlv', id)
-  return isWebhookOn(db, limit, delivery && (findDelivery(db, delivery)?.webhookId ?? null))
+  return isWebhookOn(db, limits, delivery && (findDelivery(db, delivery)?.webhookId ?? null))
 }
 
-function isWebhookOn(db: Db, limit: LineLimit, id: WebhookId | null): boolean {
+function isWebhookOn(db: Db, limits: LineLimits, id: WebhookId | null): boolean {
   const webhook = id === null ? null : findWebhook(db, id)
-  return webhook !== null && isSubset(webhook.lineIds, limit)
+  return webhook !== null && isNarrower(webhook, limits)
 }
 
 const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle

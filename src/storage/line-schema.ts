@@ -3,8 +3,9 @@
 import { sql } from 'drizzle-orm'
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
+import type { Day } from '../domain/days.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { BoxId, LineId } from '../domain/ids.ts'
+import type { BoxId, LineId, SiteId } from '../domain/ids.ts'
 import type { Place } from '../domain/line.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, checkJson, checkName, flag } from './columns.ts'
@@ -35,6 +36,18 @@ export const boxes = sqliteTable(
   ],
 )
 
+/** Groups of lines, each in its own time zone: the shops of a business. */
+export const sites = sqliteTable('sites', {
+  seq: integer('seq').primaryKey(),
+  id: text('id').$type<SiteId>().notNull().unique(),
+  name: text('name').notNull(),
+  /** The name in the form in which names are compared. */
+  nameKey: text('name_key').notNull().unique(),
+  position: integer('position').notNull(),
+  timeZone: text('time_zone').notNull(),
+  createdAt: at('created_at').notNull(),
+})
+
 export const lines = sqliteTable(
   'lines',
   {
@@ -56,6 +69,10 @@ export const lines = sqliteTable(
     contactsReserved: integer('contacts_reserved').notNull().default(0),
     createdAt: at('created_at').notNull(),
     deletedAt: at('deleted_at'),
+    siteSeq: integer('site_seq').references(() => sites.seq),
+    /** The day that goes on until `heldUntil`, because the line's time zone has changed: see storage/daily-contacts. */
+    heldDay: integer('held_day').$type<Day>(),
+    heldUntil: at('held_until'),
   },
   (t) => [
     checkName('driver'),

@@ -14,7 +14,15 @@ export type LineSettings = Pick<
 
 type NewLine = Pick<Line, 'driver' | 'key' | 'box' | 'number' | 'dailyContactLimit'>
 
-const { seq: _seq, contactsReserved: _reserved, deletedAt, ...COLUMNS } = getTableColumns(lines)
+const {
+  seq: _seq,
+  contactsReserved: _reserved,
+  siteSeq: _site,
+  heldDay: _day,
+  heldUntil: _until,
+  deletedAt,
+  ...COLUMNS
+} = getTableColumns(lines)
 
 /** All lines that aren't deleted, oldest first. */
 export function listLines(db: Db): readonly Line[] {

@@ -19,7 +19,7 @@ import { GROUP_STATES } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Severity } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
+import type { ConversationId, KeyId, LineId, MessageId, SiteId } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
 import {
   ANSWER_KINDS,
@@ -88,6 +88,7 @@ export const credentials = sqliteTable(
     /** The limits of a key; null if it has no such limit. */
     scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    siteIds: text('site_ids', { mode: 'json' }).$type<readonly SiteId[]>(),
     conversationIds: text('conversation_ids', { mode: 'json' }).$type<readonly ConversationId[]>(),
     expiresAt: at('expires_at'),
     rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
@@ -101,6 +102,7 @@ export const credentials = sqliteTable(
   (t) => [
     checkJson('scopes'),
     checkJson('phone_line_ids'),
+    checkJson('site_ids'),
     checkJson('conversation_ids'),
     checkJson('rules'),
     uniqueIndex('credentials_by_number')

@@ -1,6 +1,5 @@
 import type { Setting } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
-import { daysIn, type Days } from '../domain/days.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import {
@@ -30,11 +29,6 @@ export type Settings = {
   keepFirst(): Promise<void>
   /** Calls `act` in the transaction that changes the setting. */
   onSet(name: SettingName, act: (tx: Tx) => void): void
-}
-
-/** Days in the time zone of the setting `time_zone`. */
-export function daysOf(settings: Pick<Settings, 'get'>): Days {
-  return daysIn(() => settings.get('time_zone'))
 }
 
 export function createSettings(tools: {

@@ -9,6 +9,7 @@ import type {
   EventId,
   LineId,
   MessageId,
+  SiteId,
   WebhookId,
 } from '../domain/ids.ts'
 import {
@@ -34,6 +35,8 @@ export const webhooks = sqliteTable(
     attachmentLinks: flag('attachment_links').notNull().default(false),
     /** The lines whose events it gets; null for all. */
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    /** The sites whose lines' events it gets; null for all. */
+    siteIds: text('site_ids', { mode: 'json' }).$type<readonly SiteId[]>(),
     /** True if its URL was set by a key without the scope for private addresses. */
     isPublicOnly: flag('is_public_only').notNull().default(false),
     /** The compatible API in whose form it gets its events; null for the relay's own form. */
@@ -55,6 +58,7 @@ export const webhooks = sqliteTable(
   () => [
     checkJson('events'),
     checkJson('phone_line_ids'),
+    checkJson('site_ids'),
     checkWord('disabled_reason', DISABLED_REASONS),
   ],
 )

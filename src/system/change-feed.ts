@@ -20,6 +20,7 @@ export type Change = {
     | 'session'
     | 'member'
     | 'box'
+    | 'site'
     | 'inbox'
   readonly id: string
   /** The conversation that shows it, for a message. */

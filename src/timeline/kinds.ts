@@ -12,7 +12,7 @@ import { groupedNumber, type Handle } from '../domain/handle.ts'
 import { parseId, timestamp } from '../domain/ids.ts'
 import { countWords, durationWords, grouped } from '../domain/number-words.ts'
 import type { OperationRights } from '../domain/permissions.ts'
-import { includesLine, type LineLimit } from '../domain/routing.ts'
+import { includesLine, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { webhookName } from '../domain/webhook-url.ts'
@@ -31,13 +31,15 @@ export type Reader = {
   /** True if the caller may call the operation. */
   readonly may: (operation: OperationRights) => boolean
   readonly lines: LineLimit
+  /** The limits as they were given, narrowed to what was asked for; those of a webhook must be within them. */
+  readonly limits: LineLimits
   /** "03:12" in the relay's time zone. */
   readonly clock: (at: number) => string
   /** The title of a reason for being offline. */
   readonly titleOf: (reason: string) => string
 }
 
-export type Caller = Pick<Reader, 'may' | 'lines'>
+export type Caller = Pick<Reader, 'may' | 'lines' | 'limits'>
 
 /** The fields of an entry that differ from null, and the sentence. */
 type Described = Partial<Omit<TimelineEntry, 'id' | 'at'>> & Pick<TimelineEntry, 'kind' | 'text'>
@@ -225,10 +227,10 @@ type MarkWords = {
   readonly describe: (row: MarkRow & Row, detail: MarkDetail, reader: Reader) => Described
 }
 
-const OF_WEBHOOK = ({ about }: MarkRow, { db, may, lines }: Reader): boolean =>
+const OF_WEBHOOK = ({ about }: MarkRow, { db, may, lines, limits }: Reader): boolean =>
   may(WEBHOOKS.listWebhooks) &&
   (lines === null ||
-    isSeenBy(db, { lineIds: lines, conversationIds: null, caller: 'owner' }, about ?? ''))
+    isSeenBy(db, { lineIds: lines, limits, conversationIds: null, caller: 'owner' }, about ?? ''))
 
 function webhookMark(words: (detail: MarkDetail, place: number) => string): MarkWords {
   return {

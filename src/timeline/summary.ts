@@ -7,7 +7,7 @@ import type { TimelineSummary } from '../api/timeline.ts'
 import { isOpen } from '../domain/breaker.ts'
 import { dayOf } from '../domain/days.ts'
 import { countWords, durationWords, grouped } from '../domain/number-words.ts'
-import { isSubset } from '../domain/permissions.ts'
+import { isNarrower } from '../domain/routing.ts'
 import { includesLine } from '../domain/routing.ts'
 import { DAY_MS, HOUR_MS, QUARTER_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
@@ -128,10 +128,11 @@ function aligned(since: number, until: number, unitMs: number): readonly [number
   return [Math.floor(since / unitMs) * unitMs, Math.ceil(until / unitMs) * unitMs]
 }
 
-function failingNow(db: Db, { lines }: Caller): number {
+function failingNow(db: Db, { limits }: Caller): number {
   const all = listWebhooks(db, WEBHOOKS_MAX, null)
-  return all.filter(({ lineIds, isActive, breaker, disabledReason }) => {
+  return all.filter((webhook) => {
+    const { isActive, breaker, disabledReason } = webhook
     const isFailing = disabledReason !== null || (isActive && isOpen(breaker))
-    return isFailing && isSubset(lineIds, lines)
+    return isFailing && isNarrower(webhook, limits)
   }).length
 }

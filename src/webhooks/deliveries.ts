@@ -9,6 +9,7 @@ import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -23,6 +24,7 @@ import {
 import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { insertEvent, personOfEvent, readEventOf } from '../storage/events.ts'
 import { handleAsked } from '../storage/handles.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import { nameOf } from '../storage/people.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -132,10 +134,18 @@ async function sendTest({ writer, ids, clock }: Core, signals: DeliverySignals, 
   })
 }
 
+const ANYONE = { conversationIds: null, caller: 'owner' } as const
+
 async function redeliver({ writer, clock }: Core, signals: DeliverySignals, text: string) {
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
-    requireActive(webhookById(tx, webhookId))
+    const webhook = webhookById(tx, webhookId)
+    requireActive(webhook)
+    const viewer = { lineIds: linesWithin(tx, webhook), limits: webhook, ...ANYONE }
+    if (webhook.siteIds !== null && !isSeenBy(tx, viewer, id)) {
+      const message = 'The line of this event is in none of the sites of the webhook any more.'
+      throw new RelayError('forbidden', message)
+    }
     requestDelivery(tx, id, timestamp(clock.now()))
     signals.note('requested', webhookId)
     return deliveryResource(deliveryById(tx, id))

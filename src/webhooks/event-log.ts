@@ -32,7 +32,8 @@ export type EventBatch = {
 type EventReading = {
   /** The seq up to which the reader has everything. */
   readonly after: number
-  readonly filter: EventFilter
+  /** Called for each step, because what a reader may see changes; null ends the reading. */
+  readonly filter: () => EventFilter | null
   readonly limit: number
   /** Time without events after which an empty batch is sent. */
   readonly silenceMs: number
@@ -92,7 +93,9 @@ export class EventLog {
     let silentAt = this.#clock.monotonic() + silenceMs
     try {
       while (!signal.aborted) {
-        const { events, upTo, isEnd } = this.#read(position, filter, limit)
+        const wanted = filter()
+        if (wanted === null) return undefined
+        const { events, upTo, isEnd } = this.#read(position, wanted, limit)
         position = upTo
         const leftMs = silentAt - this.#clock.monotonic()
         if (events.length === 0 && leftMs > 0) {

@@ -12,6 +12,7 @@ import type { Message } from '../domain/message.ts'
 import { includesLine } from '../domain/routing.ts'
 import { WEBHOOKS_MAX, eventInGroup, type EventName } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
 import { insertEvent, type NewEvent } from '../storage/events.ts'
@@ -128,7 +129,7 @@ export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: st
   return siblingId('evt', messageId, sha256(`${messageId} ${name}${change}`))
 }
 
-type Subscriber = Pick<StoredWebhook, 'id' | 'seq' | 'lineIds'>
+type Subscriber = Pick<StoredWebhook, 'id' | 'seq' | 'lineIds' | 'siteIds'>
 
 /** The webhooks for each event, cached because every message asks for them. */
 export class Subscribers {
@@ -150,7 +151,8 @@ export class Subscribers {
     this.#byEvent ??= this.#read()
     const wanting = this.#byEvent.get(event)
     if (wanting === undefined) return []
-    return wanting.filter(({ lineIds }) => includesLine(lineIds, lineId ?? ''))
+    // Lines move between sites, so only the webhooks themselves are cached.
+    return wanting.filter((one) => includesLine(linesWithin(this.#core.db, one), lineId ?? ''))
   }
 
   /** Runs a write that changes webhooks; `work` calls `changed` for each of them. */

@@ -15,6 +15,7 @@ import { narrowed } from '../domain/permissions.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   countReplayed,
@@ -84,8 +85,8 @@ export function createReplay(
         origin,
         action: 'webhook.retried',
         after: auditedFields(request),
-        choose(tx, { webhook, fromSeq, limit, run }) {
-          const rows = listExhausted(tx, webhook.seq, filterOf(webhook, run), { fromSeq, limit })
+        choose(tx, { webhook, fromSeq, limit, filter }) {
+          const rows = listExhausted(tx, webhook.seq, filter, { fromSeq, limit })
           const last = rows.length < limit ? undefined : rows.at(-1)
           const nextSeq = last === undefined ? null : last.seq + 1
           return { sends: rows.map((row) => restart(tx, row.id)), nextSeq }
@@ -101,9 +102,8 @@ export function createReplay(
           since: isoTime(request.since),
           include_earlier: request.includesEarlier,
         },
-        choose(tx, { webhook, fromSeq, limit, run }) {
+        choose(tx, { webhook, fromSeq, limit, filter }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
-          const filter = filterOf(webhook, run)
           const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, limit)
           const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
@@ -124,8 +124,8 @@ type Run = {
 }
 
 /** Limits a run to the webhook's own lines. */
-function filterOf({ lineIds }: StoredWebhook, { filter }: Run): EventFilter {
-  const lines = narrowed(lineIds, filter.lineId ?? undefined)
+function filterOf(db: Db, webhook: StoredWebhook, { filter }: Run): EventFilter {
+  const lines = narrowed(linesWithin(db, webhook), filter.lineId ?? undefined)
   return { names: filter.events, lineIds: lines, conversationIds: null }
 }
 
@@ -147,7 +147,7 @@ type Act = Pick<AuditedChange, 'action' | 'after'> & {
       readonly webhook: StoredWebhook
       readonly fromSeq: number
       readonly limit: number
-      readonly run: Run
+      readonly filter: EventFilter
     },
   ) => { readonly sends: readonly Send[]; readonly nextSeq: number | null }
 }
@@ -171,7 +171,12 @@ async function runToEnd(
       if (run.isStopped) return { count: 0, nextSeq: null }
       const webhook = webhookById(tx, run.webhookId)
       requireActive(webhook)
-      const { sends, nextSeq } = act.choose(tx, { webhook, fromSeq: start, limit, run })
+      const { sends, nextSeq } = act.choose(tx, {
+        webhook,
+        fromSeq: start,
+        limit,
+        filter: filterOf(tx, webhook, run),
+      })
       if (isDryRun) return { count: sends.length, nextSeq }
       if (start === 0) {
         const about = { kind: 'webhook', id: webhook.id } as const

@@ -1,6 +1,7 @@
 import type * as api from '../api/webhooks.ts'
 import { isFailing } from '../domain/breaker.ts'
 import type { Timestamp } from '../domain/ids.ts'
+import { lineLimitFields } from '../domain/routing.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
 import type { Db } from '../storage/database.ts'
 import { countMissed, newestEvent } from '../storage/events.ts'
@@ -20,7 +21,7 @@ export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
-    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
     disabled_reason: webhook.disabledReason,
     created_by: webhook.createdBy,

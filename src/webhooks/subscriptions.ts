@@ -6,20 +6,14 @@ import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
 import { parseId, type Timestamp } from '../domain/ids.ts'
-import {
-  EVERYTHING,
-  hasScope,
-  isSubset,
-  requirePermission,
-  type Permissions,
-} from '../domain/permissions.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { EVERYTHING, hasScope, requirePermission, type Permissions } from '../domain/permissions.ts'
+import { ALL_LINES, isNarrower, lineLimitFields, type LineLimits } from '../domain/routing.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { exhaustBeyond } from '../storage/deliveries.ts'
-import { linesNamed } from '../storage/lines.ts'
+import { limitsAsked } from '../storage/sites.ts'
 import {
   deleteSecrets,
   insertSecret,
@@ -65,7 +59,8 @@ export function createSubscriptions(
   }
   return {
     async create(input: NewWebhookInput, origin: Origin, own = EVERYTHING) {
-      const given = { ...input, phone_line_ids: input.phone_line_ids ?? own.lineIds }
+      // Null is the author's own limit, which a new webhook always has.
+      const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const format = formatAsked(input.format)
       const checked = { isPublicOnly, format, ...checkInput(db, rules, given, { own, format }) }
@@ -73,10 +68,11 @@ export function createSubscriptions(
       const { stored, secret } = await create(core, { seal, subscribers }, checked, origin)
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
     },
-    list(page: PageRequest, lines: LineLimit = null): Page<api.Webhook> {
-      const most = lines === null ? page.limit + 1 : WEBHOOKS_MAX
+    list(page: PageRequest, limits: LineLimits = ALL_LINES): Page<api.Webhook> {
+      const isAll = limits.lineIds === null && limits.siteIds === null
+      const most = isAll ? page.limit + 1 : WEBHOOKS_MAX
       const rows = listWebhooks(db, most, cursorSeq(page.cursor))
-      const seen = rows.filter(({ lineIds }) => isSubset(lineIds, lines)).slice(0, page.limit + 1)
+      const seen = rows.filter((row) => isNarrower(row, limits)).slice(0, page.limit + 1)
       return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
@@ -97,8 +93,18 @@ export function createSubscriptions(
     /** Removes in a transaction that reads no subscribers after it. */
     removeIn: (tx: Tx, id: string, origin: Origin) =>
       removeIn(tx, core, { subscribers, id, origin }),
+    /** Called in the transaction that moves a line: gives up what waits for webhooks that no longer get its events. */
+    linesMoved: (tx: Tx) => linesMoved(tx, core, subscribers),
     rotateSecret: (id: string, origin: Origin) =>
       rotateSecret(core, { seal, subscribers }, id, origin),
+  }
+}
+
+function linesMoved(tx: Tx, { ids }: Core, subscribers: Subscribers): void {
+  for (const webhook of listWebhooks(tx, WEBHOOKS_MAX, null)) {
+    if (webhook.siteIds === null) continue
+    exhaustBeyond(tx, webhook, ids.now())
+    subscribers.changed(webhook.id)
   }
 }
 
@@ -220,7 +226,7 @@ function auditedFields(webhook: Webhook): AuditFields {
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
     ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
-    ...(webhook.lineIds === null ? {} : { phone_line_ids: webhook.lineIds }),
+    ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
     disabled_reason: webhook.disabledReason,
   }
@@ -235,7 +241,7 @@ const NEW = {
   description: null,
   attachmentLinks: false,
   format: null,
-  lineIds: null,
+  ...ALL_LINES,
   isPublicOnly: false,
 }
 
@@ -293,7 +299,7 @@ type WebhookInput = Omit<api.WebhookChanges, 'events'> & {
 }
 
 type CheckedInput = Partial<
-  Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'lineIds'>
+  Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks'> & LineLimits
 >
 
 const URL_LENGTH_MAX = 2_048
@@ -320,20 +326,15 @@ function checkInput(
     report('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
   }
   if (issues.length > 0) throw invalidRequest(...issues)
-  const lineIds = linesOf(db, input, own)
-  return { ...storedInput(input), ...(lineIds !== undefined && { lineIds }) }
+  return { ...storedInput(input), ...limitsIn(db, input, own.limits) }
 }
 
-/** Null means all lines that the author may use. */
-function linesOf(
-  db: Db,
-  { phone_line_ids: ids }: WebhookInput,
-  own: Permissions,
-): LineLimit | undefined {
-  if (ids === undefined || ids === null) return ids === null ? own.lineIds : undefined
-  const found = linesNamed(db, ids, own.lineIds)
-  if (found !== null) return found
-  throw invalidRequest({ path: 'phone_line_ids', message: 'must be ids of phone lines' })
+/** Null means all that the author may use. */
+function limitsIn(db: Db, input: WebhookInput, own: LineLimits): Partial<LineLimits> {
+  const { phone_line_ids: lines, site_ids: sites } = input
+  const isNamed = (lines ?? sites ?? null) !== null
+  const { lineIds, siteIds } = isNamed ? limitsAsked(db, input, own) : own
+  return { ...(lines !== undefined && { lineIds }), ...(sites !== undefined && { siteIds }) }
 }
 
 function storedInput({ url, events, ...input }: WebhookInput): CheckedInput {

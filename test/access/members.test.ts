@@ -36,8 +36,8 @@ test('a restore brings back no member that was removed since, and no link', asyn
       setupStep: null,
     }),
   )
-  const { member: anna } = await before.members.add('Anna', COMMAND_LINE)
-  await before.members.add('Ben', COMMAND_LINE)
+  const { member: anna } = await before.members.add({ name: 'Anna' }, COMMAND_LINE)
+  await before.members.add({ name: 'Ben' }, COMMAND_LINE)
   takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
   await before.members.remove(anna.id, COMMAND_LINE)
   closeDatabase(before.db)
@@ -54,7 +54,7 @@ test('a restore brings back no member that was removed since, and no link', asyn
 test('a sign-in whose member is removed while the password is checked is refused', async () => {
   const { access, claim, passwordHash } = openAccess()
   await claim(PASSWORD)
-  const { member, link } = await access.members.add('Anna', HERE)
+  const { member, link } = await access.members.add({ name: 'Anna' }, HERE)
   await access.setUp({ token: link.token, password: PASSWORD }, HERE)
   const look = Promise.withResolvers<void>()
   passwordHash.before = () => look.promise
@@ -69,7 +69,7 @@ test('a sign-in whose member is removed while the password is checked is refused
 test('a link that is replaced while the new password is hashed sets none', async () => {
   const { access, claim, passwordHash } = openAccess()
   await claim(PASSWORD)
-  const { member, link } = await access.members.add('Anna', HERE)
+  const { member, link } = await access.members.add({ name: 'Anna' }, HERE)
 
   const acting = refusal(access.setUp({ token: link.token, password: PASSWORD }, HERE))
   await access.members.renewLink(member.id, HERE)

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { dayName, dayOf, daysIn, startOfDay, timeZoneNamed } from '../../src/domain/days.ts'
+import type { LineId } from '../../src/domain/ids.ts'
 
 const at = (time: string) => Date.parse(time)
 
@@ -54,5 +55,10 @@ test('a zone goes by the name that its data give it; offsets and unknown names a
     null,
   ])
   expect(dayName(dayOf(at('2026-11-21T18:29:59Z'), 'Asia/Kolkata'))).toBe('2026-11-21')
-  expect(daysIn(() => 'UTC').endOf(at('2026-11-21T23:59:59.999Z'))).toBe(at('2026-11-22T00:00:00Z'))
+  expect(
+    daysIn(() => ({ zone: 'UTC', held: null })).endOf(
+      at('2026-11-21T23:59:59.999Z'),
+      'line_a' as LineId,
+    ),
+  ).toBe(at('2026-11-22T00:00:00Z'))
 })

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { Elysia } from 'elysia'
 
+import { EVERYTHING } from '../../src/domain/permissions.ts'
 import { routesOf } from '../../src/http/bind.ts'
 import { dashboardEventBindings } from '../../src/http/dashboard-events.ts'
 import { setContext } from '../../src/http/request-context.ts'
@@ -29,8 +30,9 @@ function signedIn() {
   const { changes } = core
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
+  const members = { permissionsOf: () => EVERYTHING }
   const streamsEnd = stop.signal
-  const routes = routesOf(dashboardEventBindings(core, { sessions }, streamsEnd), () => {})
+  const routes = routesOf(dashboardEventBindings(core, { sessions, members }, streamsEnd), () => {})
   const lifted: number[] = []
   const liftTimeout = (seconds: number) => void lifted.push(seconds)
   const fetch = async (method: string, query: string, headers: Sent): Promise<Response> => {
@@ -38,6 +40,7 @@ function signedIn() {
     setContext(request, {
       requestId: 'req_1',
       clock,
+      db: core.db,
       peer: { address: '127.0.0.1', isControl: false, liftTimeout },
       address: () => '127.0.0.1',
       caller: { kind: 'dashboard' },

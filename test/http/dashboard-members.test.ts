@@ -18,6 +18,8 @@ const ALLOWED = [
   'GET /api/v1/messages/:id',
   'GET /api/v1/phone-lines',
   'GET /api/v1/search',
+  'GET /api/v1/sites',
+  'GET /api/v1/sites/:id',
   'GET /dashboard/contact-cost',
   'GET /dashboard/events',
   'GET /dashboard/session',

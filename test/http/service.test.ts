@@ -45,6 +45,8 @@ const ROUTES: Readonly<Record<string, string>> = {
   '/api/v1/recipients/{handle}': 'get getRecipient',
   '/api/v1/search': 'get search',
   '/api/v1/simulated/lines/{id}/events': 'post simulateEvent',
+  '/api/v1/sites': 'get listSites',
+  '/api/v1/sites/{id}': 'get getSite',
   '/api/v1/stats': 'get getStats',
   '/api/v1/webhook-deliveries/{id}': 'get getWebhookDelivery',
   '/api/v1/webhook-deliveries/{id}/redeliver': 'post redeliverWebhookDelivery',

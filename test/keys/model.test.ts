@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { ConversationId, LineId } from '../../src/domain/ids.ts'
+import type { ConversationId, LineId, SiteId } from '../../src/domain/ids.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import {
   APPROVAL_RULES,
@@ -20,6 +20,7 @@ import {
   type Permissions,
   type Scope,
 } from '../../src/domain/permissions.ts'
+import { isNarrower, type LineLimits } from '../../src/domain/routing.ts'
 import { SCALE } from '../support/scale.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 
@@ -28,6 +29,12 @@ const CHECKS = 5_000 * SCALE
 /** Lines that there are, and one that is still to come. */
 const LINES = ['line_a', 'line_b', 'line_c'] as LineId[]
 const ANY_LINE = [...LINES, 'line_later' as LineId]
+const SITES = ['site_a', 'site_b'] as SiteId[]
+/** The site of each line, or null: everything that lines that move can come to. */
+const PLACES = ANY_LINE.reduce<readonly (readonly (SiteId | null)[])[]>(
+  (all) => all.flatMap((places) => [null, ...SITES].map((site) => [...places, site])),
+  [[]],
+)
 const CONVERSATIONS = ['conv_a', 'conv_b', 'conv_c'] as ConversationId[]
 const ENDS = [1, 2, 3].map(timestamp)
 const HANDLES = ['+12025550701', '+12025550702', '+12025550703']
@@ -59,6 +66,22 @@ const may = ({ scopes, lineIds, conversationIds, rules }: Permissions, scope: Sc
 }
 const sees = ({ lineIds }: Permissions, line: string) =>
   lineIds === null || lineIds.some((id) => id === line)
+const names = ({ limits }: Permissions, line: string) =>
+  limits.lineIds === null || limits.lineIds.some((id) => id === line)
+const isOfSite = ({ limits }: Permissions, site: string) =>
+  limits.siteIds === null || limits.siteIds.some((id) => id === site)
+/** Whether a limit allows a line that is in this site. */
+const allows = (limit: LineLimits, line: LineId, site: SiteId | null) =>
+  (limit.lineIds === null || limit.lineIds.includes(line)) &&
+  (limit.siteIds === null || (site !== null && limit.siteIds.includes(site)))
+/** True if there is a way to move lines so that the first sees one that the second doesn't. */
+const canSeeMore = (a: LineLimits, b: LineLimits) =>
+  PLACES.some((places) =>
+    ANY_LINE.some((line, at) => {
+      const site = places[at] ?? null
+      return allows(a, line, site) && !allows(b, line, site)
+    }),
+  )
 const talks = ({ conversationIds }: Permissions, conversation: string) =>
   conversationIds === null || conversationIds.some((id) => id === conversation)
 const lasts = ({ expiresAt }: Permissions, time: number) => expiresAt === null || time < expiresAt
@@ -79,7 +102,9 @@ const upTo = (limit: number | null, count: number) => limit === null || count <=
 /** A deed that the first may do and the second may not. */
 const BEYOND: Readonly<Record<PermissionPart, (a: Permissions, b: Permissions) => boolean>> = {
   scopes: (a, b) => SCOPES.some((scope) => may(a, scope) && !may(b, scope)),
-  phone_line_ids: (a, b) => ANY_LINE.some((line) => sees(a, line) && !sees(b, line)),
+  phone_line_ids: (a, b) => ANY_LINE.some((line) => names(a, line) && !names(b, line)),
+  site_ids: (a, b) =>
+    [...SITES, 'site_later'].some((site) => isOfSite(a, site) && !isOfSite(b, site)),
   conversation_ids: (a, b) =>
     [...CONVERSATIONS, 'conv_later'].some((id) => talks(a, id) && !talks(b, id)),
   expires_at: (a, b) => [0, b.expiresAt ?? 0].some((time) => lasts(a, time) && !lasts(b, time)),
@@ -123,9 +148,17 @@ function limitsIn(random: Chances): Permissions {
     approval: one(APPROVAL_RULES),
     quietHours: from === to ? null : maybe(() => ({ from, to })),
   }
+  const limits: LineLimits = {
+    lineIds: maybe(() => [one(LINES), ...some(LINES)]),
+    siteIds: maybe(() => [one(SITES), ...some(SITES)]),
+  }
+  const places = one(PLACES)
+  const now = ANY_LINE.filter((line, at) => allows(limits, line, places[at] ?? null))
+  const isAll = limits.lineIds === null && limits.siteIds === null
   return {
     scopes: maybe(() => some(SCOPES)),
-    lineIds: maybe(() => [one(LINES), ...some(LINES)]),
+    limits,
+    lineIds: isAll ? null : now,
     conversationIds: maybe(() => [one(CONVERSATIONS), ...some(CONVERSATIONS)]),
     expiresAt: maybe(() => one(ENDS)),
     rules: maybe(() => rules) ?? NO_RULES,
@@ -150,6 +183,8 @@ test(
       const above = parts.filter((part) => BEYOND[part](merged, own))
       check(partsAbove(merged, own), above, () => [merged, own])
       check(partsAbove(asked, asked), [], () => asked)
+      const isMore = canSeeMore(asked.limits, own.limits)
+      check(!isNarrower(asked.limits, own.limits), isMore, () => [asked.limits, own.limits])
       const [scope, line, handle, state] = [one(SCOPES), one(ANY_LINE), one(ANYBODY), one(STATES)]
       check(hasScope(asked, scope), may(asked, scope), () => [asked, scope])
       const limits = one([[], ['lines'], ['conversations'], ['lines', 'conversations']])

@@ -120,7 +120,9 @@ test('a line is told as the API says, and an offline one with the reason and wha
   const at = ONLINE.line.createdAt
   const notRelayed = [{ kind: 'sms', count: 2, since: at, lastAt: timestamp(at + 1_000) }] as const
 
-  expect(phoneLineResource(ONLINE, { newContactsToday: 3, notRelayed, nameOf })).toEqual({
+  expect(
+    phoneLineResource(ONLINE, { newContactsToday: 3, notRelayed, nameOf, siteId: null }),
+  ).toEqual({
     id: 'line_a',
     phone_number: '+12025550111',
     label: null,
@@ -145,7 +147,7 @@ test('a line is told as the API says, and an offline one with the reason and wha
     ],
     created_at: '2026-11-21T10:00:00.000Z',
   })
-  const quiet = { newContactsToday: 0, notRelayed: [], nameOf }
+  const quiet = { newContactsToday: 0, notRelayed: [], nameOf, siteId: null }
   expect(phoneLineResource(OFFLINE, quiet)).toMatchObject({
     status: 'offline',
     status_reason: 'asleep',

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import type { ContactHold } from '../../src/domain/contact-limit.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { timestamp } from '../../src/domain/ids.ts'
+import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import type { Outbound } from '../../src/domain/message.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import {
@@ -32,7 +32,7 @@ import {
 } from './message-stage.ts'
 
 const OTHER = deviceHandle('+12025550148')
-const TODAY = DAYS.of(NOW)
+const TODAY = DAYS.of(NOW, 'line_a' as LineId)
 const TOMORROW = timestamp(NOW + DAY_MS)
 
 type Prepare = (stage: MessageStage) => unknown

@@ -35,7 +35,7 @@ import { TEST_START } from '../support/test-clock.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
 export const NOW = timestamp(TEST_START)
-export const DAYS = daysIn(() => 'UTC')
+export const DAYS = daysIn(() => ({ zone: 'UTC', held: null }))
 export const PERSON = deviceHandle('+12025550147')
 
 export type MessageStage = ReturnType<typeof openStage>
@@ -119,7 +119,7 @@ export function queueMessage(
 ): Outbound {
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON }
   const conversationId = openConversation(tx, ids, { ...party, now: NOW })
-  const hold = reserveSlot(tx, line, PERSON, { history, day: DAYS.of(NOW) })
+  const hold = reserveSlot(tx, line, PERSON, { history, day: DAYS.of(NOW, line.id) })
   if (hold === 'full') throw new Error('The line has no place left.')
   const base = { ...party, id: ids.id('msg'), conversationId, text, createdAt: NOW }
   const position = initialPosition(tx, { conversationId, text }, NOW)
@@ -136,7 +136,7 @@ export function queueMessage(
 
 /** The message past its point of no return. */
 export function passMessage({ tx, line }: MessageStage, message: Outbound): Outbound {
-  const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW))
+  const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW, line.id))
   if (contactHold === null) throw new Error('The day of the line is spent.')
   const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
   return updateMessage(tx, message, { ...passed, status: 'sending' }, NOW)
@@ -163,7 +163,7 @@ export function figuresOf({ tx }: MessageStage): readonly [kept: unknown, counte
 
 /** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */
 export function placeOn({ tx }: MessageStage, line: Line, now: Timestamp = NOW): string {
-  const { reserved, spent } = contactUsage(tx, line.id, DAYS.of(now))
+  const { reserved, spent } = contactUsage(tx, line.id, DAYS.of(now, line.id))
   if (reserved + spent > 1) throw new Error('One person has one place at most.')
   if (reserved + spent === 1) return reserved === 1 ? 'reserved' : 'spent'
   return readContact(tx, line.id, PERSON).knownAt === null ? 'free' : 'known'

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
 import { MESSAGE_STATUSES } from '../../src/domain/message.ts'
+import { ALL_LINES } from '../../src/domain/routing.ts'
 import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
 import { deleteOldAudit } from '../../src/storage/retention.ts'
 import { EXAMINED_MAX } from '../../src/storage/scan.ts'
@@ -34,7 +35,11 @@ function open(may: (scope: string) => boolean = () => true) {
     settings: { get: () => 'UTC' },
   } as unknown as Parameters<typeof createTimeline>[0] // All that it uses.
   const read = createTimeline(core, { titleOf: (reason) => reason })
-  const caller = { lines: null, may: ({ scope }: { readonly scope: string }) => may(scope) }
+  const caller = {
+    lines: null,
+    limits: ALL_LINES,
+    may: ({ scope }: { readonly scope: string }) => may(scope),
+  }
   const tx = { ...db, changes: null } as Tx
   return { db, tx, count, read: (asked = page) => read(caller, range, asked) }
 }

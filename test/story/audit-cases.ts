@@ -56,6 +56,9 @@ const bridge = async ({ owner }: Stage): Promise<string> =>
 const member = async ({ owner, next }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/members', { name: `Anna ${next()}` })).body.id
 
+const site = async ({ owner, next }: Stage): Promise<string> =>
+  (await owner('POST', '/api/v1/sites', { name: `Shop ${next()}` })).body.id
+
 export const upload = async ({ owner }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/attachments?filename=menu.txt', 'soup')).body.id
 
@@ -132,6 +135,20 @@ export const AUDITED: { readonly [Id in OperationId]?: Case } = {
     }),
   },
   deletePhoneLine: { isLast: true, set: on((stage) => stage.vanishedLine()) },
+  createSite: {
+    set: async ({ next }) => ({ body: { name: `Site ${next()}` } }),
+    changes: { before: null, after: { name: expect.any(String), time_zone: 'UTC' } },
+  },
+  updateSite: {
+    set: async (stage) => ({ path: await site(stage), body: { name: `Site ${stage.next()}` } }),
+  },
+  deleteSite: {
+    set: on(site),
+    changes: { before: { name: expect.any(String), phone_line_ids: [] }, after: null },
+  },
+  updateMember: {
+    set: async (stage) => ({ path: await member(stage), body: { site_ids: [await site(stage)] } }),
+  },
   inviteBox: {
     set: async ({ next }) => ({ body: { name: `studio-${next()}` } }),
     changes: { before: null, after: { name: expect.any(String) } },

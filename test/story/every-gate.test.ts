@@ -36,44 +36,51 @@ test('each operation of the API, and each tool, has attempts to get past a limit
   expect(Object.keys(TOOL_ARGUMENTS).sort()).toEqual(tools.sort())
 })
 
-test('a key of one line is told nothing of another one, and changes nothing of it, by any operation', async () => {
-  await using world = await startGuarded()
-  const prober = await world.prober({ phone_line_ids: [world.first] })
-  const before = await world.secrets()
+const ONE_LINE: Readonly<Record<string, (world: Guarded) => Promise<Prober>>> = {
+  'a key of one line': (world) => world.prober({ phone_line_ids: [world.first] }),
+  'a key of a site that the other line has left': (world) => world.proberOfSite(),
+}
 
-  for (const [id, { calls, ofLine }] of Object.entries(ATTEMPTS)) {
-    const answers = []
-    for (const call of calls(world, prober)) answers.push(await tried(world, prober, call))
+for (const [who, open] of Object.entries(ONE_LINE)) {
+  test(`${who} is told nothing of another one, and changes nothing of it, by any operation`, async () => {
+    await using world = await startGuarded()
+    const prober = await open(world)
+    const before = await world.secrets()
 
-    const statuses = answers.map(({ status }) => status)
-    expect([id, statuses]).toEqual([id, [...ofLine]])
-    expect([id, answers.flatMap(({ told }) => told)]).toEqual([id, []])
-    expect([id, await world.secrets()]).toEqual([id, before])
-  }
-  await world.clock.advance(HOUR_MS)
-  const posted = world.sink.to('https://key.example/hook').map(({ body }) => body)
+    for (const [id, { calls, ofLine }] of Object.entries(ATTEMPTS)) {
+      const answers = []
+      for (const call of calls(world, prober)) answers.push(await tried(world, prober, call))
 
-  expect(posted.filter((body) => world.marks.some((mark) => body.includes(mark)))).toEqual([])
-  expect(posted.some((body) => body.includes('apples'))).toBe(true)
-})
+      const statuses = answers.map(({ status }) => status)
+      expect([id, statuses]).toEqual([id, [...ofLine]])
+      expect([id, answers.flatMap(({ told }) => told)]).toEqual([id, []])
+      expect([id, await world.secrets()]).toEqual([id, before])
+    }
+    await world.clock.advance(HOUR_MS)
+    const posted = world.sink.to('https://key.example/hook').map(({ body }) => body)
 
-test('nor by any tool or resource of the MCP server', async () => {
-  await using world = await startGuarded()
-  const prober = await world.prober({ phone_line_ids: [world.first] })
-  const before = await world.secrets()
+    expect(posted.filter((body) => world.marks.some((mark) => body.includes(mark)))).toEqual([])
+    expect(posted.some((body) => body.includes('apples'))).toBe(true)
+  })
 
-  const uris = [`conversations/${world.conversation}`, `attachments/${world.foreignFile}`]
-  const resources = uris.map((path) => request('resources/read', { uri: `hookline://${path}` }))
-  const calls = [...toolCalls(world), ...resources, request('resources/list', {})]
+  test(`${who} is told nothing of another one by any tool or resource of the MCP server`, async () => {
+    await using world = await startGuarded()
+    const prober = await open(world)
+    const before = await world.secrets()
 
-  for (const call of calls) {
-    const { status, told } = await tried(world, prober, call)
-    expect([call.body, status, told]).toEqual([call.body, 200, []])
-  }
+    const uris = [`conversations/${world.conversation}`, `attachments/${world.foreignFile}`]
+    const resources = uris.map((path) => request('resources/read', { uri: `hookline://${path}` }))
+    const calls = [...toolCalls(world), ...resources, request('resources/list', {})]
 
-  expect(await world.secrets()).toBe(before)
-  expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
-})
+    for (const call of calls) {
+      const { status, told } = await tried(world, prober, call)
+      expect([call.body, status, told]).toEqual([call.body, 200, []])
+    }
+
+    expect(await world.secrets()).toBe(before)
+    expect(await world.recipientsOf(OWN_WORDS)).toEqual([])
+  })
+}
 
 const ONE_CONVERSATION: Readonly<Record<string, (world: Guarded) => Promise<Prober>>> = {
   'a key of one conversation': (world) =>
@@ -165,6 +172,8 @@ test('a key of every line is told of the other one by the same attempts', async 
 /** Reads that have nothing of the second line in this world. */
 const SAY_NOTHING_OF_LINES = [
   'listBridges',
+  'listSites',
+  'getSite',
   'getReplay',
   'getOwnKey',
   'listHealthFindings',

@@ -236,6 +236,8 @@ export const ATTEMPTS: Readonly<Record<string, Attempts>> = {
     ofLine: [200, 200],
   },
   getStats: { calls: () => [get('/stats?days=400')], ofLine: [200] },
+  listSites: { calls: () => [get('/sites')], ofLine: [200] },
+  getSite: { calls: () => [get('/sites/site_00000000000000000000000000')], ofLine: [404] },
   listPhoneLines: { calls: () => [get('/phone-lines')], ofLine: [200] },
   deletePhoneLine: { calls: ({ second }) => [remove(`/phone-lines/${second}`)], ofLine: [404] },
   listEvents: {

@@ -4,6 +4,7 @@
 import { eventually } from './eventually.ts'
 import { ANNA, BOB, makeKey } from './limited-keys.ts'
 import { ScratchFolder } from './scratch-folder.ts'
+import { makeSite, moveLine } from './site-calls.ts'
 import { TestClock } from './test-clock.ts'
 import { startRelay, type Json, type TestRelay } from './test-relay.ts'
 import { WebhookSink } from './webhook-sink.ts'
@@ -58,6 +59,8 @@ export async function startGuarded() {
     sink,
     /** Makes a key with these limits, and each scope that such a key may have. */
     prober: async (limits: object): Promise<Prober> => proberOf(await makeKey(relay, limits)),
+    /** A key of a site that both lines belonged to when it was made, and that the second one has left. */
+    proberOfSite: () => proberOfSite(relay, things),
     ask: (call: Call, prober: Prober) => ask(relay, call, prober),
     /** Whatever is known of the things of the second line. */
     async secrets(): Promise<string> {
@@ -162,6 +165,18 @@ async function furnish(relay: TestRelay) {
       scheduled,
     ],
   }
+}
+
+async function proberOfSite(relay: TestRelay, { first, second, narrowedHook }: Things) {
+  const orchard = await makeSite(relay, 'Orchard')
+  const elsewhere = await makeSite(relay, `${WALNUT} street`)
+  await moveLine(relay, first, orchard)
+  await moveLine(relay, second, orchard)
+  const made = await makeKey(relay, { site_ids: [orchard] })
+  // The webhook that had both lines is the key's to see, because it is of the same site.
+  await relay.put(`/api/v1/webhooks/${narrowedHook}`, { phone_line_ids: null, site_ids: [orchard] })
+  await moveLine(relay, second, elsewhere)
+  return proberOf(made)
 }
 
 type Things = Awaited<ReturnType<typeof furnish>>

@@ -17,6 +17,7 @@ const WEBHOOK: StoredWebhook = {
   attachmentLinks: false,
   format: null,
   lineIds: null,
+  siteIds: null,
   isPublicOnly: false,
   disabledReason: null,
   pausedAt: null,

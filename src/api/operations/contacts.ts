@@ -52,6 +52,7 @@ const SearchQuery = Type.Object({
     'bicycle',
   ),
   limit: countParameter(50, 20, 'Most results of each kind.'),
+  site_id: Type.Optional(id('site', 'Only what the lines of this site have.')),
 })
 
 export const CONTACTS = rows({

@@ -24,6 +24,7 @@ const CHANGES = { ...SHARED, ...CHANGE, scope: 'conversations:write', password: 
 const ConversationQuery = Type.Object({
   ...PAGE_QUERY,
   phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
+  site_id: Type.Optional(id('site', 'Conversations of the lines of this site.')),
   handle: textParameter('The counterpart.', '+12025550147'),
   type: Type.Optional(ListType),
   unread: Type.Boolean({

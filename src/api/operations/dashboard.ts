@@ -36,6 +36,7 @@ const READS = { callers: 'browsers', ...READ } as const
 const CHANGES = { callers: 'browsers', ...CHANGE } as const
 
 const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
+const SiteQuery = Type.Object({ site_id: Type.Optional(Type.String()) })
 const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
 const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
 const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
@@ -115,7 +116,10 @@ export const DASHBOARD = rows({
     member: 'yes',
   }),
   /** The number of conversations with unread messages, up to 1,000. */
-  countUnread: read('GET /unread', typed<{ readonly count: number }>(), { member: 'yes' }),
+  countUnread: read('GET /unread', typed<{ readonly count: number }>(), {
+    member: 'yes',
+    query: SiteQuery,
+  }),
   listSeenDeliveries: read('GET /webhooks/:id/deliveries', typed<Page<SeenDelivery>>(), {
     query: DeliveryQuery,
   }),

@@ -25,6 +25,7 @@ const CHOICE = {
     'message.received,message.failed',
   ),
   phone_line_id: Type.Optional(id('line', 'Events of this line.')),
+  site_id: Type.Optional(id('site', 'Events of the lines of this site.')),
 }
 
 export const EVENTS = rows({

@@ -88,6 +88,7 @@ const MessageQuery = Type.Object({
   ...PAGE_QUERY,
   ...NAMES,
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
+  site_id: Type.Optional(id('site', 'Messages of the lines of this site.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: textParameter('The counterpart.', '+12025550147'),
   direction: Type.Optional(MessageDirection),
@@ -110,6 +111,9 @@ const StatsQuery = Type.Object({
   time_zone: textParameter(
     'IANA name of the time zone of the days; UTC where it is left out.',
     'Europe/Berlin',
+  ),
+  site_id: Type.Optional(
+    id('site', 'Figures of the lines of this site, in its time zone unless `time_zone` is given.'),
   ),
 })
 

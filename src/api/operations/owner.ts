@@ -9,6 +9,7 @@ import {
   type InvitedMember,
   type MadeBackup,
   type Member,
+  MemberChanges,
   NewBackup,
   NewMember,
   NewValue,
@@ -83,6 +84,10 @@ export const OWNER = rows({
   renewMemberLink: change('POST /members/:id/link', typed<InvitedMember>(), {
     ...NO_BODY,
     audit: 'member.link_created',
+  }),
+  updateMember: change('PATCH /members/:id', typed<Member>(), {
+    body: MemberChanges,
+    audit: 'member.changed',
   }),
   deleteMember: change('DELETE /members/:id', typed<Deleted>(), { audit: 'member.removed' }),
   listBoxes: read('GET /boxes', typed<All<Box>>()),

@@ -13,6 +13,9 @@ const TimelineQuery = Type.Object({
   ...PAGE_QUERY,
   since: timeParameter('Start of the range; yesterday at 18:00 where it is left out.'),
   until: timeParameter('End of the range, exclusive; now where it is left out.'),
+  site_id: textParameter(
+    'Only what is about the lines of this site, or about the relay as a whole.',
+  ),
   phone_line_id: textParameter('Only what is about this line, or about the relay as a whole.'),
 })
 

@@ -74,6 +74,7 @@ export const DeliveryQuery = Type.Object({
   message_id: Type.Optional(id('msg', 'Deliveries of events of this message.')),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
+  site_id: Type.Optional(id('site', 'Deliveries of events of the lines of this site.')),
 })
 
 const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const

@@ -11,13 +11,13 @@ import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DetailView } from '../components/detail-view.tsx'
 import { DeleteCard } from '../components/dialog.tsx'
-import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
+import { Form, SelectField, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import {
@@ -170,6 +170,7 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
+          <LineSite line={line} />
           <PLACE.View line={line} />
           {isDeletable(line, kinds, lines) && (
             <DeleteCard
@@ -184,6 +185,27 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
         </div>
       </div>
     </>
+  )
+}
+
+/** Shows nothing if the relay has no sites. */
+function LineSite({ line: { id, site_id: site = '' } }: Props) {
+  const { api, notices } = useDashboard()
+  const sites = useRead('listSites', {}, 'site', 'line').value?.data ?? []
+  const { start } = useAction(
+    (to: string) => api.call('updatePhoneLine', { params: { id }, body: { site_id: to || null } }),
+    () => notices.done('Moved, with its conversations.'),
+    (failure) => notices.failed(failure.message),
+  )
+  if (sites.length === 0) return null
+  const options = [
+    { value: '', text: 'None' },
+    ...sites.map(({ id: value, name: text }) => ({ value, text })),
+  ]
+  return (
+    <Card title="Site">
+      <SelectField label="Site of this line" bind={bindTo(site, start)} options={options} />
+    </Card>
   )
 }
 

@@ -8,7 +8,7 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { lazyDialog } from '../components/lazy-page.tsx'
+import { lazyDialog, lazyPart } from '../components/lazy-page.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { Skeleton, WhenReady } from '../components/when-ready.tsx'
@@ -30,6 +30,7 @@ import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 import { TwoSteps } from './settings-second-factor.tsx'
 
+const SITES = lazyPart(async () => (await import('./settings-sites.tsx')).SitesSection)
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
 export function SettingsPage() {
@@ -71,6 +72,7 @@ export function SettingsPage() {
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <MoveSection />
               <MembersSection />
+              <SITES.View />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
               <UpdatesSection version={about.version} />
