@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 
 import { Access } from './access/access.ts'
+import { createAlerts } from './alerts/alerts.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { Attachments } from './attachments/attachments.ts'
@@ -39,6 +40,7 @@ import { openRuntime, type Outside, type Runtime } from './runtime.ts'
 import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
+import { isLasting } from './storage/alerts.ts'
 import { hasKeys } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
@@ -95,17 +97,25 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const { lines, messages } = messaging
   const maintenance = createMaintenance(runtime, { attachments, network }, start)
   const { updates, watches } = maintenance
+  const alerts = createAlertModule(runtime, { webhooks, network, messaging })
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
-  health.includeRelay(disk, ...watches, tls, attachments, updates, hostWatch(parts))
-  const modules = { ...below, config, life, messaging, maintenance, lastUsed, access }
+  health.includeRelay(disk, ...watches, tls, attachments, updates, alerts, hostWatch(parts))
+  const modules = { ...below, config, life, messaging, maintenance, alerts, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
   const own = [...runtime.services, lines, messages.dispatch, webhooks.loop, ...watches, tls]
   const recorder = new Recorder(core, { lines, metrics: runtime.metrics })
   const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
   const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
-  const loops = [...inner, queues, ...own, ...services, ...(parts.companions ?? [])]
+  const loops = [
+    ...inner,
+    queues,
+    ...alerts.services,
+    ...own,
+    ...services,
+    ...(parts.companions ?? []),
+  ]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -154,7 +164,11 @@ function createMaintenance(
     dispatchSignal.notify()
     healthSignal.notify()
   }
-  const isWell = () => life.phase === 'running' && !disk.isLow
+  const { db, settings } = core
+  const isWell = () =>
+    life.phase === 'running' &&
+    !disk.isLow &&
+    !isLasting(db, settings.get('heartbeat_stops_for') ?? [])
   const clockWatch = new ClockWatch(core, { onChange })
   const timetable = createTimetable(core, { attachments, jobs })
   const heartbeat = new Heartbeat(core, { isWell, beat: network.get })
@@ -170,6 +184,8 @@ type Life = { phase: Phase; listener: Listener | null }
 type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
 type Network = ReturnType<typeof createNetwork>
+
+type Networked = { readonly network: Network }
 
 function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
   const ownPort = () => life.listener?.port
@@ -269,6 +285,33 @@ function createQueueWatch(
   return queues
 }
 
+function createAlertModule(
+  { core, health, seal }: Runtime,
+  { webhooks, network, messaging }: Pick<Modules, 'webhooks' | 'messaging'> & Networked,
+) {
+  const { lines, messages } = messaging
+  return createAlerts(core, {
+    health,
+    lines: () => lines.lines(),
+    publish: webhooks.publish,
+    subscribers: webhooks.subscribers,
+    accept: ({ lineIds, ...text }, also) =>
+      messages.sender.accept({ ...ALERT_SEND, ...text, alertLines: lineIds }, also),
+    post: network.postOwn,
+    seal,
+  })
+}
+
+/** An alert is the owner's own message, so no rule of a key holds it. */
+const ALERT_SEND = {
+  lineId: null,
+  key: null,
+  conversationIds: null,
+  waitMs: 0,
+  source: 'cli',
+  isUrgent: true,
+} as const
+
 function createEntry({ core, health, seal }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
     passwordHash: parts.passwordHash ?? argon2id,
@@ -297,6 +340,7 @@ type Modules = Below & {
   readonly life: Life
   readonly messaging: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly alerts: ReturnType<typeof createAlerts>
   readonly lastUsed: LastUsed
   readonly access: Access
 }
@@ -307,6 +351,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
   const { lines, lineActions, messages } = modules.messaging
   const { lastUsed, maintenance } = modules
   return createHttp(core, {
+    alerts: modules.alerts.actions,
     access,
     address: () => life.listener?.url ?? NOT_LISTENING,
     attachments,

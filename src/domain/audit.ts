@@ -90,6 +90,10 @@ export const AUDIT_ACTIONS = [
   'rollout.started',
   'rollout.resumed',
   'rollout.canceled',
+  'alert_channel.created',
+  'alert_channel.changed',
+  'alert_channel.removed',
+  'alert_rule.changed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -111,6 +115,8 @@ export const THING_KINDS = [
   'session',
   'member',
   'box',
+  'alert_channel',
+  'alert_rule',
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 

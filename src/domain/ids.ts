@@ -20,6 +20,9 @@ export type IdPrefix =
   | 'att'
   | 'mem'
   | 'box'
+  | 'chan'
+  | 'alert'
+  | 'ntc'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -33,6 +36,9 @@ export type AuditId = Id<'aud'>
 export type AttachmentId = Id<'att'>
 export type MemberId = Id<'mem'>
 export type BoxId = Id<'box'>
+export type ChannelId = Id<'chan'>
+export type AlertId = Id<'alert'>
+export type NoticeId = Id<'ntc'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

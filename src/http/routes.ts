@@ -4,6 +4,7 @@ import type { AnyElysia } from 'elysia'
 
 import type { Core } from '../storage/core.ts'
 import { once } from '../system/memoize.ts'
+import { alertBindings, alertChangeBindings } from './alerts.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Binding, type Guard, frame, guardOf, routesOf } from './bind.ts'
 import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
@@ -166,6 +167,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...bridgeBindings(credentials),
     ...auditBindings(core),
     ...healthBindings(core, relay),
+    ...alertBindings(relay.alerts),
   ]
 }
 
@@ -175,5 +177,6 @@ function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
     ...backupBindings(relay.backups),
     ...memberBindings(relay.access),
     ...boxBindings(relay),
+    ...alertChangeBindings(relay.alerts),
   ]
 }

@@ -3,6 +3,7 @@ import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
+import { ALERT_PURGES } from '../storage/alerts.ts'
 import { deleteUnusedUploads, oldFilesPurge } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
@@ -39,6 +40,7 @@ export function createTimetable(
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
     heldDeliveriesPurge(),
     ...FIGURE_PURGES,
+    ...ALERT_PURGES,
   ]
   /** Keeps SQLite's statistics fresh. */
   const statistics: Job = {

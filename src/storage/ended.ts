@@ -53,6 +53,7 @@ const ENDS: readonly string[] = [
    WHERE id IN ${about(['webhook.changed'], NARROWED)}`,
   `DELETE FROM webhook_secrets WHERE webhook_id IN ${ever('webhook.deleted')}
    OR webhook_id IN ${since('webhook.secret_rotated')}`,
+  `DELETE FROM alert_channels WHERE id IN ${ever('alert_channel.removed')}`,
   // No sign-in link works twice.
   'UPDATE dashboard_members SET link_sha256 = NULL',
   `UPDATE dashboard_members SET password_hash = NULL WHERE id IN ${since('password.set')}`,

@@ -1,7 +1,10 @@
+import type { Alert } from '../api/alerts.ts'
 import {
   derivedId,
+  parseId,
   siblingId,
   timestamp,
+  type AlertId,
   type EventId,
   type LineId,
   type MessageId,
@@ -22,11 +25,13 @@ import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import {
+  alertChange,
   groupUpdate,
   optOutChange,
   payloadOf,
   staysTrue,
   unplacedReaction,
+  type AlertEvent,
   type ChangedGroup,
   type EventChange,
   type OptOutEvent,
@@ -53,6 +58,8 @@ export type PublishUnplaced = {
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
   readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
+  /** `id` is that of the alert; each alert has each of its events once. */
+  readonly alert: (tx: Tx, name: AlertEvent, alert: Alert, id: AlertId) => void
 }
 
 export function createPublish(
@@ -108,6 +115,13 @@ export function createPublish(
       const body = optOutChange(name, optOut, lineId)
       queue(tx, { id, name, lineId, messageId, conversationId, body })
     },
+    alert: (tx: Tx, name: AlertEvent, alert: Alert, alertId: AlertId) => {
+      const id = siblingId('evt', alertId, sha256(`${alertId} ${name}`))
+      const none = { messageId: null, conversationId: null }
+      // A line that was deleted has an id all the same.
+      const lineId = parseId('line', alert.phone_line_id ?? '')
+      queue(tx, { id, name, lineId, ...none, body: alertChange(name, alert) })
+    },
   })
 }
 
@@ -147,10 +161,18 @@ export class Subscribers {
    * webhooks of all lines.
    */
   of(event: EventName, lineId: LineId | null): readonly Subscriber[] {
-    this.#byEvent ??= this.#read()
-    const wanting = this.#byEvent.get(event)
-    if (wanting === undefined) return []
+    const wanting = this.#of(event)
     return wanting.filter(({ lineIds }) => includesLine(lineIds, lineId ?? ''))
+  }
+
+  /** True if a webhook of any line gets the event. */
+  isWanted(event: EventName): boolean {
+    return this.#of(event).length > 0
+  }
+
+  #of(event: EventName): readonly Subscriber[] {
+    this.#byEvent ??= this.#read()
+    return this.#byEvent.get(event) ?? []
   }
 
   /** Runs a write that changes webhooks; `work` calls `changed` for each of them. */

@@ -1,0 +1,43 @@
+// Alerts of the owner: see the guide "Nights and alerts".
+
+import type { HealthFinding } from '../api/health.ts'
+import type { Core } from '../storage/core.ts'
+import type { Seal } from '../system/seal.ts'
+import { Signal } from '../system/signal.ts'
+import type { Post } from '../webhooks/post.ts'
+import type { PublishUnplaced, Subscribers } from '../webhooks/publish.ts'
+import { createAlertActions } from './actions.ts'
+import type { AlertLine } from './causes.ts'
+import { AlertNotices, type Deliver } from './notices.ts'
+import { createPosts, pauseMs } from './posts.ts'
+import { createTexts, type AcceptText } from './texts.ts'
+import { undeliveredFindings } from './undelivered.ts'
+import { AlertWatch } from './watch.ts'
+
+export function createAlerts(
+  core: Core,
+  given: {
+    readonly health: { list(): Promise<readonly HealthFinding[]> }
+    readonly lines: () => readonly AlertLine[]
+    readonly publish: Pick<PublishUnplaced, 'alert'>
+    readonly subscribers: Pick<Subscribers, 'isWanted'>
+    readonly accept: AcceptText
+    /** May call the relay's own network, as a monitor may. */
+    readonly post: Post
+    readonly seal: Seal
+  },
+) {
+  const noticeSignal = new Signal()
+  const { health, lines, publish, subscribers, accept, post, seal } = given
+  const texts = createTexts({ lines, accept })
+  const posts = createPosts(core, { post, seal })
+  const deliver: Deliver = (order) => (order.channel.kind === 'text' ? texts(order) : posts(order))
+  return {
+    actions: createAlertActions(core, { lines, seal, noticeSignal }),
+    services: [
+      new AlertWatch(core, { health, lines, publish, subscribers, noticeSignal }),
+      new AlertNotices(core, { noticeSignal, deliver, pauseMs }),
+    ],
+    findings: () => undeliveredFindings(core),
+  }
+}
