@@ -63,6 +63,7 @@ const BY_CHANCE = [
   'test/fuzz',
   'test/keys/model',
   'test/messages/group-law',
+  'test/story/alert-limits',
   'test/story/contact-counters',
   'test/story/figures',
   'test/story/sending-histories',

@@ -40,7 +40,6 @@ import { openRuntime, type Outside, type Runtime } from './runtime.ts'
 import { Charts } from './stats/charts.ts'
 import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
-import { isLasting } from './storage/alerts.ts'
 import { hasKeys } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
@@ -164,11 +163,7 @@ function createMaintenance(
     dispatchSignal.notify()
     healthSignal.notify()
   }
-  const { db, settings } = core
-  const isWell = () =>
-    life.phase === 'running' &&
-    !disk.isLow &&
-    !isLasting(db, settings.get('heartbeat_stops_for') ?? [])
+  const isWell = () => life.phase === 'running' && !disk.isLow
   const clockWatch = new ClockWatch(core, { onChange })
   const timetable = createTimetable(core, { attachments, jobs })
   const heartbeat = new Heartbeat(core, { isWell, beat: network.get })

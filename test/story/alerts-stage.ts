@@ -37,7 +37,7 @@ export async function startAlerts(options: Parameters<typeof startScripted>[0] =
         .filter(({ url }) => url.startsWith('https://ntfy.example.com'))
         .map(({ body }) => JSON.parse(body)),
     /** The events that the webhook got. */
-    events: (): readonly Json[] => relay.sink.to(HOOK).map(({ body }) => JSON.parse(body)),
+    heard: (): readonly Json[] => relay.sink.to(HOOK).map(({ body }) => JSON.parse(body)),
     alerts: async (): Promise<readonly Json[]> => (await owner('GET', '/alerts')).data,
     async passes(ms: number): Promise<void> {
       await relay.clock.advance(ms)
