@@ -290,6 +290,7 @@ function createAlertModule(
     lines: () => lines.lines(),
     publish: webhooks.publish,
     subscribers: webhooks.subscribers,
+    onLineChange: (listener) => lines.onChange(listener),
     accept: ({ lineIds, ...text }, also) =>
       messages.sender.accept({ ...ALERT_SEND, ...text, alertLines: lineIds }, also),
     post: network.postOwn,

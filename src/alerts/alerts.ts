@@ -20,7 +20,9 @@ export function createAlerts(
     readonly health: { list(): Promise<readonly HealthFinding[]> }
     readonly lines: () => readonly AlertLine[]
     readonly publish: Pick<PublishUnplaced, 'alert'>
-    readonly subscribers: Pick<Subscribers, 'isWanted'>
+    readonly subscribers: Pick<Subscribers, 'isWanted' | 'onChange'>
+    /** Calls the listener after each change of a line. */
+    readonly onLineChange: (listener: () => void) => void
     readonly accept: AcceptText
     /** May call the relay's own network, as a monitor may. */
     readonly post: Post
@@ -28,6 +30,9 @@ export function createAlerts(
   },
 ) {
   const noticeSignal = new Signal()
+  const lookSignal = new Signal()
+  given.subscribers.onChange(() => lookSignal.notify())
+  given.onLineChange(() => lookSignal.notify())
   const { health, lines, publish, subscribers, accept, post, seal } = given
   const texts = createTexts({ lines, accept })
   const posts = createPosts(core, { post, seal })
@@ -35,7 +40,7 @@ export function createAlerts(
   return {
     actions: createAlertActions(core, { lines, seal, noticeSignal }),
     services: [
-      new AlertWatch(core, { health, lines, publish, subscribers, noticeSignal }),
+      new AlertWatch(core, { health, lines, publish, subscribers, lookSignal, noticeSignal }),
       new AlertNotices(core, { noticeSignal, deliver, pauseMs }),
     ],
     findings: () => undeliveredFindings(core),

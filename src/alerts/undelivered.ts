@@ -48,7 +48,7 @@ export function undeliveredFindings({ db, clock }: Core): readonly Finding[] {
       severity: 'error',
       title: `${countWords(lost.length, 'alert')} reached nobody`,
       why: `${titlesOf(lost)} ${triesOf(noticesOf(first.id, notices), nameOf)}`,
-      fix: 'Add a second channel that does not depend on a line, such as ntfy: hookline alerts channels add URL. Then try it: hookline alerts test',
+      fix: 'Add a second channel that does not depend on a line, such as ntfy: hookline alerts add URL. Then try it: hookline alerts test',
       key: null,
       depends_on: null,
     },

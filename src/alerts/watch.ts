@@ -25,7 +25,9 @@ import { foundCauses, isPassing, nameOfCause, type AlertLine, type FoundCause } 
 import { joinNotices } from './notices.ts'
 import { alertResource } from './resource.ts'
 
-export const LOOK_MS = 15_000
+const LOOK_MS = 15_000
+/** Changes of lines and webhooks make it look earlier. */
+const LOOK_MS_MIN = 1_000
 /** A start finds some problems only after a while, so that until then nothing counts as over. */
 const SETTLED_MS = 90_000
 /** A failed backup is forgotten by a restart, and known again after the next daily run. */
@@ -57,6 +59,8 @@ export class AlertWatch implements Service {
       readonly lines: () => readonly AlertLine[]
       readonly publish: Pick<PublishUnplaced, 'alert'>
       readonly subscribers: Pick<Subscribers, 'isWanted'>
+      /** Notified when a line or a webhook has changed. */
+      readonly lookSignal: Signal
       /** Notified when there is something to tell a channel. */
       readonly noticeSignal: Signal
     },
@@ -72,7 +76,8 @@ export class AlertWatch implements Service {
     this.#seen.clear()
     while (!signal.aborted) {
       await this.#look()
-      await clock.sleep(LOOK_MS, signal)
+      await clock.sleep(LOOK_MS_MIN, signal)
+      await this.#deps.lookSignal.wait(clock, LOOK_MS - LOOK_MS_MIN, signal)
     }
   }
 

@@ -6,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { type Surroundings, readSurroundings } from '../system/own-process.ts'
+import { ALERT_COMMANDS } from './alerts.ts'
 import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
@@ -276,7 +277,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { heading: 'People', commands: [...CONTACT_COMMANDS, ...OPT_OUT_COMMANDS] },
   {
     heading: 'Troubleshoot',
-    commands: [DOCTOR_COMMAND, supportCommand(thisPlace), AUDIT_COMMAND, MAC_TRACE_COMMAND],
+    commands: [
+      DOCTOR_COMMAND,
+      ...ALERT_COMMANDS,
+      supportCommand(thisPlace),
+      AUDIT_COMMAND,
+      MAC_TRACE_COMMAND,
+    ],
   },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
   {

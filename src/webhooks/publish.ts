@@ -149,6 +149,7 @@ export class Subscribers {
   readonly #core: Core
   readonly #signals: DeliverySignals
   #byEvent: Map<EventName, Subscriber[]> | null = null
+  readonly #listeners: (() => void)[] = []
 
   constructor(core: Core, signals: DeliverySignals) {
     this.#core = core
@@ -183,7 +184,13 @@ export class Subscribers {
       // Subscribers that were read inside a transaction that failed must not stay.
       this.#byEvent = null
       this.#signals.signal.notify()
+      for (const listener of this.#listeners) listener()
     }
+  }
+
+  /** Calls `listener` after each change of webhooks. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   /** Called in the transaction that changes a webhook: clears the cache and lets the loop reload this webhook. */

@@ -70,7 +70,7 @@ test('the seventh notice of an hour waits for a summary, of which there is one i
     'resolved',
     'summary',
   ])
-  expect(at.posts()[6].message).toMatch(/^Summary of what came since the last alerts. Over: /)
+  expect(at.posts()[6].message).toMatch(/^Summary of what came since the last alerts. The line /)
   expect(faultsOf(at, notices)).toEqual([])
 }, 60_000)
 
