@@ -44,18 +44,30 @@ type Given = {
 }
 
 export function createAlertActions(core: Core, given: Given) {
-  const { db, writer, ids, audit, clock } = core
   return {
-    list(page: PageRequest, lines: LineLimit): Page<api.ListedAlert> {
-      const rows = listAlerts(db, { before: cursorSeq(page.cursor), lines }, page.limit + 1)
-      const oldest = Math.min(...rows.map(({ raisedAt, since }) => raisedAt ?? since))
-      const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The least of times.
-      const resource = (alert: (typeof rows)[number]) => ({
-        ...alertResource(alert),
-        notices: noticesOf(alert.id, notices).map(noticeResource),
-      })
-      return pageOf(allFound(rows), page.limit, resource, ({ seq }) => [seq])
-    },
+    list: createList(core),
+    ...createChannels(core, given),
+    ...createTests(core, given),
+    ...createRules(core, given),
+  }
+}
+
+function createList({ db }: Core) {
+  return (page: PageRequest, lines: LineLimit): Page<api.ListedAlert> => {
+    const rows = listAlerts(db, { before: cursorSeq(page.cursor), lines }, page.limit + 1)
+    const oldest = Math.min(...rows.map(({ raisedAt, since }) => raisedAt ?? since))
+    const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The least of times.
+    const resource = (alert: (typeof rows)[number]) => ({
+      ...alertResource(alert),
+      notices: noticesOf(alert.id, notices).map(noticeResource),
+    })
+    return pageOf(allFound(rows), page.limit, resource, ({ seq }) => [seq])
+  }
+}
+
+function createChannels(core: Core, given: Given) {
+  const { db, writer, ids, audit } = core
+  return {
     channels: (isOwner: boolean) => ({
       data: listChannels(db).map((channel) => channelResource(channel, isOwner)),
     }),
@@ -93,22 +105,33 @@ export function createAlertActions(core: Core, given: Given) {
         audit.record(tx, origin, { action: 'alert_channel.removed', about: of(channel), before })
       })
     },
+  }
+}
+
+function createTests(core: Core, { noticeSignal }: Given) {
+  const { db, writer, clock } = core
+  return {
     /** Resolves with what became of the test, or with what is known of it after a while. */
     async test(id: string): Promise<api.AlertNotice> {
       const noticeId = await writer.write((tx) => {
         return insertTest(tx, core, requireChannel(listChannels(tx), id).id)
       })
-      given.noticeSignal.notify()
+      noticeSignal.notify()
       const until = clock.monotonic() + TEST_MS_MAX
       for (;;) {
         const notice = findNotice(db, noticeId)
         if (notice === null) throw noChannel()
         const isOver = notice.status === 'done' || notice.status === 'failed'
         if (isOver || clock.monotonic() >= until) return noticeResource(notice)
-        if (notice.messageId !== null) given.noticeSignal.notify()
+        if (notice.messageId !== null) noticeSignal.notify()
         await clock.sleep(TEST_LOOK_MS, NEVER)
       }
     },
+  }
+}
+
+function createRules({ db, writer, audit }: Core, given: Given) {
+  return {
     rules: () => ({
       data: ALERT_CAUSE_NAMES.map((cause) => ruleResource(ruleOf(db, cause))),
     }),
@@ -201,8 +224,8 @@ function of({ id }: Pick<AlertChannel, 'id'>) {
   return { kind: 'alert_channel', id } as const
 }
 
-function ruleFields({ cause: _, ...fields }: api.AlertRule): AuditFields {
-  return fields
+function ruleFields({ after_minutes, phone_line_ids, is_enabled }: api.AlertRule): AuditFields {
+  return { after_minutes, phone_line_ids, is_enabled }
 }
 
 function auditedFields(

@@ -4,9 +4,9 @@ import type { Core } from '../storage/core.ts'
 type First = { readonly ageMs: number; readonly at: number }
 
 /**
- * The ages of things by their ids. What happens in this life is measured by the monotonic clock, so that a wall clock
- * that is set neither makes a cause old nor keeps it young. The time before this life is taken from stored times, as far
- * as the relay's clock trusts them.
+ * The ages of things by their ids. The monotonic clock measures what happens in this life, so that a wall clock that is
+ * set neither makes a cause old nor keeps it young. The time before this life comes from stored times, as far as the
+ * relay's clock trusts them.
  */
 export class Ages {
   readonly #clock: Core['clock']

@@ -1,4 +1,4 @@
-// Tells the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in the
+// Notifies the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in the
 // transaction that hands it over. Each channel has its own task, so that one that hangs delays no other.
 
 import { noticeWords, NOTICES_PER_HOUR, type NoticeKind } from '../domain/alert.ts'
@@ -25,7 +25,7 @@ import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { Ages } from './ages.ts'
 
-/** Longer than the time between two looks of the watch, so that what breaks together is told together. */
+/** Longer than the time between two looks of the watch, so that what breaks together is one notice. */
 const GATHER_MS = 20_000
 const LOOK_MS = 5_000
 const LOOK_IDLE_MS = 60_000
@@ -101,7 +101,7 @@ export class AlertNotices implements Service {
   readonly #core: Core
   readonly #deps: ConstructorParameters<typeof AlertNotices>[1]
   readonly #ages: Ages
-  /** The tasks of channels that are being told something. */
+  /** The tasks of channels that are being notified. */
   readonly #busy = new Map<ChannelId, Promise<void>>()
 
   constructor(
@@ -142,7 +142,7 @@ export class AlertNotices implements Service {
       // A test doesn't wait behind a notice that its receiver refuses.
       const next = own.find(({ kind }) => kind === 'test') ?? own[0]
       if (next === undefined || !(await this.#isDue(channel, next))) continue
-      const task = this.#tell(channel, next, signal)
+      const task = this.#notify(channel, next, signal)
         .catch((error: unknown) => this.#core.log.error('an alert broke off', { error }))
         .finally(() => this.#busy.delete(channel.id))
       this.#busy.set(channel.id, task)
@@ -183,7 +183,7 @@ export class AlertNotices implements Service {
     return !isFull && !(isSummary && recent.some(({ kind }) => kind === 'summary'))
   }
 
-  async #tell(channel: AlertChannel, notice: NoticeRow, signal: AbortSignal): Promise<void> {
+  async #notify(channel: AlertChannel, notice: NoticeRow, signal: AbortSignal): Promise<void> {
     const about = alertsNamed(this.#core.db, [...notice.raised, ...notice.resolved])
     const said = this.#said(notice, about)
     const handOver: HandOver = (tx, more) => {
@@ -229,7 +229,6 @@ export class AlertNotices implements Service {
     const now = findNotice(this.#core.db, notice.id)
     // A removed channel has ended it.
     if (now === null || now.status === 'done' || now.status === 'failed') return
-    const at = timestamp(this.#core.clock.now())
     if (!('error' in tried)) {
       return tried.result === 'done' ? this.#end(now, 'done', null) : undefined
     }
@@ -241,11 +240,16 @@ export class AlertNotices implements Service {
       if (now.error !== error) await this.#update(now, { error })
       return
     }
-    const attempts = now.attempts + 1
-    if (this.#deps.pauseMs(attempts) === null || now.kind === 'test') {
-      return this.#end({ ...now, attempts }, 'failed', error)
+    return this.#recordFailure(now, error)
+  }
+
+  async #recordFailure(notice: NoticeRow, error: string): Promise<void> {
+    const attempts = notice.attempts + 1
+    if (this.#deps.pauseMs(attempts) === null || notice.kind === 'test') {
+      return this.#end({ ...notice, attempts }, 'failed', error)
     }
-    await this.#update(now, { attempts, triedAt: at, error })
+    const triedAt = timestamp(this.#core.clock.now())
+    await this.#update(notice, { attempts, triedAt, error })
   }
 
   /** A text was sent when its message was. */

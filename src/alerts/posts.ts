@@ -38,7 +38,7 @@ export function postUrl(text: string, form: PostForm): string {
   const { href, hash } = target.url
   if (hash !== '') throw invalidRequest({ path: 'url', message: 'must not have a fragment' })
   if (form === 'ntfy' && topicIn(target.url) === null) {
-    const message = 'must end with a topic of ntfy, such as https://ntfy.sh/my-topic'
+    const message = 'must end with a topic of ntfy, such as https://ntfy.example.com/my-topic'
     throw invalidRequest({ path: 'url', message })
   }
   return href

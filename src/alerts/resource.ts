@@ -64,7 +64,7 @@ export function ruleResource({
   }
 }
 
-/** The name of a channel in sentences: "My phone", "the text to …0147", "https://ntfy.sh". */
+/** The name of a channel in sentences: "My phone", "the text to …0147", "https://ntfy.example.com". */
 export function channelName({ name, handle, shownUrl }: AlertChannel): string {
   return name ?? (handle === null ? (shownUrl ?? '') : `the text to ${maskHandle(handle)}`)
 }

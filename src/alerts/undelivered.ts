@@ -21,8 +21,8 @@ const NOTICES_MAX = 1_000
 const NAMED_MAX = 3
 
 /**
- * Alerts of the last two days that no channel could deliver. An alert about that finding isn't among them: it would keep
- * itself alive.
+ * Alerts of the last two days that no channel could deliver. An alert about that finding isn't among them, because it
+ * would keep itself alive.
  */
 export function undeliveredFindings({ db, clock }: Core): readonly Finding[] {
   const channels = listChannels(db)

@@ -1,5 +1,5 @@
-// Decides which causes are alerts. One transaction raises an alert: its row, its event with the deliveries, and a notice
-// for each channel.
+// Decides which causes are alerts. One transaction raises an alert: its row, its event with the deliveries, and a
+// notice for each channel.
 
 import type { HealthFinding } from '../api/health.ts'
 import type { AlertId } from '../domain/ids.ts'
@@ -61,7 +61,7 @@ export class AlertWatch implements Service {
       readonly subscribers: Pick<Subscribers, 'isWanted'>
       /** Notified when a line or a webhook has changed. */
       readonly lookSignal: Signal
-      /** Notified when there is something to tell a channel. */
+      /** Notified when there is something for a channel. */
       readonly noticeSignal: Signal
     },
   ) {
@@ -94,7 +94,7 @@ export class AlertWatch implements Service {
     this.#deps.noticeSignal.notify()
   }
 
-  /** True if somebody wants to know. */
+  /** True if there is a channel, or another use of alerts. */
   #isWanted(): boolean {
     const { db, settings } = this.#core
     const { subscribers } = this.#deps
@@ -106,7 +106,7 @@ export class AlertWatch implements Service {
     )
   }
 
-  /** Nobody wants to know any more, so nobody is told that it is over. */
+  /** Closes all alerts without a notice, because nothing uses alerts any more. */
   async #close(): Promise<void> {
     const { db, writer, clock } = this.#core
     const open = openAlerts(db)

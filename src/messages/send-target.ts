@@ -63,7 +63,7 @@ export type SendRequest = {
   readonly sendAt?: Timestamp | undefined
   /** Sends it even in the line's quiet hours. */
   readonly isUrgent?: boolean | undefined
-  /** Set for an alert: the lines that may send it. Neither a line's quiet hours nor its limit of new contacts hold it. */
+  /** Set for an alert: the lines that may send it, also to a new contact beyond their limit. */
   readonly alertLines?: readonly LineId[] | undefined
   /** A person confirmed sending although the recipient has opted out. */
   readonly isConfirmed?: boolean | undefined

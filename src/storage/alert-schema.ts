@@ -86,7 +86,7 @@ export const alerts = sqliteTable(
   ],
 )
 
-/** What one channel is told at once. */
+/** What one channel is sent at once. */
 export const alertNotices = sqliteTable(
   'alert_notices',
   {

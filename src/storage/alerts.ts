@@ -36,7 +36,7 @@ export function saveChannel(tx: Tx, channel: Omit<AlertChannel, 'seq'>): void {
     .run()
 }
 
-/** Deletes the channel; what it had not been told yet has failed. */
+/** Deletes the channel; its waiting notices have failed. */
 export function deleteChannel(tx: Tx, id: ChannelId, endedAt: Timestamp): void {
   tx.orm.delete(alertChannels).where(eq(alertChannels.id, id)).run()
   tx.orm

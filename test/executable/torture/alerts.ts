@@ -1,6 +1,6 @@
-// Kills the executable during alerts. Webhooks that their receiver wants no more are the causes; while the relay is dead,
-// stored times are moved into the past, so that no rule, no gathering and no limit waits. Afterwards three ledgers are
-// compared by ids: texts that the simulated network carried, events and POSTs that receivers got.
+// Kills the executable during alerts. Webhooks that their receiver wants no more are the causes; while the relay is
+// dead, stored times are moved into the past, so that no rule, no gathering and no limit waits. Afterwards three
+// ledgers are compared by ids: texts that the simulated network carried, events and POSTs that receivers got.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
