@@ -1,5 +1,5 @@
-// Notifies the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in the
-// transaction that hands it over. Each channel has its own task, so that one that hangs delays no other.
+// Notifies the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in
+// the transaction that hands it over. Each channel has its own task, so that one that hangs delays no other.
 
 import { noticeWords, NOTICES_PER_HOUR, type NoticeKind } from '../domain/alert.ts'
 import { RelayError } from '../domain/errors.ts'

@@ -1,5 +1,6 @@
 // The manual of this version, compiled in: served at `/guide`, printed by `hookline guide`.
 
+import alerts from './alerts.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
 import caddy from './caddy.md' with { type: 'text' }
@@ -56,6 +57,7 @@ export const GUIDES: readonly Guide[] = [
   guide('n8n', n8n),
   guide('home-assistant', homeAssistant),
   guide('operations', operations),
+  guide('alerts', alerts),
   guide('several-boxes', severalBoxes),
   guide('grafana', grafana),
   guide('security', security),
