@@ -6,7 +6,7 @@ import type { Page } from '../api/schema.ts'
 import { ALERT_CAUSE_NAMES, CHANNELS_MAX } from '../domain/alert.ts'
 import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { LineId, NoticeId, Timestamp } from '../domain/ids.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { SECOND_MS } from '../domain/time.ts'
 import {
@@ -22,25 +22,32 @@ import {
 } from '../storage/alerts.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
-import { NEVER } from '../system/clock.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
 import type { AlertLine } from './causes.ts'
 import { insertTest, noticesOf } from './notices.ts'
 import { postUrl, sealContext } from './posts.ts'
-import { alertResource, channelResource, noticeResource, ruleResource } from './resource.ts'
+import {
+  alertResource,
+  channelResource,
+  noticeResource,
+  OWNER,
+  ruleResource,
+  type AlertViewer,
+} from './resource.ts'
 import { phoneFor } from './texts.ts'
 
 /** Notices that are looked at for a page of alerts. */
 const NOTICES_MAX = 2_000
 /** A test's caller waits so long for what becomes of it. */
 const TEST_MS_MAX = 12 * SECOND_MS
-const TEST_LOOK_MS = 100
 
 type Given = {
   readonly lines: () => readonly AlertLine[]
   readonly seal: Seal
   readonly noticeSignal: Signal
+  /** Called when a notice has ended, by its id. */
+  readonly endings: Map<NoticeId, () => void>
 }
 
 export function createAlertActions(core: Core, given: Given) {
@@ -59,7 +66,7 @@ function createList({ db }: Core) {
     const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The least of times.
     const resource = (alert: (typeof rows)[number]) => ({
       ...alertResource(alert),
-      notices: noticesOf(alert.id, notices).map(noticeResource),
+      notices: noticesOf(alert.id, notices).map((notice) => noticeResource(notice, lines)),
     })
     return pageOf(allFound(rows), page.limit, resource, ({ seq }) => [seq])
   }
@@ -68,8 +75,8 @@ function createList({ db }: Core) {
 function createChannels(core: Core, given: Given) {
   const { db, writer, ids, audit } = core
   return {
-    channels: (isOwner: boolean) => ({
-      data: listChannels(db).map((channel) => channelResource(channel, isOwner)),
+    channels: (viewer: AlertViewer) => ({
+      data: listChannels(db).map((channel) => channelResource(channel, viewer)),
     }),
     async addChannel(wish: api.NewAlertChannel, origin: Origin): Promise<api.AlertChannel> {
       const channel = newChannel(core, given, wish)
@@ -82,7 +89,7 @@ function createChannels(core: Core, given: Given) {
         const after = auditedFields(channel, wish.url)
         audit.record(tx, origin, { action: 'alert_channel.created', about: of(channel), after })
       })
-      return channelResource({ ...channel, seq: 0 }, true)
+      return channelResource({ ...channel, seq: 0 }, OWNER)
     },
     async changeChannel(id: string, wish: api.AlertChannelChanges, origin: Origin) {
       const changed = await writer.write((tx) => {
@@ -95,7 +102,7 @@ function createChannels(core: Core, given: Given) {
         return { ...channel, seq }
       })
       given.noticeSignal.notify()
-      return channelResource(changed, true)
+      return channelResource(changed, OWNER)
     },
     async remove(id: string, origin: Origin): Promise<void> {
       await writer.write((tx) => {
@@ -108,32 +115,33 @@ function createChannels(core: Core, given: Given) {
   }
 }
 
-function createTests(core: Core, { noticeSignal }: Given) {
+function createTests(core: Core, { noticeSignal, endings }: Given) {
   const { db, writer, clock } = core
   return {
     /** Resolves with what became of the test, or with what is known of it after a while. */
     async test(id: string): Promise<api.AlertNotice> {
+      const ended = Promise.withResolvers<void>()
       const noticeId = await writer.write((tx) => {
-        return insertTest(tx, core, requireChannel(listChannels(tx), id).id)
+        const noticeId = insertTest(tx, core, requireChannel(listChannels(tx), id).id)
+        endings.set(noticeId, ended.resolve)
+        return noticeId
       })
+      const cancel = clock.after(TEST_MS_MAX, ended.resolve)
       noticeSignal.notify()
-      const until = clock.monotonic() + TEST_MS_MAX
-      for (;;) {
-        const notice = findNotice(db, noticeId)
-        if (notice === null) throw noChannel()
-        const isOver = notice.status === 'done' || notice.status === 'failed'
-        if (isOver || clock.monotonic() >= until) return noticeResource(notice)
-        if (notice.messageId !== null) noticeSignal.notify()
-        await clock.sleep(TEST_LOOK_MS, NEVER)
-      }
+      await ended.promise
+      cancel()
+      endings.delete(noticeId)
+      const notice = findNotice(db, noticeId)
+      if (notice === null) throw noChannel()
+      return noticeResource(notice)
     },
   }
 }
 
 function createRules({ db, writer, audit }: Core, given: Given) {
   return {
-    rules: () => ({
-      data: ALERT_CAUSE_NAMES.map((cause) => ruleResource(ruleOf(db, cause))),
+    rules: (lines: LineLimit) => ({
+      data: ALERT_CAUSE_NAMES.map((cause) => ruleResource(ruleOf(db, cause), lines)),
     }),
     async changeRule(wish: api.AlertRuleChange, origin: Origin): Promise<api.AlertRule> {
       const { cause, after_minutes: minutes, phone_line_ids: lines, is_enabled: isOn } = wish

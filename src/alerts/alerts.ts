@@ -1,6 +1,7 @@
 // Alerts of the owner: see the guide "Nights and alerts".
 
 import type { HealthFinding } from '../api/health.ts'
+import type { NoticeId } from '../domain/ids.ts'
 import type { Core } from '../storage/core.ts'
 import type { Seal } from '../system/seal.ts'
 import { Signal } from '../system/signal.ts'
@@ -30,6 +31,7 @@ export function createAlerts(
   },
 ) {
   const noticeSignal = new Signal()
+  const endings = new Map<NoticeId, () => void>()
   const lookSignal = new Signal()
   given.subscribers.onChange(() => lookSignal.notify())
   given.onLineChange(() => lookSignal.notify())
@@ -38,10 +40,10 @@ export function createAlerts(
   const posts = createPosts(core, { post, seal })
   const deliver: Deliver = (order) => (order.channel.kind === 'text' ? texts(order) : posts(order))
   return {
-    actions: createAlertActions(core, { lines, seal, noticeSignal }),
+    actions: createAlertActions(core, { lines, seal, noticeSignal, endings }),
     services: [
       new AlertWatch(core, { health, lines, publish, subscribers, lookSignal, noticeSignal }),
-      new AlertNotices(core, { noticeSignal, deliver, pauseMs }),
+      new AlertNotices(core, { noticeSignal, endings, deliver, pauseMs }),
     ],
     findings: () => undeliveredFindings(core),
   }

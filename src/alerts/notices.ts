@@ -3,7 +3,7 @@
 
 import { noticeWords, NOTICES_PER_HOUR, type NoticeKind } from '../domain/alert.ts'
 import { RelayError } from '../domain/errors.ts'
-import { timestamp, type AlertId, type ChannelId } from '../domain/ids.ts'
+import { timestamp, type AlertId, type ChannelId, type NoticeId } from '../domain/ids.ts'
 import { quietUntil } from '../domain/quiet-hours.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import {
@@ -108,6 +108,8 @@ export class AlertNotices implements Service {
     core: Core,
     deps: {
       readonly noticeSignal: Signal
+      /** Called when a notice has ended, by its id. */
+      readonly endings: ReadonlyMap<NoticeId, () => void>
       readonly deliver: Deliver
       /** The pause before the next try after so many; null after the last. */
       readonly pauseMs: (attempts: number) => number | null
@@ -272,6 +274,7 @@ export class AlertNotices implements Service {
     const endedAt = timestamp(this.#core.clock.now())
     const attempts = notice.attempts + (notice.messageId === null && status === 'done' ? 1 : 0)
     await this.#update(notice, { status, error, endedAt, attempts })
+    this.#deps.endings.get(notice.id)?.()
   }
 
   async #update(notice: NoticeRow, changes: Parameters<typeof updateNotice>[2]): Promise<void> {

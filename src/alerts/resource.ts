@@ -1,5 +1,6 @@
 import type * as api from '../api/alerts.ts'
 import { maskHandle } from '../domain/handle.ts'
+import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { AlertChannel, AlertRow, AlertRule, NoticeRow } from '../storage/alerts.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
@@ -19,13 +20,14 @@ export function alertResource(alert: AlertRow): api.Alert {
   }
 }
 
-export function noticeResource(notice: NoticeRow): api.AlertNotice {
+/** The text may name other lines, so a caller that is limited to some doesn't see it. */
+export function noticeResource(notice: NoticeRow, lines: LineLimit = null): api.AlertNotice {
   return {
     id: notice.id,
     channel_id: notice.channelId,
     kind: notice.kind,
     status: notice.status,
-    text: notice.text,
+    text: lines === null ? notice.text : null,
     attempts: notice.attempts,
     message_id: notice.messageId,
     error: notice.error,
@@ -34,15 +36,22 @@ export function noticeResource(notice: NoticeRow): api.AlertNotice {
   }
 }
 
-/** Only the owner sees the whole number. */
-export function channelResource(channel: AlertChannel, isOwner: boolean): api.AlertChannel {
-  const { handle } = channel
+/** The lines that the caller may see, and whether it is the owner, who alone sees the whole number. */
+export type AlertViewer = { readonly isOwner: boolean; readonly lines: LineLimit }
+
+export const OWNER: AlertViewer = { isOwner: true, lines: null }
+
+export function channelResource(
+  channel: AlertChannel,
+  { isOwner, lines }: AlertViewer,
+): api.AlertChannel {
+  const { handle, lineId } = channel
   return {
     id: channel.id,
     kind: channel.kind,
     name: channel.name,
     to: handle === null || isOwner ? handle : maskHandle(handle),
-    phone_line_id: channel.lineId,
+    phone_line_id: lineId !== null && includesLine(lines, lineId) ? lineId : null,
     url: channel.shownUrl,
     form: channel.form,
     quiet_hours: channel.quietHours,
@@ -50,16 +59,14 @@ export function channelResource(channel: AlertChannel, isOwner: boolean): api.Al
   }
 }
 
-export function ruleResource({
-  cause,
-  afterMinutes,
-  lineIds,
-  isEnabled,
-}: AlertRule): api.AlertRule {
+export function ruleResource(
+  { cause, afterMinutes, lineIds, isEnabled }: AlertRule,
+  lines: LineLimit = null,
+): api.AlertRule {
   return {
     cause,
     after_minutes: afterMinutes,
-    phone_line_ids: lineIds,
+    phone_line_ids: lineIds && lineIds.filter((id) => includesLine(lines, id)),
     is_enabled: isEnabled,
   }
 }

@@ -81,7 +81,7 @@ export const AlertChannel = objectSchema('AlertChannel', {
   name: nullable(text('Your name for it.', 'My phone')),
   to: nullable(text('The phone of a text. API keys see its last four digits.', '+12025550147')),
   phone_line_id: nullable(id('line', 'The only line that sends its texts; null for any that can.')),
-  url: nullable(text('The origin of the URL of a post; its path may be a key.')),
+  url: nullable(url({ description: 'The origin of the URL of a post; its path may be a key.' })),
   form: nullable(enumOf('AlertForm', POST_FORMS)),
   quiet_hours: nullable(AlertQuietHours),
   created_at: time('When it was created.'),

@@ -2,7 +2,7 @@
 
 import type { FindingCode } from './finding-codes.ts'
 import { countWords } from './number-words.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
+import { DAY_MS, MINUTE_MS } from './time.ts'
 
 type CauseRow = {
   /** How long it must last, in minutes, unless the owner chooses another time. */
@@ -91,15 +91,17 @@ const NAMED_MAX = 3
 
 /** "5 minutes", "3 hours 20 minutes", "2 days". */
 export function durationWords(ms: number): string {
-  if (ms < MINUTE_MS) return 'less than a minute'
+  const all = Math.round(ms / MINUTE_MS)
+  if (all === 0) return 'less than a minute'
   if (ms >= 2 * DAY_MS) return countWords(Math.floor(ms / DAY_MS), 'day')
-  const [hours, minutes] = [Math.floor(ms / HOUR_MS), Math.floor((ms % HOUR_MS) / MINUTE_MS)]
-  const words = [
+  const [hours, minutes] = [Math.floor(all / MINUTES_OF_HOUR), all % MINUTES_OF_HOUR]
+  return [
     ...(hours > 0 ? [countWords(hours, 'hour')] : []),
     ...(minutes > 0 ? [countWords(minutes, 'minute')] : []),
-  ]
-  return words.join(' ')
+  ].join(' ')
 }
+
+const MINUTES_OF_HOUR = 60
 
 /** An alert as a notice says it. */
 export type SaidAlert = {

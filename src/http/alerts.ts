@@ -2,7 +2,7 @@ import { ALERTS } from '../api/operations/alerts.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
 
 /** Reads, which keys may call. */
 export function alertBindings(alerts: Relay['alerts']) {
@@ -10,11 +10,10 @@ export function alertBindings(alerts: Relay['alerts']) {
     bind(ALERTS.listAlerts, ({ request, query }) =>
       alerts.list(pageOfQuery(query), linesOf(request)),
     ),
-    bind(ALERTS.listAlertChannels, ({ request }) => {
-      const isMember = contextOf(request).session?.memberId ?? null
-      return alerts.channels(callerOf(request).kind !== 'key' && isMember === null)
-    }),
-    bind(ALERTS.listAlertRules, () => alerts.rules()),
+    bind(ALERTS.listAlertChannels, ({ request }) =>
+      alerts.channels({ isOwner: callerOf(request).kind !== 'key', lines: linesOf(request) }),
+    ),
+    bind(ALERTS.listAlertRules, ({ request }) => alerts.rules(linesOf(request))),
   ]
 }
 

@@ -63,15 +63,16 @@ export function saveRule(tx: Tx, rule: AlertRule): void {
 
 /** Causes that have begun and not ended, raised or not. */
 export function openAlerts(db: Db): readonly AlertRow[] {
-  return db.orm.select().from(alerts).where(isNull(alerts.resolvedAt)).orderBy(alerts.seq).all()
+  const sql = 'SELECT seq FROM alerts INDEXED BY alerts_open WHERE resolved_at IS NULL'
+  const seqs = db.rows<{ seq: number }>(sql).map(({ seq }) => seq)
+  if (seqs.length === 0) return []
+  return db.orm.select().from(alerts).where(inArray(alerts.seq, seqs)).orderBy(alerts.seq).all()
 }
 
 /** True if an alert of one of these causes is raised and not over. */
 export function isLasting(db: Db, causes: readonly AlertCause[]): boolean {
   if (causes.length === 0) return false
-  const isRaised = and(isNull(alerts.resolvedAt), isNotNull(alerts.raisedAt))
-  const query = db.orm.select({ id: alerts.id }).from(alerts)
-  return query.where(and(isRaised, inArray(alerts.cause, causes))).get() !== undefined
+  return openAlerts(db).some(({ cause, raisedAt }) => raisedAt !== null && causes.includes(cause))
 }
 
 export function insertAlert(tx: Tx, alert: Omit<AlertRow, 'seq'>): void {
@@ -108,11 +109,16 @@ export function listAlerts(
     .all()
 }
 
-/** SQL: a notice that may still be sent, or whose outcome isn't known. In words, so that SQLite takes the index. */
 const isOpen = or(eq(alertNotices.status, 'waiting'), eq(alertNotices.status, 'handed_over'))
 
+/** Notices that may still be sent, or whose outcome isn't known. */
 export function openNotices(db: Db): readonly NoticeRow[] {
-  return db.orm.select().from(alertNotices).where(isOpen).orderBy(alertNotices.seq).all()
+  const sql = `SELECT seq FROM alert_notices INDEXED BY alert_notices_open
+     WHERE status = 'waiting' OR status = 'handed_over'`
+  const seqs = db.rows<{ seq: number }>(sql).map(({ seq }) => seq)
+  if (seqs.length === 0) return []
+  const isIt = inArray(alertNotices.seq, seqs)
+  return db.orm.select().from(alertNotices).where(isIt).orderBy(alertNotices.seq).all()
 }
 
 export function findNotice(db: Db, id: NoticeId): NoticeRow | null {

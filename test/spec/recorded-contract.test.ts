@@ -23,7 +23,12 @@ const ADDITIONS_TO_ERRORS =
   /\berror\.(?:doc_url|request_id|details(?:\.(?:suggestion|issues\.suggestion|line|column))?)$/
 
 /** Operations that have come since: no old client calls them. */
-const ADDED_OPERATIONS: readonly string[] = ['POST /api/v1/keys/{id}/rotate']
+const ADDED_OPERATIONS: readonly string[] = [
+  'POST /api/v1/keys/{id}/rotate',
+  'GET /api/v1/alerts',
+  'GET /api/v1/alerts/channels',
+  'GET /api/v1/alerts/rules',
+]
 
 /** Words that are meant to differ since: what was recorded, what is said now, and why. */
 const REWORDED = [

@@ -236,6 +236,27 @@ test('keys read alerts, the owner alone changes where they go, and no key sees a
   expect(statuses).toEqual([405, 404, 404, 404, 405, 403, 200, 200])
 })
 
+test('a key that is limited to a line sees nothing of another one', async () => {
+  await using at = await startAlerts({ lines: ['online', 'online', 'online'] })
+  const [first, second, third] = await at.lines()
+  await at.phone({ phone_line_id: third.id })
+  await at.rule('line_off', { phone_line_ids: [first.id, second.id] })
+  await at.device.goOffline()
+  await at.second.goOffline()
+  await at.passes(6 * MINUTE)
+  const key = await makeKey(at, { name: 'first', phone_line_ids: [first.id] })
+
+  const seen = await Promise.all(
+    ['/alerts', '/alerts/channels', '/alerts/rules'].map((path) => key.get(path)),
+  )
+
+  expect(await at.alerts()).toHaveLength(2)
+  expect(seen[0].data).toMatchObject([{ phone_line_id: first.id, notices: [{ text: null }] }])
+  expect(JSON.stringify(seen)).not.toMatch(
+    new RegExp([second.id, third.id, '5550802', '5550803'].join('|')),
+  )
+})
+
 test('the URL of a channel is not stored in the clear, nor in the audit trail', async () => {
   await using at = await startAlerts()
   await at.owner('POST', '/alerts/channels', { url: `${NTFY}?auth=s3cret` })

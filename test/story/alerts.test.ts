@@ -42,7 +42,7 @@ test('a line that is off for five minutes is told by text, event and POST, and s
     'Hookline: 1 over\nOver: The line +12025550801 is offline (after 6 minutes). As of 10:06 (UTC).',
   )
   expect(at.posts()[1]).toMatchObject({ priority: 3, tags: ['white_check_mark'] })
-  expect(at.heard()[1]).toMatchObject({ event: 'alert.resolved', alert: { lasted_seconds: 360 } })
+  expect(at.heard()[1]).toMatchObject({ event: 'alert.resolved', alert: { lasted_seconds: 359 } })
   expect(
     (await at.alerts()).map(({ notices }) =>
       notices.map(({ status }: { status: string }) => status),
