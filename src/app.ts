@@ -43,7 +43,7 @@ import { recordVersion } from './storage/about.ts'
 import { hasKeys } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
-import { runServices } from './system/service.ts'
+import { runServices, type Service } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createNetwork } from './webhooks/network.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -82,7 +82,7 @@ const LAST_ANSWERS_MS = 250
 /** Builds the relay without starting it. Throws if the data can't be opened. */
 export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
-  const { core, disk, health, healthSignal } = runtime
+  const { core, disk, health } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(core, config, (pair) => life.listener?.renew(pair))
   const given = { config, parts, lines: () => messaging.lines.lines() }
@@ -91,30 +91,19 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
   const webhooks = createWebhookModule(runtime, { network, attachments }, start)
-  const below = { webhooks, kinds, boxes, attachments }
+  const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
   const { lines, messages } = messaging
   const maintenance = createMaintenance(runtime, { attachments, network }, start)
   const { updates, watches } = maintenance
-  const alerts = createAlertModule(runtime, { webhooks, network, messaging })
+  const alerts = createAlertModule(runtime, { ...below, messaging })
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
   health.includeRelay(disk, ...watches, tls, attachments, updates, alerts, hostWatch(parts))
   const modules = { ...below, config, life, messaging, maintenance, alerts, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
-  const own = [...runtime.services, lines, messages.dispatch, webhooks.loop, ...watches, tls]
-  const recorder = new Recorder(core, { lines, metrics: runtime.metrics })
-  const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
-  const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
-  const loops = [
-    ...inner,
-    queues,
-    ...alerts.services,
-    ...own,
-    ...services,
-    ...(parts.companions ?? []),
-  ]
+  const loops = loopsOf(runtime, modules, [queues, tls, ...services, ...(parts.companions ?? [])])
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -149,6 +138,29 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   }
 }
 
+function loopsOf(
+  runtime: Runtime,
+  modules: Modules,
+  others: readonly Service[],
+): readonly Service[] {
+  const { core, disk, health, healthSignal, metrics } = runtime
+  const { lines, messages } = modules.messaging
+  return [
+    new Recorder(core, { lines, metrics }),
+    modules.lastUsed,
+    new SearchFollower(core, { disk }),
+    new PersonFollower(core, { disk }),
+    healthWatch(core, { health, healthSignal }),
+    ...modules.alerts.services,
+    ...runtime.services,
+    lines,
+    messages.dispatch,
+    modules.webhooks.loop,
+    ...modules.maintenance.watches,
+    ...others,
+  ]
+}
+
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
   { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
@@ -179,8 +191,6 @@ type Life = { phase: Phase; listener: Listener | null }
 type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
 
 type Network = ReturnType<typeof createNetwork>
-
-type Networked = { readonly network: Network }
 
 function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
   const ownPort = () => life.listener?.port
@@ -282,7 +292,7 @@ function createQueueWatch(
 
 function createAlertModule(
   { core, health, seal }: Runtime,
-  { webhooks, network, messaging }: Pick<Modules, 'webhooks' | 'messaging'> & Networked,
+  { webhooks, network, messaging }: Below & Pick<Modules, 'messaging'>,
 ) {
   const { lines, messages } = messaging
   return createAlerts(core, {
@@ -292,21 +302,17 @@ function createAlertModule(
     subscribers: webhooks.subscribers,
     onLineChange: (listener) => lines.onChange(listener),
     accept: ({ lineIds, ...text }, also) =>
-      messages.sender.accept({ ...ALERT_SEND, ...text, alertLines: lineIds }, also),
+      messages.sender.accept(
+        { ...ALERT_SEND, ...text, source: 'cli', isUrgent: true, alertLines: lineIds },
+        also,
+      ),
     post: network.postOwn,
     seal,
   })
 }
 
 /** An alert is the owner's own message, so no rule of a key holds it. */
-const ALERT_SEND = {
-  lineId: null,
-  key: null,
-  conversationIds: null,
-  waitMs: 0,
-  source: 'cli',
-  isUrgent: true,
-} as const
+const ALERT_SEND = { lineId: null, key: null, conversationIds: null, waitMs: 0 } as const
 
 function createEntry({ core, health, seal }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
@@ -329,6 +335,7 @@ type Below = {
   readonly boxes: Boxes
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly attachments: Attachments
+  readonly network: Network
 }
 
 type Modules = Below & {

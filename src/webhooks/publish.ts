@@ -62,27 +62,12 @@ export type PublishUnplaced = {
   readonly alert: (tx: Tx, name: AlertEvent, alert: Alert, id: AlertId) => void
 }
 
-export function createPublish(
-  { ids, clock }: Core,
-  given: { readonly subscribers: Subscribers; readonly signals: DeliverySignals },
-): Publish & PublishUnplaced {
-  const { subscribers, signals } = given
-  const queue = (
-    tx: Tx,
-    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
-  ) => {
-    const createdAt = ids.now()
-    const eventSeq = insertEvent(tx, { ...event, createdAt })
-    if (eventSeq === null) return
-    signals.noteEvent()
-    // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
-    const nextAttemptAt = timestamp(clock.now())
-    const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
-    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
-      insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
-      signals.note('due', webhookId)
-    }
-  }
+type Publishing = { readonly subscribers: Subscribers; readonly signals: DeliverySignals }
+
+export function createPublish(core: Core, given: Publishing): Publish & PublishUnplaced {
+  const { ids } = core
+  const { subscribers } = given
+  const queue = createQueue(core, given)
   const publish: Publish = (tx, direct, message, change) => {
     const name = message.isGroup ? eventInGroup(direct) : direct
     if (name === null) return
@@ -123,6 +108,26 @@ export function createPublish(
       queue(tx, { id, name, lineId, ...none, body: alertChange(name, alert) })
     },
   })
+}
+
+/** Stores the event, and a delivery for each webhook that wants it. */
+function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing) {
+  return (
+    tx: Tx,
+    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
+  ) => {
+    const createdAt = ids.now()
+    const eventSeq = insertEvent(tx, { ...event, createdAt })
+    if (eventSeq === null) return
+    signals.noteEvent()
+    // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
+    const nextAttemptAt = timestamp(clock.now())
+    const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
+    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
+      insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
+      signals.note('due', webhookId)
+    }
+  }
 }
 
 type Unplaced = {

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { Receiver } from '../support/receiver.ts'
 import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import { runAlertKills } from './torture/alerts.ts'
-import type { Line, Page } from './torture/load.ts'
+import { ENVIRONMENT } from './torture/load.ts'
 
 const KILLS = 6
 
@@ -19,7 +19,7 @@ test(`after ${KILLS} kills during alerts none is missed, sent twice or untrue`, 
   expect(alerts).toBeGreaterThanOrEqual(KILLS)
 }, 600_000)
 
-test('a line that is off for a minute is told by text, event and POST, for real', async () => {
+test('a webhook that fails for a minute is told by text, event and POST, for real', async () => {
   using dir = temporaryDataDir()
   using hook = new Receiver()
   const titles: string[] = []
@@ -34,17 +34,17 @@ test('a line that is off for a minute is told by text, event and POST, for real'
   const key = await createKey(dir.path)
   await using relay = await RelayProcess.start({
     dataDir: dir.path,
-    environment: { HOOKLINE_SIMULATED_LINES: '2' },
+    environment: ENVIRONMENT,
   })
   const api = new ApiClient(() => relay.url, key)
   const run = (line: string) => hookline(line, { HOOKLINE_DATA_DIR: dir.path })
   await api.ask('POST', '/api/v1/webhooks', { url: hook.url, events: ['alert.raised'] })
   await run('alerts add +12025550147')
   await run(`alerts add http://127.0.0.1:${ntfy.port}/my-topic`)
-  await run('alerts set line_off --after 1')
-  const [, second] = (await api.ask<Page<Line>>('GET', '/api/v1/phone-lines')).data
-  const path = `/api/v1/simulated/lines/${second?.id}/events`
-  await api.ask('POST', path, { type: 'offline' })
+  await run('alerts set webhook_failing --after 1')
+  const broken = { url: 'http://127.0.0.1:9/nobody', events: ['message.sent'] }
+  await api.ask('POST', '/api/v1/webhooks', broken)
+  await api.ask('POST', '/api/v1/messages/send', { to: '+12025560101', text: 'hello' })
 
   const texts = await eventually(
     'the phone has its text',
@@ -58,7 +58,9 @@ test('a line that is off for a minute is told by text, event and POST, for real'
   )
 
   expect(texts.map(({ text }) => text)).toEqual([
-    expect.stringMatching(/^Hookline: 1 problem\nThe line \S+ is offline \(for 1 minute\)/),
+    expect.stringMatching(
+      /^Hookline: 1 problem\n127.0.0.1:9\/nobody webhook is failing \(for 1 minute\)/,
+    ),
   ])
   expect(titles).toEqual(['Hookline: 1 problem'])
   expect(hook.received.map(({ event }) => event)).toEqual(['alert.raised'])
