@@ -148,7 +148,9 @@ test("the channel's own quiet hours hold an alert, which then says what became o
 
 test('a channel that hangs delays no other', async () => {
   await using at = await startAlerts()
-  await at.owner('POST', '/alerts/channels', { url: 'https://hangs.example.com/topic' })
+  for (const topic of ['a', 'b', 'c', 'd']) {
+    await at.owner('POST', '/alerts/channels', { url: `https://hangs.example.com/${topic}` })
+  }
   await at.phone()
   await at.ntfy()
   at.sink.answer = ({ url }) => (url.startsWith('https://hangs') ? 'hang' : 200)
@@ -157,6 +159,23 @@ test('a channel that hangs delays no other', async () => {
   await at.passes(5 * MINUTE + 45_000)
 
   expect([at.texts().length, at.posts().length]).toEqual([1, 1])
+})
+
+test('an alert that an alert reached nobody does not keep itself alive', async () => {
+  await using at = await startAlerts()
+  await at.ntfy()
+  at.sink.answer = () => 404
+  await at.device.goOffline()
+  await at.passes(50 * MINUTE)
+  const causes = (await at.alerts()).map(({ cause }) => cause)
+
+  at.sink.answer = () => 200
+  await at.device.goOnline()
+  await at.passes(5 * MINUTE)
+
+  expect(causes).toEqual(['alerts_not_delivered', 'line_off'])
+  expect(await at.findings('alerts_not_delivered')).toEqual([])
+  expect((await at.alerts()).filter(({ resolved_at: end }) => end === null)).toEqual([])
 })
 
 test('a POST that fails is repeated with the same id and text, and given up at the end', async () => {

@@ -50,6 +50,18 @@ test('a hundred causes at once are one text, which names the first and counts th
   expect(await at.alerts()).toHaveLength(50)
 })
 
+test('two lines that go off one after the other are one text', async () => {
+  await using at = await startAlerts({ lines: ['online', 'online', 'online'] })
+  await at.phone()
+  await at.device.goOffline()
+  await at.passes(10_000)
+  await at.second.goOffline()
+
+  await at.passes(6 * MINUTE)
+
+  expect(at.texts().map(({ text }) => text.split('\n')[0])).toEqual(['Hookline: 2 problems'])
+})
+
 test('the seventh notice of an hour waits for a summary, of which there is one in an hour', async () => {
   await using at = await startAlerts()
   await at.rule('line_off', { after_minutes: 1 })

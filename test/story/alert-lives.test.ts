@@ -8,6 +8,7 @@ import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
+import { noBackups } from '../support/test-relay.ts'
 import { MINUTE, startAlerts, type AlertStage } from './alerts-stage.ts'
 
 const HOUR = 60 * MINUTE
@@ -40,6 +41,24 @@ test('a restart in the middle of a cause raises no second alert and loses no all
   expect(third.posts()).toMatchObject([{ title: 'Hookline: 1 over' }])
   expect(third.heard().map(({ event }) => event)).toEqual(['alert.resolved'])
   expect(await third.alerts()).toHaveLength(1)
+})
+
+test('a failed backup that a restart forgets is not said to be over', async () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('a.db')
+  const take = () => Promise.reject(new Error('The disk says no.'))
+  const parts = { backupWorker: { ...noBackups, take } }
+  const first = await startAlerts({ path, parts })
+  await first.ntfy()
+  await first.passes(30 * MINUTE)
+  const told = first.posts().map(({ title }) => title)
+  await first[Symbol.asyncDispose]()
+
+  await using second = await startAlerts({ path, parts, clock: first.clock, key: first.key })
+  await second.passes(10 * MINUTE)
+
+  expect(told).toEqual(['Hookline: 1 problem'])
+  expect(second.posts()).toEqual([])
 })
 
 test('a cause that lasts over a restart is raised by its whole time', async () => {
