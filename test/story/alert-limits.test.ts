@@ -54,7 +54,7 @@ test('two lines that go off one after the other are one text', async () => {
   await using at = await startAlerts({ lines: ['online', 'online', 'online'] })
   await at.phone()
   await at.device.goOffline()
-  await at.passes(10_000)
+  await at.passes(18_000)
   await at.second.goOffline()
 
   await at.passes(6 * MINUTE)
