@@ -3,6 +3,7 @@
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
 //   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
+//   bun scripts/torture.ts alerts --count 200       the same during alerts: texts, events and POSTs by their ids
 //   bun scripts/torture.ts boxes --count 1000       kill -9 of a head, its boxes and its broker (nats-server)
 //   bun scripts/torture.ts partitions --count 200   a network that is cut in one direction or both (Linux, root)
 //   bun scripts/torture.ts days --count 200         partitions of up to a day, on a test clock
@@ -25,6 +26,7 @@ import { parseArgs } from 'node:util'
 import { runModel } from '../test/boxes/model/model.ts'
 import { livePartitions } from '../test/boxes/partitions.ts'
 import { lookAtEveryPage } from '../test/browser/every-page.ts'
+import { runAlertKills } from '../test/executable/torture/alerts.ts'
 import { hasNamespaces } from '../test/executable/torture/box-network.ts'
 import { runBoxKills, type FleetRun } from '../test/executable/torture/boxes.ts'
 import { jumpClock } from '../test/executable/torture/clock.ts'
@@ -63,6 +65,7 @@ const BY_CHANCE = [
   'test/fuzz',
   'test/keys/model',
   'test/messages/group-law',
+  'test/story/alert-limits',
   'test/story/contact-counters',
   'test/story/figures',
   'test/story/sending-histories',
@@ -90,6 +93,7 @@ const chosen = FEATURES.filter((feature) => options.features.split(',').includes
 const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
   kills: () => kills('texts'),
   files: () => kills('files'),
+  alerts,
   boxes,
   partitions,
   days,
@@ -202,6 +206,16 @@ async function kills(load: 'texts' | 'files'): Promise<Result> {
       `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
       `${run.files} files, ${run.parts} parts carried, ${run.waited} sends waited, ` +
       `${run.compatible} by compatible APIs`,
+    faults: [...faultsOf(run.faults), ...badExits([run.exitCode])],
+  }
+}
+
+async function alerts(): Promise<Result> {
+  const run = await runAlertKills(count ?? 0)
+  return {
+    line:
+      `${run.kills} kills during ${run.alerts} alerts: ${run.texts} texts, ${run.posts} posts and ` +
+      `${run.events} events received`,
     faults: [...faultsOf(run.faults), ...badExits([run.exitCode])],
   }
 }

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 
 import { Access } from './access/access.ts'
+import { createAlerts } from './alerts/alerts.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import { Attachments } from './attachments/attachments.ts'
@@ -43,7 +44,7 @@ import { recordVersion } from './storage/about.ts'
 import { hasKeys } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { argon2id } from './system/hash.ts'
-import { runServices } from './system/service.ts'
+import { runServices, type Service } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createTimeline } from './timeline/timeline.ts'
 import { createNetwork } from './webhooks/network.ts'
@@ -83,7 +84,7 @@ const LAST_ANSWERS_MS = 250
 /** Builds the relay without starting it. Throws if the data can't be opened. */
 export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const runtime = openRuntime(config, parts)
-  const { core, disk, health, healthSignal } = runtime
+  const { core, disk, health } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const tls = new TlsWatch(core, config, (pair) => life.listener?.renew(pair))
   const given = { config, parts, lines: () => messaging.lines.lines() }
@@ -92,22 +93,19 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
   const webhooks = createWebhookModule(runtime, { network, attachments }, start)
-  const below = { webhooks, kinds, boxes, attachments }
+  const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
   const { lines, messages } = messaging
   const maintenance = createMaintenance(runtime, { attachments, network }, start)
   const { updates, watches } = maintenance
+  const alerts = createAlertModule(runtime, { ...below, messaging })
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
-  health.includeRelay(disk, ...watches, tls, attachments, updates, hostWatch(parts))
-  const modules = { ...below, config, life, messaging, maintenance, lastUsed, access }
+  health.includeRelay(disk, ...watches, tls, attachments, updates, alerts, hostWatch(parts))
+  const modules = { ...below, config, life, messaging, maintenance, alerts, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
-  const own = [...runtime.services, lines, messages.dispatch, webhooks.loop, ...watches, tls]
-  const recorder = new Recorder(core, { lines, metrics: runtime.metrics })
-  const followers = [new SearchFollower(core, { disk }), new PersonFollower(core, { disk })]
-  const inner = [recorder, lastUsed, ...followers, healthWatch(core, { health, healthSignal })]
-  const loops = [...inner, queues, ...own, ...services, ...(parts.companions ?? [])]
+  const loops = loopsOf(runtime, modules, [queues, tls, ...services, ...(parts.companions ?? [])])
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -140,6 +138,29 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
     },
     abandon: async () => life.listener?.stop(LAST_ANSWERS_MS),
   }
+}
+
+function loopsOf(
+  runtime: Runtime,
+  modules: Modules,
+  others: readonly Service[],
+): readonly Service[] {
+  const { core, disk, health, healthSignal, metrics } = runtime
+  const { lines, messages } = modules.messaging
+  return [
+    new Recorder(core, { lines, metrics }),
+    modules.lastUsed,
+    new SearchFollower(core, { disk }),
+    new PersonFollower(core, { disk }),
+    healthWatch(core, { health, healthSignal }),
+    ...modules.alerts.services,
+    ...runtime.services,
+    lines,
+    messages.dispatch,
+    modules.webhooks.loop,
+    ...modules.maintenance.watches,
+    ...others,
+  ]
 }
 
 function createMaintenance(
@@ -272,6 +293,23 @@ function createQueueWatch(
   return queues
 }
 
+function createAlertModule(
+  { core, health, seal }: Runtime,
+  { webhooks, network, messaging }: Below & Pick<Modules, 'messaging'>,
+) {
+  const { lines, messages } = messaging
+  return createAlerts(core, {
+    health,
+    lines: () => lines.lines(),
+    publish: webhooks.publish,
+    subscribers: webhooks.subscribers,
+    onLineChange: (listener) => lines.onChange(listener),
+    accept: (text, also) => messages.sender.accept(text, also),
+    post: network.postOwn,
+    seal,
+  })
+}
+
 function createEntry({ core, health, seal }: Runtime, { config, parts, life }: Start): Access {
   const access = new Access(core, {
     passwordHash: parts.passwordHash ?? argon2id,
@@ -293,6 +331,7 @@ type Below = {
   readonly boxes: Boxes
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly attachments: Attachments
+  readonly network: Network
 }
 
 type Modules = Below & {
@@ -300,6 +339,7 @@ type Modules = Below & {
   readonly life: Life
   readonly messaging: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly alerts: ReturnType<typeof createAlerts>
   readonly lastUsed: LastUsed
   readonly access: Access
 }
@@ -310,6 +350,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
   const { lines, lineActions, sites, messages } = modules.messaging
   const { lastUsed, maintenance } = modules
   return createHttp(core, {
+    alerts: modules.alerts.actions,
     access,
     address: () => life.listener?.url ?? NOT_LISTENING,
     attachments,

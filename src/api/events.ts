@@ -3,12 +3,18 @@
 import { Type } from 'typebox'
 
 import { id, objectSchema, time, text, type Shape } from './schema.ts'
-import { EventPayload, GroupUpdate, OptOutChange, UnplacedReaction } from './webhooks.ts'
+import {
+  AlertChange,
+  EventPayload,
+  GroupUpdate,
+  OptOutChange,
+  UnplacedReaction,
+} from './webhooks.ts'
 
 const RecordedEvent = objectSchema('RecordedEvent', {
   id: id('evt', 'The `webhook-id` of its deliveries.'),
   created_at: time('When it was recorded.'),
-  payload: Type.Union([EventPayload, UnplacedReaction, GroupUpdate, OptOutChange], {
+  payload: Type.Union([EventPayload, UnplacedReaction, GroupUpdate, OptOutChange, AlertChange], {
     title: 'RecordedPayload',
     description: 'The body of its deliveries.',
   }),

@@ -1,6 +1,7 @@
 // All operations by their ids, and the types of a call.
 
 import type { AnswerOf, BodyOf, Callers, Operation, ParamsOf, QueryOf } from './operation.ts'
+import { ALERTS } from './operations/alerts.ts'
 import { ATTACHMENTS } from './operations/attachments.ts'
 import { CONTACTS } from './operations/contacts.ts'
 import { CONTROL } from './operations/control.ts'
@@ -28,6 +29,7 @@ export const OPERATIONS = {
   ...KEYS,
   ...BRIDGES,
   ...SERVICE,
+  ...ALERTS,
   ...SHORTCUTS,
   ...OWNER,
   ...CONTROL,

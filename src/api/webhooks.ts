@@ -11,6 +11,7 @@ import {
   DISABLED_REASONS,
   EVENT_NAMES,
 } from '../domain/webhook.ts'
+import { Alert } from './alerts.ts'
 import { MessageAttachment } from './attachments.ts'
 import { OptOut } from './contacts.ts'
 import { Approval, Edit, MessageError, Reply } from './messages.ts'
@@ -328,8 +329,15 @@ export const OptOutChange = objectSchema('OptOutChange', {
   opt_out: OptOut,
 })
 
+export const AlertChange = objectSchema('AlertChange', {
+  event: EventName,
+  phone_line_id: nullable(id('line', 'The line that the alert is about.')),
+  alert: Alert,
+})
+
 export type AnyEvent =
   | EventPayload
   | Shape<typeof UnplacedReaction>
   | Shape<typeof GroupUpdate>
   | Shape<typeof OptOutChange>
+  | Shape<typeof AlertChange>

@@ -44,6 +44,10 @@ export const COMPLETION_IDS = {
       named(id, description, url, URL.canParse(url) ? webhookName({ url, description }) : null),
     )
   },
+  alert_channels: async (ask) => {
+    const { data } = await ask('listAlertChannels')
+    return data.map(({ id, name, to, url }) => named(id, name, to, url))
+  },
   members: async (ask) => (await ask('listMembers')).data,
   deliveries: failedDeliveries,
   messages: (ask, limit) => newestMessages(ask, limit),

@@ -6,6 +6,7 @@ import { systemClock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { type Surroundings, readSurroundings } from '../system/own-process.ts'
+import { ALERT_COMMANDS } from './alerts.ts'
 import { APPROVAL_COMMANDS } from './approvals.ts'
 import { ATTACHMENT_COMMANDS } from './attachments.ts'
 import { AUDIT_COMMAND } from './audit.ts'
@@ -281,6 +282,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       NIGHT_COMMAND,
       DOCTOR_COMMAND,
+      ...ALERT_COMMANDS,
       supportCommand(thisPlace),
       AUDIT_COMMAND,
       MAC_TRACE_COMMAND,

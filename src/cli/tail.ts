@@ -113,14 +113,22 @@ function isFromMe(event: AnyEvent): boolean {
 /** The person, or the group if the event is about the group itself. */
 function handleOf(event: AnyEvent): string {
   if ('opt_out' in event) return event.opt_out.handle
+  if ('alert' in event) return event.alert.about.id ?? event.alert.about.kind
   if (!('message' in event)) return event.conversation.name ?? event.conversation.chat_guid
   return event.message?.handle ?? event.reaction?.handle ?? ''
 }
 
 function textOfEvent(event: AnyEvent): string {
   if ('opt_out' in event) return event.opt_out.keyword ?? event.opt_out.source
+  if ('alert' in event) return event.alert.title
   if (!('message' in event)) return [event.change, event.target].filter(Boolean).join(' ')
-  const { reaction, message } = event
+  return textOfMessage(event)
+}
+
+function textOfMessage({
+  reaction,
+  message,
+}: Extract<AnyEvent, { readonly message: unknown }>): string {
   const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `
   const reason = message?.error && ` (${message.error.message})`
   return `${sign ?? ''}${message?.text ?? ''}${reason ?? ''}`

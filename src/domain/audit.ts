@@ -94,6 +94,10 @@ export const AUDIT_ACTIONS = [
   'rollout.started',
   'rollout.resumed',
   'rollout.canceled',
+  'alert_channel.created',
+  'alert_channel.changed',
+  'alert_channel.removed',
+  'alert_rule.changed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -116,6 +120,8 @@ export const THING_KINDS = [
   'member',
   'box',
   'site',
+  'alert_channel',
+  'alert_rule',
 ] as const
 export type ThingKind = (typeof THING_KINDS)[number]
 

@@ -120,6 +120,7 @@ const FINDINGS = {
   short_password: { guide: 'security#the-dashboards-password' },
   attachment_quota: { guide: null },
   attachments_missing: { guide: null },
+  alerts_not_delivered: { guide: 'alerts#when-an-alert-reaches-nobody', page: 'settings' },
   backup_failed: { guide: null, page: 'settings' },
   device_absent: { guide: null },
   driver_failed: { guide: null },

@@ -21,6 +21,9 @@ export type IdPrefix =
   | 'mem'
   | 'box'
   | 'site'
+  | 'chan'
+  | 'alert'
+  | 'ntc'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -35,6 +38,9 @@ export type AttachmentId = Id<'att'>
 export type MemberId = Id<'mem'>
 export type BoxId = Id<'box'>
 export type SiteId = Id<'site'>
+export type ChannelId = Id<'chan'>
+export type AlertId = Id<'alert'>
+export type NoticeId = Id<'ntc'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

@@ -87,6 +87,8 @@ export type MessageExtras = {
   readonly sendAt?: Timestamp | undefined
   /** True if it is sent even in the quiet hours of its line. */
   readonly isUrgent?: true | undefined
+  /** True for an alert to the owner. */
+  readonly isAlert?: true | undefined
   /** True if a person sends it although the recipient has opted out. */
   readonly isConfirmed?: true | undefined
   /** Quiet hours of the key that sent it. */

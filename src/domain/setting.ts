@@ -1,6 +1,7 @@
 // Settings are rows in the database and take effect at once. Options, which are fixed at the start, are in
 // config.ts. An environment variable overrides and locks its setting.
 
+import { ALERT_CAUSE_NAMES } from './alert.ts'
 import { UTC, timeZoneNamed } from './days.ts'
 import { OPT_OUT_MODES } from './opt-out.ts'
 import {
@@ -8,6 +9,7 @@ import {
   SWITCH_KIND,
   choiceKind,
   integerKind,
+  listKind,
   optionalKind,
   textKind,
   type ValueKind,
@@ -114,8 +116,13 @@ export const SETTINGS = {
   heartbeat_url: setting(optionalKind(CALLED_URL_KIND, 'none'), {
     default: null,
     sentence:
-      'URL called every 5 minutes while the relay works, for a monitor that alerts when calls stop.',
+      'URL called every 5 minutes while the relay works, for a monitor that alerts when calls stop. A line or a webhook that fails does not stop it, unless heartbeat_stops_for says so.',
     isSecret: true,
+  }),
+  heartbeat_stops_for: setting(optionalKind(listKind(choiceKind(...ALERT_CAUSE_NAMES)), 'none'), {
+    default: null,
+    sentence:
+      'Causes of alerts, separated by commas: the heartbeat stops while an alert of one of them lasts.',
   }),
   release_source: setting(optionalKind(RELEASE_SOURCE_KIND, 'none'), {
     default: null,

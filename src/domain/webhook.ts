@@ -20,6 +20,8 @@ export const EVENT_NAMES = [
   'approval.resolved',
   'contact.opted_out',
   'contact.opted_in',
+  'alert.raised',
+  'alert.resolved',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 

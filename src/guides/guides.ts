@@ -1,5 +1,6 @@
 // The manual of this version, compiled in: served at `/guide`, printed by `hookline guide`.
 
+import alerts from './alerts.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import benchmarks from './benchmarks.md' with { type: 'text' }
 import caddy from './caddy.md' with { type: 'text' }
@@ -61,6 +62,7 @@ export const GUIDES: readonly Guide[] = [
   guide('home-assistant', homeAssistant),
   guide('operations', operations),
   guide('night', night),
+  guide('alerts', alerts),
   guide('several-shops', severalShops),
   guide('several-boxes', severalBoxes),
   guide('grafana', grafana),

@@ -1,6 +1,7 @@
 // The modules of a relay that HTTP serves, and facts about this start.
 
 import type { Access } from '../access/access.ts'
+import type { createAlerts } from '../alerts/alerts.ts'
 import type { OptionRow } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { BoxActions } from '../boxes/admin.ts'
@@ -33,6 +34,7 @@ import type { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Hosts } from './hosts.ts'
 
 export type Relay = {
+  readonly alerts: ReturnType<typeof createAlerts>['actions']
   readonly access: Access
   /** The URL that the relay listens on. */
   readonly address: () => string

@@ -4,6 +4,7 @@ import type { AnyElysia } from 'elysia'
 
 import type { Core } from '../storage/core.ts'
 import { once } from '../system/memoize.ts'
+import { alertBindings, alertChangeBindings } from './alerts.ts'
 import { attachmentBindings, linkRoutes } from './attachments.ts'
 import { type Binding, type Guard, frame, guardOf, routesOf } from './bind.ts'
 import { contactBindings, optOutBindings, searchBindings } from './contacts.ts'
@@ -169,6 +170,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...auditBindings(core),
     ...timelineBindings(relay.timeline),
     ...healthBindings(core, relay),
+    ...alertBindings(relay.alerts),
   ]
 }
 
@@ -179,5 +181,6 @@ function ownersBindings(core: Core, relay: Relay): readonly Binding[] {
     ...memberBindings(relay.access),
     ...siteChangeBindings(relay.sites),
     ...boxBindings(relay),
+    ...alertChangeBindings(relay.alerts),
   ]
 }

@@ -2,6 +2,7 @@
 
 import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
+import { isLasting } from '../storage/alerts.ts'
 import type { Core } from '../storage/core.ts'
 import type { Service } from '../system/service.ts'
 import { VERSION } from '../system/version.ts'
@@ -50,7 +51,7 @@ export class Heartbeat implements Service {
     await clock.sleep(FIRST_AFTER_MS, signal)
     while (!signal.aborted) {
       const url = settings.get('heartbeat_url')
-      if (url !== null && this.#isDue(url) && this.#isWell()) await this.#call(url, signal)
+      if (url !== null && this.#isDue(url) && this.#mayCall()) await this.#call(url, signal)
       await clock.sleep(LOOK_AGAIN_MS, signal)
     }
   }
@@ -71,6 +72,12 @@ export class Heartbeat implements Service {
         depends_on: null,
       },
     ]
+  }
+
+  /** False while the relay doesn't work, or while an alert lasts for which the owner wants it to stop. */
+  #mayCall(): boolean {
+    const { db, settings } = this.#core
+    return this.#isWell() && !isLasting(db, settings.get('heartbeat_stops_for') ?? [])
   }
 
   #isDue(url: string): boolean {

@@ -4,6 +4,7 @@ import { timestamp } from '../domain/ids.ts'
 import { durationWords } from '../domain/number-words.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { saveClockMemory } from '../storage/about.ts'
+import { ALERT_PURGES } from '../storage/alerts.ts'
 import { deleteUnusedUploads, oldFilesPurge } from '../storage/attachments.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
@@ -42,6 +43,7 @@ export function createTimetable(
     heldDeliveriesPurge(),
     ...FIGURE_PURGES,
     ...TIMELINE_PURGES,
+    ...ALERT_PURGES,
   ]
   /** Keeps SQLite's statistics fresh. */
   const statistics: Job = {

@@ -212,7 +212,8 @@ export class Routing {
         const found = byId.get(id)
         if (found === undefined) return false
         // An offline line can't be asked whom it knows: it accepts now and decides when it is back.
-        return found.state.status !== 'online' || hasBudget(db, found.line, handle, dayOf(id))
+        const isFree = found.state.status !== 'online' || message.extras?.isAlert === true
+        return isFree || hasBudget(db, found.line, handle, dayOf(id))
       },
       newContacts: (id) => newContacts(db, id, dayOf(id)),
       isAble(id) {
@@ -313,7 +314,8 @@ export class Routing {
       conversationId: openConversation(tx, this.#core.ids, party),
     }
     // The new line's device is asked about the recipient before the message is sent.
-    const hold = reserveSlot(tx, line, handle, { history: null, day })
+    const isAlert = message.extras?.isAlert === true
+    const hold = isAlert ? 'none' : reserveSlot(tx, line, handle, { history: null, day })
     const contactHold = hold === 'full' ? 'undecided' : hold
     const moved = updateMessage(tx, message, { ...place, contactHold }, now)
     noteMessage(tx, place.conversationId, message, now)

@@ -1,5 +1,7 @@
 // The recipient of a new message, and the checks that reject a message.
 
+import type { SendAttachment } from '../api/attachments.ts'
+import type * as api from '../api/messages.ts'
 import type { Days } from '../domain/days.ts'
 import { RelayError, withSuggestion } from '../domain/errors.ts'
 import {
@@ -14,14 +16,15 @@ import {
   timestamp,
   type ConversationId,
   type LineId,
+  type MemberId,
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { MessageExtras } from '../domain/message-extras.ts'
-import type { Message } from '../domain/message.ts'
+import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
+import type { Message, MessageSource } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { ConversationLimit } from '../domain/permissions.ts'
-import type { LineLimit, Need } from '../domain/routing.ts'
+import type { ConversationLimit, KeyCaller } from '../domain/permissions.ts'
+import { ALL_LINES, type LineLimit, type LineLimits, type Need } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 import { findConversation, getConversation, type Conversation } from '../storage/conversations.ts'
@@ -33,6 +36,40 @@ import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { optOutAgainst } from '../storage/opt-outs.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { AgentSend } from './agents.ts'
+
+export type SendRequest = {
+  /** A recipient, or the conversation to send in. */
+  readonly to: string | { readonly conversationId: string }
+  /** Empty if the message is only attachments. */
+  readonly text: string
+  readonly lineId: string | null
+  readonly attachments?: readonly SendAttachment[] | undefined
+  readonly service?: WantedService | undefined
+  readonly replyTo?: api.SendRequest['reply_to']
+  readonly idempotencyKey: string | null
+  /** The caller's key; null for the owner. */
+  readonly key: KeyCaller | null
+  /** The lines and sites that the caller is limited to. */
+  readonly limits: LineLimits
+  /** The conversations that the caller is limited to. */
+  readonly conversationIds: ConversationLimit
+  /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
+  readonly waitMs: number | null
+  readonly source: MessageSource
+  /** Set if an AI agent sends it. */
+  readonly agent?: AgentSend | undefined
+  /** The dashboard member who wrote it. */
+  readonly memberId?: MemberId | undefined
+  /** The earliest time to send it. */
+  readonly sendAt?: Timestamp | undefined
+  /** Sends it even in the line's quiet hours. */
+  readonly isUrgent?: boolean | undefined
+  /** True for an alert, which goes to a new contact beyond the limit of its line, too. */
+  readonly isAlert?: boolean | undefined
+  /** A person confirmed sending although the recipient has opted out. */
+  readonly isConfirmed?: boolean | undefined
+}
 
 export type Target = {
   readonly recipient:
@@ -49,6 +86,31 @@ export type Histories = ReadonlyMap<LineId, History>
 
 /** More sends to one handle in a minute look like a loop of two programs. */
 const SENDS_PER_MINUTE_MAX = 30
+
+export function extrasOf(request: SendRequest): MessageExtras | null {
+  const { to, lineId, limits, attachments, service, sendAt } = request
+  const { isUrgent, isAlert, isConfirmed, memberId } = request
+  const { lineIds, siteIds } = lineId === null && typeof to === 'string' ? limits : ALL_LINES
+  const extras: MessageExtras = {
+    lineIds: lineIds ?? undefined,
+    siteIds: siteIds ?? undefined,
+    attachmentCount: attachments?.length,
+    wantedService: service,
+    sendAt,
+    isUrgent: isUrgent || undefined,
+    isAlert: isAlert || undefined,
+    isConfirmed: isConfirmed || undefined,
+    quietHours: request.key?.permissions.rules.quietHours ?? undefined,
+    memberId,
+    ...agentExtras(request),
+  }
+  return Object.values(extras).every((value) => value === undefined) ? null : extras
+}
+
+function agentExtras({ agent, conversationIds }: SendRequest): MessageExtras {
+  if (agent === undefined && conversationIds === null) return {}
+  return { isOfAgent: true, answers: agent?.answers ?? undefined }
+}
 
 /** `lines` are the lines that the caller may use. */
 export function checkedRecipient(db: Db, to: string, lines: LineLimit): Recipient {

@@ -1,7 +1,6 @@
 // Accepts a caller's message. One transaction writes the idempotency record, the conversation, the slot in the daily
 // contact limit and the message; a rejected message throws and stores nothing. The commit wakes dispatch.
 
-import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { AttachmentStore } from '../attachments/store.ts'
@@ -11,19 +10,13 @@ import {
   guidFromBytes,
   uuidV4,
   type AttachmentId,
-  type MemberId,
+  type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
-import { SCHEDULED_MS_MAX, type MessageSource, type Outbound } from '../domain/message.ts'
-import {
-  NO_RULES,
-  callerId,
-  type ConversationLimit,
-  type KeyCaller,
-} from '../domain/permissions.ts'
-import { ALL_LINES, type LineLimit, type LineLimits } from '../domain/routing.ts'
+import { SCHEDULED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimit } from '../domain/routing.ts'
 import { conversationsWith, openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { linesWithin } from '../storage/credentials.ts'
@@ -37,7 +30,7 @@ import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { linesThatCount, requireFirst, requireUnpaused, type AgentSend } from './agents.ts'
+import { linesThatCount, requireFirst, requireUnpaused } from './agents.ts'
 import { countByRules, newApproval, requireByRules } from './key-rules.ts'
 import { attach, attachmentsFor } from './parts.ts'
 import type { MessageQueue } from './queue.ts'
@@ -51,41 +44,12 @@ import {
   requireInLimit,
   requireNoLoop,
   requireText,
+  extrasOf,
   type Histories,
+  type SendRequest,
   type Target,
 } from './send-target.ts'
 import type { Accepted, Answer, WaitingCallers } from './waiting-callers.ts'
-
-export type SendRequest = {
-  /** A recipient, or the conversation to send in. */
-  readonly to: string | { readonly conversationId: string }
-  /** Empty if the message is only attachments. */
-  readonly text: string
-  readonly lineId: string | null
-  readonly attachments?: readonly SendAttachment[] | undefined
-  readonly service?: WantedService | undefined
-  readonly replyTo?: api.SendRequest['reply_to']
-  readonly idempotencyKey: string | null
-  /** The caller's key; null for the owner. */
-  readonly key: KeyCaller | null
-  /** The lines and sites that the caller is limited to. */
-  readonly limits: LineLimits
-  /** The conversations that the caller is limited to. */
-  readonly conversationIds: ConversationLimit
-  /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
-  readonly waitMs: number | null
-  readonly source: MessageSource
-  /** Set if an AI agent sends it. */
-  readonly agent?: AgentSend | undefined
-  /** The dashboard member who wrote it. */
-  readonly memberId?: MemberId | undefined
-  /** The earliest time to send it. */
-  readonly sendAt?: Timestamp | undefined
-  /** Sends it even in the line's quiet hours. */
-  readonly isUrgent?: boolean | undefined
-  /** A person confirmed sending although the recipient has opted out. */
-  readonly isConfirmed?: boolean | undefined
-}
 
 export type SendAnswer = Answer & {
   readonly isReplay: boolean
@@ -155,6 +119,14 @@ export class Sender {
       })),
     )
     return Promise.all(all.map(({ request, accepted }) => this.#answer(request, accepted)))
+  }
+
+  /** Accepts the message and does `also` in one transaction; throws RelayError if it is rejected. Waits for no line. */
+  async accept(request: SendRequest, also: (tx: Tx, id: MessageId) => void): Promise<void> {
+    const acceptance = await this.#prepare(request, fingerprintOf(request))
+    await this.#write((tx) => {
+      also(tx, this.#acceptOnce(tx, acceptance).messageId)
+    })
   }
 
   async #answer(request: SendRequest, accepted: Accepted): Promise<SendAnswer> {
@@ -246,7 +218,8 @@ export class Sender {
     const isGroup = recipient.kind === 'group'
     const day = this.#days.of(waitsFrom, line.id)
     const isLater = day > this.#days.of(now, line.id)
-    const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
+    const isFree = isGroup || request.isAlert === true
+    const contactHold = isFree ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
     if (contactHold === 'full') throw limitReached(this.#days, tx, line, { now, at: waitsFrom })
     const message = this.#record(tx, acceptance, { line, contactHold, now, waitsFrom })
     const key = requestKeyOf(request)
@@ -308,30 +281,6 @@ function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock)
   const aheadMs = sendAt - clock.now()
   if (aheadMs > 0 && aheadMs <= SCHEDULED_MS_MAX) return sendAt
   throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
-}
-
-function extrasOf(request: SendRequest): MessageExtras | null {
-  const { to, lineId, limits, attachments, service, sendAt } = request
-  const { isUrgent, isConfirmed, memberId } = request
-  const { lineIds, siteIds } = lineId === null && typeof to === 'string' ? limits : ALL_LINES
-  const extras: MessageExtras = {
-    lineIds: lineIds ?? undefined,
-    siteIds: siteIds ?? undefined,
-    attachmentCount: attachments?.length,
-    wantedService: service,
-    sendAt,
-    isUrgent: isUrgent || undefined,
-    isConfirmed: isConfirmed || undefined,
-    quietHours: request.key?.permissions.rules.quietHours ?? undefined,
-    memberId,
-    ...agentExtras(request),
-  }
-  return Object.values(extras).every((value) => value === undefined) ? null : extras
-}
-
-function agentExtras({ agent, conversationIds }: SendRequest): MessageExtras {
-  if (agent === undefined && conversationIds === null) return {}
-  return { isOfAgent: true, answers: agent?.answers ?? undefined }
 }
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>

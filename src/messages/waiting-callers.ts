@@ -18,7 +18,7 @@ type Waiting = {
 }
 
 /** An accepted request: its earlier answer, or the message to wait for. */
-export type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
+export type Accepted = { readonly messageId: MessageId; readonly isReplay: boolean } & (
   | { readonly answer: Answer }
   | { readonly answer: null; readonly message: Outbound }
 )

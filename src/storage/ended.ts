@@ -57,6 +57,7 @@ const ENDS: readonly string[] = [
   `DELETE FROM webhook_secrets WHERE webhook_id IN ${ever('webhook.deleted')}
    OR webhook_id IN ${since('webhook.secret_rotated')}`,
   `UPDATE lines SET site_seq = NULL WHERE id IN ${about(['line.changed'], MOVED)}`,
+  `DELETE FROM alert_channels WHERE id IN ${ever('alert_channel.removed')}`,
   // No sign-in link works twice.
   'UPDATE dashboard_members SET link_sha256 = NULL',
   `UPDATE dashboard_members SET password_hash = NULL WHERE id IN ${since('password.set')}`,

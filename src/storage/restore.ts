@@ -141,6 +141,13 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
     // No message waits anymore, so none reserves a contact of the day.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
+    // A notice may have been sent since. What is still wrong is found again.
+    sqlite.run(
+      `UPDATE alert_notices SET status = 'failed', error = 'restored'
+       WHERE status IN ('waiting', 'handed_over')`,
+    )
+    sqlite.run('DELETE FROM alerts WHERE raised_at IS NULL')
+    sqlite.query('UPDATE alerts SET resolved_at = $now WHERE resolved_at IS NULL').run({ now })
     // No box upgrade goes on.
     sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)

@@ -58,7 +58,7 @@ type DeletedMessage = {
 }
 
 /** Deletes rows whose `time` is longer ago than `keptMs`, oldest first, through the table's index over it. */
-function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
+export function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   const { name: table, columns, primaryKeys, indexes } = getTableConfig(time.table)
   const keys = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
   const key = keys.map(({ name }) => name).join(', ')

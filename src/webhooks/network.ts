@@ -42,6 +42,8 @@ export function createNetwork(
     rules,
     post: given.post ?? createPost(network),
     download: createDownload(network),
+    /** Like `post`, and to the relay's own network in any case: for addresses that the owner chose for himself. */
+    postOwn: given.post ?? createPost(own),
     get: createGet(own),
     fetchText: createFetchText(createDownload(own)),
   }

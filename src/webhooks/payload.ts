@@ -1,3 +1,4 @@
+import type { Alert } from '../api/alerts.ts'
 import { approvalFields, replyFields } from '../api/messages.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import type { WebhookFormat } from '../compat/compat-api.ts'
@@ -55,6 +56,8 @@ export type ChangedGroup = {
   readonly replaced?: Handle | undefined
   readonly at: Timestamp
 }
+
+export type AlertEvent = Extract<EventName, `alert.${string}`>
 
 export type OptOutEvent = Extract<EventName, `contact.${string}`>
 
@@ -187,6 +190,10 @@ export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
 export function optOutChange(event: OptOutEvent, optOut: OptOut, lineId: LineId | null): string {
   const opt_out = optOutFields(optOut, isoTime(optOut.createdAt))
   return JSON.stringify({ event, phone_line_id: lineId, opt_out })
+}
+
+export function alertChange(event: AlertEvent, alert: Alert): string {
+  return JSON.stringify({ event, phone_line_id: alert.phone_line_id, alert })
 }
 
 function editFields({ extras }: Payload) {

@@ -1,7 +1,10 @@
+import type { Alert } from '../api/alerts.ts'
 import {
   derivedId,
+  parseId,
   siblingId,
   timestamp,
+  type AlertId,
   type EventId,
   type LineId,
   type MessageId,
@@ -23,11 +26,13 @@ import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import {
+  alertChange,
   groupUpdate,
   optOutChange,
   payloadOf,
   staysTrue,
   unplacedReaction,
+  type AlertEvent,
   type ChangedGroup,
   type EventChange,
   type OptOutEvent,
@@ -54,29 +59,16 @@ export type PublishUnplaced = {
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
   readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
+  /** `id` is that of the alert; each alert has each of its events once. */
+  readonly alert: (tx: Tx, name: AlertEvent, alert: Alert, id: AlertId) => void
 }
 
-export function createPublish(
-  { ids, clock }: Core,
-  given: { readonly subscribers: Subscribers; readonly signals: DeliverySignals },
-): Publish & PublishUnplaced {
-  const { subscribers, signals } = given
-  const queue = (
-    tx: Tx,
-    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
-  ) => {
-    const createdAt = ids.now()
-    const eventSeq = insertEvent(tx, { ...event, createdAt })
-    if (eventSeq === null) return
-    signals.noteEvent()
-    // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
-    const nextAttemptAt = timestamp(clock.now())
-    const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
-    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
-      insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
-      signals.note('due', webhookId)
-    }
-  }
+type Publishing = { readonly subscribers: Subscribers; readonly signals: DeliverySignals }
+
+export function createPublish(core: Core, given: Publishing): Publish & PublishUnplaced {
+  const { ids } = core
+  const { subscribers } = given
+  const queue = createQueue(core, given)
   const publish: Publish = (tx, direct, message, change) => {
     const name = message.isGroup ? eventInGroup(direct) : direct
     if (name === null) return
@@ -109,7 +101,34 @@ export function createPublish(
       const body = optOutChange(name, optOut, lineId)
       queue(tx, { id, name, lineId, messageId, conversationId, body })
     },
+    alert: (tx: Tx, name: AlertEvent, alert: Alert, alertId: AlertId) => {
+      const id = siblingId('evt', alertId, sha256(`${alertId} ${name}`))
+      const none = { messageId: null, conversationId: null }
+      // A line that was deleted has an id all the same.
+      const lineId = parseId('line', alert.phone_line_id ?? '')
+      queue(tx, { id, name, lineId, ...none, body: alertChange(name, alert) })
+    },
   })
+}
+
+/** Stores the event, and a delivery for each webhook that wants it. */
+function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing) {
+  return (
+    tx: Tx,
+    { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
+  ) => {
+    const createdAt = ids.now()
+    const eventSeq = insertEvent(tx, { ...event, createdAt })
+    if (eventSeq === null) return
+    signals.noteEvent()
+    // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
+    const nextAttemptAt = timestamp(clock.now())
+    const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
+    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
+      insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
+      signals.note('due', webhookId)
+    }
+  }
 }
 
 type Unplaced = {
@@ -136,6 +155,7 @@ export class Subscribers {
   readonly #core: Core
   readonly #signals: DeliverySignals
   #byEvent: Map<EventName, Subscriber[]> | null = null
+  readonly #listeners: (() => void)[] = []
 
   constructor(core: Core, signals: DeliverySignals) {
     this.#core = core
@@ -148,11 +168,19 @@ export class Subscribers {
    * webhooks of all lines.
    */
   of(event: EventName, lineId: LineId | null): readonly Subscriber[] {
-    this.#byEvent ??= this.#read()
-    const wanting = this.#byEvent.get(event)
-    if (wanting === undefined) return []
+    const wanting = this.#of(event)
     // Lines move between sites, so only the webhooks themselves are cached.
     return wanting.filter((one) => includesLine(linesWithin(this.#core.db, one), lineId ?? ''))
+  }
+
+  /** True if a webhook of any line gets the event. */
+  isWanted(event: EventName): boolean {
+    return this.#of(event).length > 0
+  }
+
+  #of(event: EventName): readonly Subscriber[] {
+    this.#byEvent ??= this.#read()
+    return this.#byEvent.get(event) ?? []
   }
 
   /** Runs a write that changes webhooks; `work` calls `changed` for each of them. */
@@ -163,7 +191,13 @@ export class Subscribers {
       // Subscribers that were read inside a transaction that failed must not stay.
       this.#byEvent = null
       this.#signals.signal.notify()
+      for (const listener of this.#listeners) listener()
     }
+  }
+
+  /** Calls `listener` after each change of webhooks. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   /** Called in the transaction that changes a webhook: clears the cache and lets the loop reload this webhook. */

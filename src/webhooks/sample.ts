@@ -4,8 +4,9 @@ import type { Approval, MessageExtras } from '../domain/message-extras.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Attachment } from '../storage/attachments.ts'
 import type { PlacedGroup } from '../storage/message-parts.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { groupUpdate, optOutChange, payloadOf, type EventChange } from './payload.ts'
+import { alertChange, groupUpdate, optOutChange, payloadOf, type EventChange } from './payload.ts'
 
 const NO_BYTES = new Uint8Array(16)
 const LINE = idFromBytes('line', NO_BYTES)
@@ -53,10 +54,30 @@ function sampleWithoutMessage(name: EventName, ids: LogicalClock, now: Timestamp
     const changed = { lineId: LINE, group: sampleGroup(), change: 'renamed', at: now } as const
     return groupUpdate({ ...changed, actor: TEST_HANDLE, target: null })
   }
+  if (name === 'alert.raised' || name === 'alert.resolved') return sampleAlert(name, ids, now)
   if (name !== 'contact.opted_out' && name !== 'contact.opted_in') return null
   const keyword = name === 'contact.opted_out' ? 'STOP' : 'START'
   const scope = { handle: TEST_HANDLE, lineId: null, messageId: ids.id('msg') }
   return optOutChange(name, { ...scope, keyword, source: 'keyword', createdAt: now }, LINE)
+}
+
+function sampleAlert(
+  name: 'alert.raised' | 'alert.resolved',
+  ids: LogicalClock,
+  now: Timestamp,
+): string {
+  const isOver = name === 'alert.resolved'
+  return alertChange(name, {
+    id: ids.id('alert'),
+    cause: 'line_off',
+    title: 'This is a test event of Hookline.',
+    about: { kind: 'line', id: LINE },
+    phone_line_id: LINE,
+    since: isoTime(now),
+    raised_at: isoTime(now),
+    resolved_at: isOver ? isoTime(now) : null,
+    lasted_seconds: isOver ? 0 : null,
+  })
 }
 
 function sampleExtras(name: EventName, now: Timestamp): MessageExtras | null {

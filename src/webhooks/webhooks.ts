@@ -42,6 +42,7 @@ export function createWebhooks(
     eventLog: new EventLog(core, { signals }),
     loop: new DeliveryLoop(core, { queues, attempt, signals, disk }),
     queues,
+    subscribers,
     publish: createPublish(core, { subscribers, signals }),
     actions: {
       inbox: new TestInbox(core, { seal, origin }),

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { Heartbeat, type Beat, type BeatResult } from '../../src/maintenance/heartbeat.ts'
+import { insertAlert, updateAlert } from '../../src/storage/alerts.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { openTestStorage } from '../support/test-storage.ts'
 
@@ -12,6 +13,7 @@ const MINUTE_MS = 60_000
 /** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as told. */
 async function openHeartbeat(url = URL_A) {
   const { core, clock } = openTestStorage()
+  const { writer, ids } = core
   const { settings } = core
   await settings.set('heartbeat_url', url, COMMAND_LINE)
   const calls: (readonly [seconds: number, url: string])[] = []
@@ -32,8 +34,17 @@ async function openHeartbeat(url = URL_A) {
     stop.abort()
     await running
   }
-  return { clock, settings, calls, monitor, lines, heartbeat, end }
+  const line = { cause: 'line_off', aboutKind: 'line', aboutId: 'line_a', lineId: null } as const
+  const alert = { ...line, id: ids.id('alert'), title: 'Off', since: ids.now() }
+  const lasting = {
+    begin: () => writer.write((tx) => insertAlert(tx, { ...alert, raisedAt: null, ...NOT_OVER })),
+    raise: () => writer.write((tx) => updateAlert(tx, alert.id, { raisedAt: ids.now() })),
+    resolve: () => writer.write((tx) => updateAlert(tx, alert.id, { resolvedAt: ids.now() })),
+  }
+  return { clock, settings, calls, monitor, lines, heartbeat, lasting, end }
 }
+
+const NOT_OVER = { resolvedAt: null, lastedMs: null }
 
 async function answers(statusCode: number): Promise<BeatResult> {
   return { result: 'answered', statusCode }
@@ -93,6 +104,35 @@ test('a relay that is not well is silent, and speaks soon after it is well again
   expect(silent).toEqual([[30, URL_A]])
   expect(calls.slice(1)).toEqual([[31 * 60 + 10, URL_A]])
   expect(heartbeat.findings()).toEqual([])
+})
+
+test('an alert of a chosen cause stops the heartbeat while it lasts, and no other does', async () => {
+  const { clock, settings, calls, lasting, end } = await openHeartbeat()
+  await settings.set('heartbeat_stops_for', 'disk', COMMAND_LINE)
+  await lasting.begin()
+  await lasting.raise()
+  await clock.advance(8 * MINUTE_MS)
+  const ofOthers = calls.length
+
+  await settings.set('heartbeat_stops_for', 'disk,line_off', COMMAND_LINE)
+  await clock.advance(30 * MINUTE_MS)
+  const stopped = calls.length
+  await lasting.resolve()
+  await clock.advance(10_000)
+  await end()
+
+  expect([ofOthers, stopped, calls.length]).toEqual([2, 2, 3])
+})
+
+test('a cause that is no alert yet does not stop the heartbeat', async () => {
+  const { clock, settings, calls, lasting, end } = await openHeartbeat()
+  await settings.set('heartbeat_stops_for', 'line_off', COMMAND_LINE)
+  await lasting.begin()
+
+  await clock.advance(8 * MINUTE_MS)
+  await end()
+
+  expect(calls).toHaveLength(2)
 })
 
 test('three failed calls in a row are a finding, which the first success clears', async () => {

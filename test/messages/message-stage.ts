@@ -56,6 +56,7 @@ export function openStage(numbers: readonly string[] = ['+12025550801'], dailyCo
     unplacedReaction: () => {},
     groupUpdate: () => {},
     optOut: () => {},
+    alert: () => {},
   })
   const callers = new RecordingCallers(core, answered)
   const directory = directoryOf(lines)

@@ -24,6 +24,9 @@ const ADDITIONS_TO_ERRORS =
 
 /** Operations that have come since: no old client calls them. */
 const ADDED_OPERATIONS: readonly string[] = [
+  'GET /api/v1/alerts',
+  'GET /api/v1/alerts/channels',
+  'GET /api/v1/alerts/rules',
   'GET /api/v1/sites',
   'GET /api/v1/sites/{id}',
   'GET /api/v1/timeline',

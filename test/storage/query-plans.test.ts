@@ -12,7 +12,7 @@ import { startRelay, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 const SMALL =
-  'about|boxes|contact_days|relay_runs|queue_samples|credentials|g|groups|l|lines|rejected_events|settings|snoozes|w|webhooks|webhook_secrets|json_each|newer'
+  'about|alert_channels|boxes|contact_days|relay_runs|queue_samples|credentials|g|groups|l|lines|rejected_events|settings|snoozes|w|webhooks|webhook_secrets|json_each|newer'
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =
@@ -60,6 +60,11 @@ const ALLOWED: readonly Exception[] = [
     sql: /FROM webhook_quarters q CROSS JOIN webhooks w .* GROUP BY w\.seq, outcome$/,
     step: /^USE TEMP B-TREE FOR GROUP BY$/,
     why: 'A few rows for each webhook and quarter of the time that is asked for.',
+  },
+  {
+    sql: /^SELECT seq FROM (alerts|alert_notices) INDEXED BY \w+ WHERE/,
+    step: /^SCAN (alerts USING (COVERING )?INDEX alerts_open|alert_notices USING (COVERING )?INDEX alert_notices_open)$/,
+    why: 'A partial index of what is open now.',
   },
   {
     sql: /^WITH RECURSIVE (?:own|made) \(/,

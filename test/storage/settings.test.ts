@@ -38,6 +38,7 @@ test('every setting has a default', () => {
     ['box_lines_max', '10', 'default'],
     ['backups_kept', '7', 'default'],
     ['heartbeat_url', 'none', 'default'],
+    ['heartbeat_stops_for', 'none', 'default'],
     ['release_source', 'none', 'default'],
   ])
 })

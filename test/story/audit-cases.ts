@@ -11,6 +11,7 @@ import { BACKUP, HELD_BY, type Stage } from './audit-stage.ts'
 
 const HOOK = 'https://hooks.example/services/T0/path-s3cret?key=query-s3cret'
 const MONITOR = 'https://monitor.example/ping/monitor-s3cret'
+const ALERTS = 'https://ntfy.example/path-s3cret?auth=query-s3cret'
 const NEW_PASSWORD = 'battery staple and more'
 const EVENTS = ['message.sent']
 export const ANNA = '+12025550701'
@@ -52,6 +53,9 @@ const newBridge = () => ({ phone_number: `+1202555${4000 + (bridges += 1)}` })
 
 const bridge = async ({ owner }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/bridges', newBridge())).body.id
+
+export const channel = async ({ owner }: Stage): Promise<string> =>
+  (await owner('POST', '/api/v1/alerts/channels', { url: ALERTS })).body.id
 
 const member = async ({ owner, next }: Stage): Promise<string> =>
   (await owner('POST', '/api/v1/members', { name: `Anna ${next()}` })).body.id
@@ -246,6 +250,18 @@ export const AUDITED: { readonly [Id in OperationId]?: Case } = {
     },
   },
   createSetupLink: { set: asks({}) },
+  createAlertChannel: {
+    set: asks({ url: ALERTS }),
+    changes: { before: null },
+  },
+  updateAlertChannel: {
+    set: on(channel, { name: 'ntfy' }),
+    changes: { before: { name: null }, after: { name: 'ntfy' } },
+  },
+  deleteAlertChannel: { set: on(channel), changes: { after: null } },
+  putAlertRule: {
+    set: async ({ next }) => ({ body: { cause: 'disk', after_minutes: 20 + next() } }),
+  },
   createMember: {
     set: asks({ name: 'Ben' }),
     changes: { before: null, after: { name: 'Ben' } },

@@ -1,7 +1,7 @@
 // What the operations that leave no entry in the trail need, so that each call of one succeeds.
 
 import type { OperationId } from '../../src/api/operations.ts'
-import { ANNA, upload, webhook, type Given } from './audit-cases.ts'
+import { ANNA, channel, upload, webhook, type Given } from './audit-cases.ts'
 import { BACKUP, LOCALHOST, type Stage } from './audit-stage.ts'
 
 /** What answers only elsewhere: a box, on its own control socket. */
@@ -18,6 +18,7 @@ const sent = (stage: Stage) => stage.message('sent')
 
 /** Makes the thing whose id is in such a path. */
 const THINGS: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
+  '/alerts/channels/': channel,
   '/attachments/': upload,
   '/contacts/': contact,
   '/conversations/': (stage) => stage.conversation(),

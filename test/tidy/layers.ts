@@ -18,6 +18,7 @@ const FEATURES = [
   'stats',
   'timeline',
   'boxes',
+  'alerts',
 ] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const
@@ -43,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its head's side stores boxes; a box has no database of the relay, and its root imports no storage.
   boxes: [...BELOW_FEATURES, 'lines/driver', 'lines/driver-watch'],
+  alerts: [...BELOW_FEATURES, 'webhooks/post', 'webhooks/publish', 'webhooks/targets'],
   health: [...BELOW_FEATURES, 'lines/line-kind', 'webhooks/publish'],
   mcp: ['api', 'system', 'domain/permissions'],
   compat: ['api', 'domain', 'system'],

@@ -4,6 +4,7 @@ import { type Callback, CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PAGE_QUERY, PageQuery, textParameter, timeParameter } from '../query.ts'
 import { Deleted, id } from '../schema.ts'
 import {
+  AlertChange,
   CreatedWebhook,
   Delivery,
   DeliveryList,
@@ -52,6 +53,13 @@ const EVENTS: readonly Callback[] = [
     description: 'A person wants no more messages, or wants them again.',
     to: TO,
     body: OptOutChange,
+  },
+  {
+    id: 'onAlertChanged',
+    summary: 'What a webhook gets of `alert.raised` and `alert.resolved`',
+    description: 'A problem of the relay has lasted for the time that you chose, or is over.',
+    to: TO,
+    body: AlertChange,
   },
   {
     id: 'onUnplacedReaction',

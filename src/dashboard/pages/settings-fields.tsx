@@ -106,7 +106,7 @@ const FIELDS = {
     'Older files are deleted; their messages stay. Leave empty to keep both as long.',
   heartbeat_url: 'Heartbeat URL',
   heartbeat_url_hint:
-    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails.',
+    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails, unless heartbeat_stops_for names their alerts.',
   release_source: 'Release source',
   release_source_hint:
     'A folder on that computer or an https URL with SHA256SUMS and its signature. Checked once a day. Leave empty to turn this off.',

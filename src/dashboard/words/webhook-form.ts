@@ -9,6 +9,7 @@ type EventGroup =
   | 'Groups'
   | 'Approvals'
   | 'Opt-outs'
+  | 'Alerts'
 
 type EventName = Webhook['events'][number]
 
@@ -38,6 +39,8 @@ export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, wor
   ],
   'contact.opted_out': ['Opt-outs', 'Someone wants no more messages.'],
   'contact.opted_in': ['Opt-outs', 'Someone wants messages again.'],
+  'alert.raised': ['Alerts', 'A problem has lasted for the time of its alert rule.'],
+  'alert.resolved': ['Alerts', 'A problem of which there was an alert is over.'],
 }
 
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[] // The record has every name.

@@ -1,0 +1,313 @@
+// Notifies the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in
+// the transaction that hands it over. Each channel has its own task, so that one that hangs delays no other.
+
+import { noticeWords, NOTICES_PER_HOUR, type NoticeKind } from '../domain/alert.ts'
+import { RelayError } from '../domain/errors.ts'
+import { timestamp, type AlertId, type ChannelId, type NoticeId } from '../domain/ids.ts'
+import { quietUntil } from '../domain/quiet-hours.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
+import {
+  alertsNamed,
+  findNotice,
+  insertNotice,
+  lastHandedOver,
+  listChannels,
+  openNotices,
+  updateNotice,
+  type AlertChannel,
+  type AlertRow,
+  type NoticeRow,
+} from '../storage/alerts.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
+import { findMessage } from '../storage/messages.ts'
+import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
+import { Ages } from './ages.ts'
+
+/** Longer than the time between two looks of the watch, so that what breaks together is one notice. */
+const GATHER_MS = 20_000
+const LOOK_MS = 5_000
+const LOOK_IDLE_MS = 60_000
+/** A notice that couldn't be handed over for so long is given up. */
+const WAIT_MS_MAX = DAY_MS
+/** Alerts that a notice lists; it counts those beyond. */
+const LISTED_MAX = 500
+/** The summaries among them decide too. */
+const RECENT = NOTICES_PER_HOUR + 1
+
+/** A notice as it is said. */
+export type Said = { readonly title: string; readonly text: string; readonly kind: NoticeKind }
+
+/** A try of a channel. `wait`: it may be tried again; `fail`: it never works. */
+export type Tried =
+  | { readonly result: 'handed_over' | 'done' }
+  | { readonly result: 'wait' | 'fail'; readonly error: string }
+
+/** Stores that a notice is handed over; throws if more joined it since it was written. */
+export type HandOver = (tx: Tx, more: Partial<NoticeRow>) => void
+
+/** Gives a notice to its receiver. */
+export type Deliver = (given: {
+  readonly channel: AlertChannel
+  readonly notice: NoticeRow
+  readonly said: Said
+  /** The alerts that it says something of. */
+  readonly about: readonly AlertRow[]
+  readonly handOver: HandOver
+  readonly signal: AbortSignal
+}) => Promise<Tried>
+
+/** Adds alerts to the waiting notice of each channel. */
+export function joinNotices(
+  tx: Tx,
+  { ids, clock }: Pick<Core, 'ids' | 'clock'>,
+  news: Pick<NoticeRow, 'raised' | 'resolved'>,
+): void {
+  if (news.raised.length + news.resolved.length === 0) return
+  const open = openNotices(tx)
+  const createdAt = timestamp(clock.now())
+  for (const { id: channelId } of listChannels(tx)) {
+    const waiting = open.find((notice) => isJoinable(notice) && notice.channelId === channelId)
+    const lists = joined(waiting ?? { raised: [], resolved: [], also: 0 }, news)
+    const kind = lists.raised.length > 0 ? 'raised' : 'resolved'
+    if (waiting === undefined) {
+      const status = 'waiting'
+      insertNotice(tx, { id: ids.id('ntc'), channelId, kind, ...lists, status, createdAt })
+    } else updateNotice(tx, waiting.id, { ...lists, ...(waiting.kind !== 'summary' && { kind }) })
+  }
+}
+
+function isJoinable({ status, kind }: NoticeRow): boolean {
+  return status === 'waiting' && kind !== 'test'
+}
+
+type Lists = Pick<NoticeRow, 'raised' | 'resolved' | 'also'>
+
+function joined(known: Lists, news: Pick<NoticeRow, 'raised' | 'resolved'>): Lists {
+  const room = LISTED_MAX - known.raised.length - known.resolved.length
+  const raised = news.raised.slice(0, Math.max(0, room))
+  // An all-clear of a listed alert takes no room: the alert is only said to be over.
+  const resolved = news.resolved.filter((id) => known.raised.includes(id) || room > raised.length)
+  return {
+    raised: [...known.raised, ...raised],
+    resolved: [...known.resolved, ...resolved],
+    also: known.also + news.raised.length - raised.length + news.resolved.length - resolved.length,
+  }
+}
+
+export class AlertNotices implements Service {
+  readonly name = 'alert-notices'
+  readonly #core: Core
+  readonly #deps: ConstructorParameters<typeof AlertNotices>[1]
+  readonly #ages: Ages
+  /** The tasks of channels that are being notified. */
+  readonly #busy = new Map<ChannelId, Promise<void>>()
+
+  constructor(
+    core: Core,
+    deps: {
+      readonly noticeSignal: Signal
+      /** Called when a notice has ended, by its id. */
+      readonly endings: ReadonlyMap<NoticeId, () => void>
+      readonly deliver: Deliver
+      /** The pause before the next try after so many; null after the last. */
+      readonly pauseMs: (attempts: number) => number | null
+    },
+  ) {
+    this.#core = core
+    this.#deps = deps
+    this.#ages = new Ages(core)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, db } = this.#core
+    try {
+      while (!signal.aborted) {
+        await this.#tick(signal)
+        const waitMs = openNotices(db).length > 0 ? LOOK_MS : LOOK_IDLE_MS
+        await this.#deps.noticeSignal.wait(clock, waitMs, signal)
+      }
+    } finally {
+      await Promise.all(this.#busy.values())
+    }
+  }
+
+  async #tick(signal: AbortSignal): Promise<void> {
+    const { db } = this.#core
+    const open = openNotices(db)
+    this.#ages.forgetOlder(2 * DAY_MS)
+    for (const notice of open) if (notice.messageId !== null) await this.#follow(notice)
+    for (const channel of listChannels(db)) {
+      if (this.#busy.has(channel.id)) continue
+      const own = open.filter((one) => one.channelId === channel.id && one.messageId === null)
+      // A test doesn't wait behind a notice that its receiver refuses.
+      const next = own.find(({ kind }) => kind === 'test') ?? own[0]
+      if (next === undefined || !(await this.#isDue(channel, next))) continue
+      const task = this.#notify(channel, next, signal)
+        .catch((error: unknown) => this.#core.log.error('an alert broke off', { error }))
+        .finally(() => this.#busy.delete(channel.id))
+      this.#busy.set(channel.id, task)
+    }
+  }
+
+  async #isDue(channel: AlertChannel, notice: NoticeRow): Promise<boolean> {
+    const { status, attempts, triedAt, id, kind, createdAt } = notice
+    if (status === 'handed_over') {
+      if (triedAt === null) return true
+      const pauseMs = this.#deps.pauseMs(attempts)
+      return pauseMs !== null && this.#ages.of(`${id} ${attempts}`, triedAt) >= pauseMs
+    }
+    if (kind === 'test') return true
+    if (this.#ages.of(id, createdAt) < GATHER_MS || this.#isQuiet(channel)) return false
+    return this.#hasRoom(channel, notice)
+  }
+
+  /** The alert's own quiet hours; while the wall clock is in doubt it may be right, so its time counts too. */
+  #isQuiet({ quietHours }: AlertChannel): boolean {
+    const { clock, settings } = this.#core
+    if (quietHours === null) return false
+    const zone = settings.get('time_zone')
+    return [clock.now(), clock.wall()].some((at) => quietUntil(quietHours, at, zone) !== null)
+  }
+
+  /** At most six notices in any hour. What follows becomes a summary, of which there is one in any hour. */
+  async #hasRoom(channel: AlertChannel, notice: NoticeRow): Promise<boolean> {
+    const recent = lastHandedOver(this.#core.db, channel.id, RECENT).filter(
+      ({ id, handedOverAt }) =>
+        handedOverAt !== null && this.#ages.of(handedOver({ id }), handedOverAt) < HOUR_MS,
+    )
+    const isFull = recent.length >= NOTICES_PER_HOUR
+    if (isFull && notice.kind !== 'summary') {
+      await this.#update(notice, { kind: 'summary' })
+    }
+    const isSummary = isFull || notice.kind === 'summary'
+    return !isFull && !(isSummary && recent.some(({ kind }) => kind === 'summary'))
+  }
+
+  async #notify(channel: AlertChannel, notice: NoticeRow, signal: AbortSignal): Promise<void> {
+    const about = alertsNamed(this.#core.db, [...notice.raised, ...notice.resolved])
+    const said = this.#said(notice, about)
+    const handOver: HandOver = (tx, more) => {
+      const now = findNotice(tx, notice.id)
+      if (now === null || !Bun.deepEquals(listsOf(now), listsOf(notice))) throw new ChangedError()
+      if (now.status !== 'waiting') throw new ChangedError()
+      const { title, text, kind } = said
+      const at = timestamp(this.#core.clock.now())
+      const fixed = { title, text, kind, status: 'handed_over', handedOverAt: at } as const
+      updateNotice(tx, notice.id, { ...fixed, error: null, ...more })
+      this.#ages.of(handedOver(notice), at)
+    }
+    try {
+      const tried = await this.#deps.deliver({ channel, notice, said, about, handOver, signal })
+      await this.#record(notice, tried)
+    } catch (error) {
+      if (error instanceof ChangedError) return this.#deps.noticeSignal.notify()
+      // A full disk, or a limit of sends: it is tried again.
+      if (!(error instanceof RelayError)) throw error
+      await this.#record(notice, { result: 'wait', error: error.code })
+    }
+  }
+
+  #said(notice: NoticeRow, about: readonly AlertRow[]): Said {
+    if (notice.title !== null && notice.text !== null) {
+      return { title: notice.title, text: notice.text, kind: notice.kind }
+    }
+    const { clock, settings } = this.#core
+    const zone = settings.get('time_zone')
+    const at = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(zone)
+    const time = `${at.toPlainTime().toString({ smallestUnit: 'minute' })} (${zone})`
+    const alerts = about.map((alert) => ({
+      title: alert.title,
+      lastedMs: alert.lastedMs ?? this.#ages.of(alert.id, alert.since),
+      isOver: alert.resolvedAt !== null,
+    }))
+    const isOver = alerts.length > 0 && alerts.every((alert) => alert.isOver)
+    const kind = notice.kind === 'raised' && isOver ? 'resolved' : notice.kind
+    return { ...noticeWords(kind, alerts, { time, also: notice.also }), kind }
+  }
+
+  async #record(notice: NoticeRow, tried: Tried): Promise<void> {
+    const now = findNotice(this.#core.db, notice.id)
+    // A removed channel has ended it.
+    if (now === null || now.status === 'done' || now.status === 'failed') return
+    if (!('error' in tried)) {
+      return tried.result === 'done' ? this.#end(now, 'done', null) : undefined
+    }
+    const { error, result } = tried
+    if (result === 'fail') return this.#end(now, 'failed', error)
+    if (now.status === 'waiting') {
+      const isTooOld = this.#ages.of(now.id, now.createdAt) >= WAIT_MS_MAX
+      if (isTooOld || now.kind === 'test') return this.#end(now, 'failed', error)
+      if (now.error !== error) await this.#update(now, { error })
+      return
+    }
+    return this.#recordFailure(now, error)
+  }
+
+  async #recordFailure(notice: NoticeRow, error: string): Promise<void> {
+    const attempts = notice.attempts + 1
+    if (this.#deps.pauseMs(attempts) === null || notice.kind === 'test') {
+      return this.#end({ ...notice, attempts }, 'failed', error)
+    }
+    const triedAt = timestamp(this.#core.clock.now())
+    await this.#update(notice, { attempts, triedAt, error })
+  }
+
+  /** A text was sent when its message was. */
+  async #follow(notice: NoticeRow): Promise<void> {
+    const message = notice.messageId && findMessage(this.#core.db, notice.messageId)
+    if (!message) return this.#end(notice, 'failed', 'message_deleted')
+    if (message.sentAt !== null && message.status !== 'failed') {
+      return this.#end(notice, 'done', null)
+    }
+    const { status } = message
+    if (status === 'failed' || status === 'expired') {
+      return this.#end(notice, 'failed', message.error?.code ?? status)
+    }
+    // It may have arrived, and isn't sent again.
+    const error = status === 'uncertain' ? 'uncertain' : null
+    if (notice.error !== error) await this.#update(notice, { error })
+  }
+
+  async #end(notice: NoticeRow, status: 'done' | 'failed', error: string | null): Promise<void> {
+    const endedAt = timestamp(this.#core.clock.now())
+    const attempts = notice.attempts + (notice.messageId === null && status === 'done' ? 1 : 0)
+    await this.#update(notice, { status, error, endedAt, attempts })
+    this.#deps.endings.get(notice.id)?.()
+  }
+
+  async #update(notice: NoticeRow, changes: Parameters<typeof updateNotice>[2]): Promise<void> {
+    await this.#core.writer.write((tx) => updateNotice(tx, notice.id, changes))
+  }
+}
+
+/** More alerts joined the notice after its text was written. */
+class ChangedError extends Error {
+  override readonly name = 'ChangedError'
+}
+
+function handedOver({ id }: Pick<NoticeRow, 'id'>): string {
+  return `${id} handed over`
+}
+
+function listsOf({ raised, resolved, also }: NoticeRow) {
+  return { raised, resolved, also }
+}
+
+/** The notices that say something of an alert. */
+export function noticesOf(id: AlertId, notices: readonly NoticeRow[]): readonly NoticeRow[] {
+  return notices.filter(({ raised, resolved }) => raised.includes(id) || resolved.includes(id))
+}
+
+/** A test for one channel. */
+export function insertTest(
+  tx: Tx,
+  { ids, clock }: Pick<Core, 'ids' | 'clock'>,
+  channelId: ChannelId,
+): NoticeRow['id'] {
+  const id = ids.id('ntc')
+  const empty = { kind: 'test', raised: [], resolved: [], status: 'waiting' } as const
+  insertNotice(tx, { id, channelId, ...empty, createdAt: timestamp(clock.now()) })
+  return id
+}

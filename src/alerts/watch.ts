@@ -1,0 +1,208 @@
+// Decides which causes are alerts. One transaction raises an alert: its row, its event with the deliveries, and a
+// notice for each channel.
+
+import type { HealthFinding } from '../api/health.ts'
+import type { AlertId } from '../domain/ids.ts'
+import { timestamp } from '../domain/ids.ts'
+import { includesLine } from '../domain/routing.ts'
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts'
+import {
+  deleteAlert,
+  insertAlert,
+  listChannels,
+  openAlerts,
+  ruleOf,
+  updateAlert,
+  type AlertRow,
+} from '../storage/alerts.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
+import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
+import type { PublishUnplaced, Subscribers } from '../webhooks/publish.ts'
+import { Ages } from './ages.ts'
+import { foundCauses, isPassing, nameOfCause, type AlertLine, type FoundCause } from './causes.ts'
+import { joinNotices } from './notices.ts'
+import { alertResource } from './resource.ts'
+
+const LOOK_MS = 15_000
+/** Changes of lines and webhooks make it look earlier. */
+const LOOK_MS_MIN = 1_000
+/** A start finds some problems only after a while, so that until then nothing counts as over. */
+const SETTLED_MS = 90_000
+/** A failed backup is forgotten by a restart, and known again after the next daily run. */
+const BACKUP_SETTLED_MS = 25 * HOUR_MS
+
+/** What one look changes. */
+type Changes = {
+  readonly begun: readonly FoundCause[]
+  /** Causes that begin later than they did, because the oldest approval was given. */
+  readonly renewed: readonly Pick<AlertRow, 'id' | 'since'>[]
+  readonly raised: readonly AlertRow[]
+  readonly resolved: readonly { readonly alert: AlertRow; readonly lastedMs: number }[]
+  readonly dropped: readonly AlertId[]
+}
+
+export class AlertWatch implements Service {
+  readonly name = 'alert-watch'
+  readonly #core: Core
+  readonly #deps: ConstructorParameters<typeof AlertWatch>[1]
+  readonly #ages: Ages
+  /** The causes that were found in this life. */
+  readonly #seen = new Set<string>()
+  #startedAt = 0
+
+  constructor(
+    core: Core,
+    deps: {
+      readonly health: { list(): Promise<readonly HealthFinding[]> }
+      readonly lines: () => readonly AlertLine[]
+      readonly publish: Pick<PublishUnplaced, 'alert'>
+      readonly subscribers: Pick<Subscribers, 'isWanted'>
+      /** Notified when a line or a webhook has changed. */
+      readonly lookSignal: Signal
+      /** Notified when there is something for a channel. */
+      readonly noticeSignal: Signal
+    },
+  ) {
+    this.#core = core
+    this.#deps = deps
+    this.#ages = new Ages(core)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#core
+    this.#startedAt = clock.monotonic()
+    this.#seen.clear()
+    while (!signal.aborted) {
+      await this.#look()
+      await clock.sleep(LOOK_MS_MIN, signal)
+      await this.#deps.lookSignal.wait(clock, LOOK_MS - LOOK_MS_MIN, signal)
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isWanted()) return this.#close()
+    const { db, writer } = this.#core
+    const lines = this.#deps.lines()
+    const found = foundCauses(db, await this.#deps.health.list(), lines)
+    for (const name of found.keys()) this.#seen.add(name)
+    const passing = new Set<string>(lines.filter(isPassing).map(({ line }) => line.id))
+    const changes = this.#changesBy(found, passing)
+    if (Object.values(changes).every((list) => list.length === 0)) return
+    await writer.write((tx) => this.#apply(tx, changes))
+    this.#deps.noticeSignal.notify()
+  }
+
+  /** True if there is a channel, or another use of alerts. */
+  #isWanted(): boolean {
+    const { db, settings } = this.#core
+    const { subscribers } = this.#deps
+    return (
+      settings.get('heartbeat_stops_for') !== null ||
+      listChannels(db).length > 0 ||
+      subscribers.isWanted('alert.raised') ||
+      subscribers.isWanted('alert.resolved')
+    )
+  }
+
+  /** Closes all alerts without a notice, because nothing uses alerts any more. */
+  async #close(): Promise<void> {
+    const { db, writer, clock } = this.#core
+    const open = openAlerts(db)
+    if (open.length === 0) return
+    const resolvedAt = timestamp(clock.now())
+    await writer.write((tx) => {
+      for (const { id, raisedAt } of open) {
+        if (raisedAt === null) deleteAlert(tx, id)
+        else updateAlert(tx, id, { resolvedAt })
+      }
+    })
+  }
+
+  #changesBy(found: ReadonlyMap<string, FoundCause>, passing: ReadonlySet<string>): Changes {
+    const open = openAlerts(this.#core.db)
+    const known = new Map(open.map((alert) => [nameOf(alert), alert]))
+    const isUnknown = ({ cause, lineId }: Pick<FoundCause, 'cause' | 'lineId'>) =>
+      cause === 'line_off' && passing.has(lineId ?? '') && !this.#isSettled(SETTLED_MS)
+    const over = open.filter((alert) => {
+      return !found.has(nameOf(alert)) && this.#mayEnd(alert) && !isUnknown(alert)
+    })
+    const lasting = open.filter((alert) => found.has(nameOf(alert)) && !isUnknown(alert))
+    this.#ages.keep(new Set(open.map(ageName)))
+    return {
+      begun: [...found].flatMap(([name, one]) => (known.has(name) || isUnknown(one) ? [] : [one])),
+      renewed: lasting.flatMap((alert) => {
+        const since = found.get(nameOf(alert))?.since ?? alert.since
+        return alert.raisedAt === null && since > alert.since ? [{ id: alert.id, since }] : []
+      }),
+      raised: lasting.filter((alert) => this.#isDue(alert, found.get(nameOf(alert)))),
+      resolved: over
+        .filter(({ raisedAt }) => raisedAt !== null)
+        .map((alert) => ({ alert, lastedMs: this.#ageOf(alert) })),
+      dropped: over.filter(({ raisedAt }) => raisedAt === null).map(({ id }) => id),
+    }
+  }
+
+  #ageOf(alert: AlertRow): number {
+    return this.#ages.of(ageName(alert), alert.since)
+  }
+
+  #isSettled(ms: number): boolean {
+    return this.#core.clock.monotonic() - this.#startedAt >= ms
+  }
+
+  /** After a restart, a cause that isn't found may only not be known yet. */
+  #mayEnd(alert: AlertRow): boolean {
+    if (this.#seen.has(nameOf(alert))) return true
+    return this.#isSettled(alert.cause === 'backup' ? BACKUP_SETTLED_MS : SETTLED_MS)
+  }
+
+  #isDue(alert: AlertRow, found: FoundCause | undefined): boolean {
+    if (alert.raisedAt !== null || found === undefined || found.isSnoozed) return false
+    if (found.since !== null && found.since > alert.since) return false
+    const { afterMinutes, lineIds, isEnabled } = ruleOf(this.#core.db, alert.cause)
+    if (!isEnabled || !includesLine(lineIds, alert.lineId ?? '')) return false
+    return this.#ageOf(alert) >= afterMinutes * MINUTE_MS
+  }
+
+  #apply(tx: Tx, { begun, renewed, raised, resolved, dropped }: Changes): void {
+    const { ids, clock } = this.#core
+    const now = timestamp(clock.now())
+    for (const id of dropped) deleteAlert(tx, id)
+    for (const { id, since } of renewed) updateAlert(tx, id, { since })
+    for (const { cause, about, lineId, title, since } of begun) {
+      const of = { cause, aboutKind: about.kind, aboutId: about.id ?? '', lineId, title }
+      const times = { since: since ?? now, raisedAt: null, resolvedAt: null, lastedMs: null }
+      insertAlert(tx, { id: ids.id('alert'), ...of, ...times })
+    }
+    for (const alert of raised) {
+      const changes = { raisedAt: now }
+      updateAlert(tx, alert.id, changes)
+      this.#publish(tx, 'alert.raised', { ...alert, ...changes })
+    }
+    for (const { alert, lastedMs } of resolved) {
+      const changes = { resolvedAt: now, lastedMs: Math.round(lastedMs) }
+      updateAlert(tx, alert.id, changes)
+      this.#publish(tx, 'alert.resolved', { ...alert, ...changes })
+    }
+    const news = {
+      raised: raised.map(({ id }) => id),
+      resolved: resolved.map(({ alert }) => alert.id),
+    }
+    joinNotices(tx, this.#core, news)
+  }
+
+  #publish(tx: Tx, name: 'alert.raised' | 'alert.resolved', alert: AlertRow): void {
+    this.#deps.publish.alert(tx, name, alertResource(alert), alert.id)
+  }
+}
+
+function nameOf({ cause, aboutKind, aboutId }: AlertRow): string {
+  return nameOfCause(cause, { kind: aboutKind, id: aboutId === '' ? null : aboutId })
+}
+
+/** The times of approvals change. */
+function ageName({ id, since }: AlertRow): string {
+  return `${id} ${since}`
+}

@@ -1,0 +1,33 @@
+import { ALERTS } from '../api/operations/alerts.ts'
+import { bind, bindRemoval } from './bind.ts'
+import { pageOfQuery } from './input.ts'
+import type { Relay } from './relay.ts'
+import { callerOf, linesOf, originOf } from './request-context.ts'
+
+/** Reads, which keys may call. */
+export function alertBindings(alerts: Relay['alerts']) {
+  return [
+    bind(ALERTS.listAlerts, ({ request, query }) =>
+      alerts.list(pageOfQuery(query), linesOf(request)),
+    ),
+    bind(ALERTS.listAlertChannels, ({ request }) =>
+      alerts.channels({ isOwner: callerOf(request).kind !== 'key', lines: linesOf(request) }),
+    ),
+    bind(ALERTS.listAlertRules, ({ request }) => alerts.rules(linesOf(request))),
+  ]
+}
+
+/** Changes, which are the owner's. */
+export function alertChangeBindings(alerts: Relay['alerts']) {
+  return [
+    bind(ALERTS.createAlertChannel, ({ request, body }) =>
+      alerts.addChannel(body, originOf(request)),
+    ),
+    bind(ALERTS.updateAlertChannel, ({ request, params, body }) =>
+      alerts.changeChannel(params.id, body, originOf(request)),
+    ),
+    bindRemoval(ALERTS.deleteAlertChannel, alerts),
+    bind(ALERTS.testAlertChannel, ({ params }) => alerts.test(params.id)),
+    bind(ALERTS.putAlertRule, ({ request, body }) => alerts.changeRule(body, originOf(request))),
+  ]
+}

@@ -1,0 +1,127 @@
+// The tables of alerts; `schema.ts` has the rules.
+
+import { sql } from 'drizzle-orm'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+import {
+  CHANNEL_KINDS,
+  NOTICE_KINDS,
+  NOTICE_STATUSES,
+  POST_FORMS,
+  type AlertCause,
+  type NoticeKind,
+  type NoticeStatus,
+  type PostForm,
+} from '../domain/alert.ts'
+import type { SUBJECT_KINDS } from '../domain/finding.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { AlertId, ChannelId, LineId, MessageId, NoticeId } from '../domain/ids.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
+import { at, bytes, checkJson, checkName, checkWord, flag } from './columns.ts'
+
+/** Where the owner is alerted. */
+export const alertChannels = sqliteTable(
+  'alert_channels',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<ChannelId>().notNull().unique(),
+    kind: text('kind').$type<(typeof CHANNEL_KINDS)[number]>().notNull(),
+    name: text('name'),
+    /** The owner's phone, for a text. */
+    handle: text('handle').$type<Handle>(),
+    /** The only line that sends the texts; null for every line that can. */
+    lineId: text('line_id').$type<LineId>(),
+    /** The URL of a post, sealed with `secret.key` because it may contain a key. */
+    sealedUrl: bytes('sealed_url'),
+    /** Its origin, which is shown. */
+    shownUrl: text('shown_url'),
+    form: text('form').$type<PostForm>(),
+    quietHours: text('quiet_hours', { mode: 'json' }).$type<QuietHours>(),
+    createdAt: at('created_at').notNull(),
+  },
+  () => [checkWord('kind', CHANNEL_KINDS), checkWord('form', POST_FORMS), checkJson('quiet_hours')],
+)
+
+/** What the owner changed of a cause's rule; a cause without a row has the defaults. */
+export const alertRules = sqliteTable(
+  'alert_rules',
+  {
+    cause: text('cause').$type<AlertCause>().primaryKey(),
+    afterMinutes: integer('after_minutes').notNull(),
+    /** The only lines whose causes count; null for all. */
+    lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    isEnabled: flag('is_enabled').notNull(),
+  },
+  () => [checkName('cause'), checkJson('phone_line_ids')],
+)
+
+/**
+ * A cause of alerts about one thing, from when it was first found. It is an alert once `raised_at` is set; if the
+ * cause ends before, the row is deleted.
+ */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<AlertId>().notNull().unique(),
+    cause: text('cause').$type<AlertCause>().notNull(),
+    aboutKind: text('about_kind').$type<(typeof SUBJECT_KINDS)[number]>().notNull(),
+    /** Empty for the relay itself, so that the index below holds. */
+    aboutId: text('about_id').notNull(),
+    lineId: text('line_id').$type<LineId>(),
+    title: text('title').notNull(),
+    since: at('since').notNull(),
+    raisedAt: at('raised_at'),
+    resolvedAt: at('resolved_at'),
+    lastedMs: integer('lasted_ms'),
+  },
+  (t) => [
+    checkName('cause'),
+    uniqueIndex('alerts_open')
+      .on(t.cause, t.aboutKind, t.aboutId)
+      .where(sql`resolved_at IS NULL`),
+    index('alerts_resolved')
+      .on(t.resolvedAt)
+      .where(sql`resolved_at IS NOT NULL`),
+  ],
+)
+
+/** What one channel is sent at once. */
+export const alertNotices = sqliteTable(
+  'alert_notices',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<NoticeId>().notNull().unique(),
+    channelId: text('channel_id').$type<ChannelId>().notNull(),
+    kind: text('kind').$type<NoticeKind>().notNull(),
+    /** The alerts that it says were raised, and those that it says are over. */
+    raised: text('raised', { mode: 'json' }).$type<readonly AlertId[]>().notNull(),
+    resolved: text('resolved', { mode: 'json' }).$type<readonly AlertId[]>().notNull(),
+    /** Alerts beyond those that are listed. */
+    also: integer('also').notNull().default(0),
+    status: text('status').$type<NoticeStatus>().notNull(),
+    /** Null until it is handed over. */
+    title: text('title'),
+    text: text('text'),
+    attempts: integer('attempts').notNull().default(0),
+    /** The message of a text. */
+    messageId: text('message_id').$type<MessageId>(),
+    /** Why it failed, or why it still waits. */
+    error: text('error'),
+    createdAt: at('created_at').notNull(),
+    handedOverAt: at('handed_over_at'),
+    triedAt: at('tried_at'),
+    endedAt: at('ended_at'),
+  },
+  (t) => [
+    checkWord('kind', NOTICE_KINDS),
+    checkWord('status', NOTICE_STATUSES),
+    checkJson('raised'),
+    checkJson('resolved'),
+    index('alert_notices_open')
+      .on(t.channelId)
+      .where(sql`status = 'waiting' OR status = 'handed_over'`),
+    index('alert_notices_handed_over').on(t.channelId, t.handedOverAt),
+    index('alert_notices_by_creation').on(t.createdAt),
+  ],
+)
