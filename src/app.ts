@@ -35,6 +35,7 @@ import { ClockWatch, createTimetable } from './maintenance/maintenance.ts'
 import { createRestoring } from './maintenance/restoring.ts'
 import { PersonFollower } from './messages/merges.ts'
 import { createMessages, observeMessages } from './messages/messages.ts'
+import { ALERT_SEND } from './messages/send-target.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Outside, type Runtime } from './runtime.ts'
@@ -304,7 +305,7 @@ function createAlertModule(
     publish: webhooks.publish,
     subscribers: webhooks.subscribers,
     onLineChange: (listener) => lines.onChange(listener),
-    accept: (text, also) => messages.sender.accept(text, also),
+    accept: (text, also) => messages.sender.accept({ ...ALERT_SEND, ...text }, also),
     post: network.postOwn,
     seal,
   })

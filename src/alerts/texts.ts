@@ -4,25 +4,22 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { isSamePerson, understandRecipient, commonHome, type Handle } from '../domain/handle.ts'
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
-import type { SendRequest } from '../messages/send-target.ts'
+import type { LineLimits } from '../domain/routing.ts'
 import type { AlertRow } from '../storage/alerts.ts'
 import type { Tx } from '../storage/database.ts'
 import type { AlertLine } from './causes.ts'
 import type { Deliver } from './notices.ts'
 
 /** Accepts a message in the transaction of `also`. Throws RelayError if it is refused. */
-export type AcceptText = (text: SendRequest, also: (tx: Tx, id: MessageId) => void) => Promise<void>
-
-/** An alert is the owner's own message, so no rule of a key holds it, and quiet hours of a line don't either. */
-const ALERT = {
-  lineId: null,
-  key: null,
-  conversationIds: null,
-  waitMs: 0,
-  source: 'cli',
-  isUrgent: true,
-  isAlert: true,
-} as const
+export type AcceptText = (
+  text: {
+    readonly to: Handle
+    readonly text: string
+    readonly limits: LineLimits
+    readonly idempotencyKey: string
+  },
+  also: (tx: Tx, id: MessageId) => void,
+) => Promise<void>
 
 /** Refusals that stay. */
 const FINAL: readonly string[] = [OPTED_OUT, 'invalid_recipient']
@@ -59,7 +56,6 @@ export function createTexts(given: {
     const lineIds = sendersOf(lines, about).filter((id) => lineId === null || id === lineId)
     if (lineIds.length === 0) return { result: 'wait', error: 'no_line' }
     const order = {
-      ...ALERT,
       to: handle,
       text: `${said.title}\n${said.text}`,
       limits: { lineIds, siteIds: null },

@@ -71,6 +71,17 @@ export type SendRequest = {
   readonly isConfirmed?: boolean | undefined
 }
 
+/** An alert is the owner's own message, so no rule of a key holds it, and quiet hours of its line don't either. */
+export const ALERT_SEND = {
+  lineId: null,
+  key: null,
+  conversationIds: null,
+  waitMs: 0,
+  source: 'cli',
+  isUrgent: true,
+  isAlert: true,
+} as const
+
 export type Target = {
   readonly recipient:
     | Recipient

@@ -51,6 +51,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   '/api/v1/sites': 'get listSites',
   '/api/v1/sites/{id}': 'get getSite',
   '/api/v1/stats': 'get getStats',
+  '/api/v1/timeline': 'get getTimeline',
   '/api/v1/webhook-deliveries/{id}': 'get getWebhookDelivery',
   '/api/v1/webhook-deliveries/{id}/redeliver': 'post redeliverWebhookDelivery',
   '/api/v1/webhooks': 'get listWebhooks, post createWebhook',

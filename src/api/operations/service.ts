@@ -4,6 +4,7 @@ import { AuditAction, AuditEntryList } from '../audit.ts'
 import { Alive, HealthFindings, Ready } from '../health.ts'
 import { READ, rows } from '../operation.ts'
 import { PAGE_QUERY, textParameter, timeParameter } from '../query.ts'
+import { id } from '../schema.ts'
 import { Timeline } from '../timeline.ts'
 
 const OF_KEYS = { callers: 'keys', tag: 'Service', ...READ } as const
@@ -13,10 +14,12 @@ const TimelineQuery = Type.Object({
   ...PAGE_QUERY,
   since: timeParameter('Start of the range; yesterday at 18:00 where it is left out.'),
   until: timeParameter('End of the range, exclusive; now where it is left out.'),
-  site_id: textParameter(
-    'Only what is about the lines of this site, or about the relay as a whole.',
+  phone_line_id: Type.Optional(
+    id('line', 'Only what is about this line, or about the relay as a whole.'),
   ),
-  phone_line_id: textParameter('Only what is about this line, or about the relay as a whole.'),
+  site_id: Type.Optional(
+    id('site', 'Only what is about the lines of this site, or about the relay as a whole.'),
+  ),
 })
 
 const AuditQuery = Type.Object({
