@@ -17,6 +17,7 @@ import {
 } from '../storage/alerts.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
+import { mark } from '../storage/timeline.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import type { PublishUnplaced, Subscribers } from '../webhooks/publish.ts'
@@ -179,12 +180,12 @@ export class AlertWatch implements Service {
     for (const alert of raised) {
       const changes = { raisedAt: now }
       updateAlert(tx, alert.id, changes)
-      this.#publish(tx, 'alert.raised', { ...alert, ...changes })
+      this.#announce(tx, 'alert.raised', { ...alert, ...changes })
     }
     for (const { alert, lastedMs } of resolved) {
       const changes = { resolvedAt: now, lastedMs: Math.round(lastedMs) }
       updateAlert(tx, alert.id, changes)
-      this.#publish(tx, 'alert.resolved', { ...alert, ...changes })
+      this.#announce(tx, 'alert.resolved', { ...alert, ...changes })
     }
     const news = {
       raised: raised.map(({ id }) => id),
@@ -193,8 +194,12 @@ export class AlertWatch implements Service {
     joinNotices(tx, this.#core, news)
   }
 
-  #publish(tx: Tx, name: 'alert.raised' | 'alert.resolved', alert: AlertRow): void {
-    this.#deps.publish.alert(tx, name, alertResource(alert), alert.id)
+  #announce(tx: Tx, name: 'alert.raised' | 'alert.resolved', alert: AlertRow): void {
+    const { id, lineId, title, lastedMs } = alert
+    const at = timestamp(this.#core.clock.now())
+    const since = lastedMs === null ? undefined : at - lastedMs
+    mark(tx, { at, kind: name, lineId, about: id, detail: { name: title, since } })
+    this.#deps.publish.alert(tx, name, alertResource(alert), id)
   }
 }
 

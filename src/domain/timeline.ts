@@ -9,16 +9,18 @@ export const MARK_KINDS = [
   'backup.made',
   'backup.failed',
   'restored',
+  'alert.raised',
+  'alert.resolved',
 ] as const
 export type MarkKind = (typeof MARK_KINDS)[number]
 
 /** The facts of a sentence that may have changed when it is read. */
 export type MarkDetail = {
-  /** The name of the webhook. */
+  /** The name of the webhook, or the title of the alert. */
   readonly name?: string | undefined
   /**
-   * In milliseconds since 1970: since when the webhook had failed, or since when nothing is known before a restore;
-   * and the deliveries that waited.
+   * In milliseconds since 1970: since when the webhook had failed, the alert lasted, or nothing is known before a
+   * restore; and the deliveries that waited.
    */
   readonly since?: number | undefined
   readonly waiting?: number | undefined

@@ -1,5 +1,6 @@
 // The kinds of entries of the timeline: where each is stored, who may see it, and its sentence. A new kind is a row.
 
+import { ALERTS } from '../api/operations/alerts.ts'
 import { CONTACTS } from '../api/operations/contacts.ts'
 import { MESSAGES } from '../api/operations/messages.ts'
 import { PHONE_LINES } from '../api/operations/phone-lines.ts'
@@ -271,6 +272,19 @@ function hasWritten(db: Db, about: string | null, lines: LineLimit): boolean {
   return db.row(HAS_WRITTEN, { about, lineIds: limitValue(lines) }) !== null
 }
 
+function alertMark(words: (detail: MarkDetail, place: number) => string): MarkWords {
+  return {
+    // As the list of alerts, which shows the relay's own to every reader.
+    isShown: ({ lineId }, { may, lines }) =>
+      may(ALERTS.listAlerts) && (lineId === null || includesLine(lines, lineId)),
+    describe: ({ kind, lineId, place }, detail) => ({
+      kind,
+      text: `${words(detail, place)}: ${detail.name ?? ''}.`,
+      phone_line_id: lineId,
+    }),
+  }
+}
+
 function relayMark(text: string): MarkWords {
   return {
     isShown: (_row, { lines, may }) => lines === null && may(SERVICE.listAudit),
@@ -291,6 +305,8 @@ const MARKS: Readonly<Record<MarkKind, MarkWords>> = {
   opt_in: optOutMark('opted in again'),
   'backup.made': relayMark('The daily backup was made.'),
   'backup.failed': relayMark('The daily backup failed.'),
+  'alert.raised': alertMark(() => 'An alert was raised'),
+  'alert.resolved': alertMark(({ since = 0 }, place) => `Over${durationAfter(place - since)}`),
   restored: {
     isShown: () => true,
     describe: ({ kind, place }, { since = place }, { clock }) => ({

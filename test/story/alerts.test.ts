@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import type { Json } from '../support/test-relay.ts'
 import { MINUTE, startAlerts } from './alerts-stage.ts'
 
 test('a line that is off for five minutes is told by text, event and POST, and so is its end', async () => {
@@ -42,6 +43,13 @@ test('a line that is off for five minutes is told by text, event and POST, and s
     'Hookline: 1 over\nOver: The line +12025550801 is offline (after 6 minutes). As of 10:06 (UTC).',
   )
   expect(at.posts()[1]).toMatchObject({ priority: 3, tags: ['white_check_mark'] })
+  const night = (await at.get('/api/v1/timeline')).data
+  expect(
+    night.flatMap(({ kind, text }: Json) => (kind.startsWith('alert.') ? [text] : [])),
+  ).toEqual([
+    'Over after 6 minutes: The line +12025550801 is offline.',
+    'An alert was raised: The line +12025550801 is offline.',
+  ])
   expect(at.heard()[1]).toMatchObject({ event: 'alert.resolved', alert: { lasted_seconds: 359 } })
   expect(
     (await at.alerts()).map(({ notices }) =>

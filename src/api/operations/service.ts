@@ -60,7 +60,7 @@ export const SERVICE = rows({
     limits: ['lines'],
     summary: 'Read what happened',
     description:
-      'Newest first: lines off and on, starts of the relay, webhooks that failed, messages that were not sent (counted by ' +
+      'Newest first: lines off and on, starts of the relay, alerts, webhooks that failed, messages that were not sent (counted by ' +
       'hour), opt-outs, backups, sign-ins and changes, each as a sentence. What began before the range and lasted into ' +
       'it is included. Starts and restores are shown to every caller; everything else only to callers who may read it ' +
       'where it comes from: lines with `lines:read`, counts with `messages:read`, opt-outs with `contacts:read`, webhooks ' +
