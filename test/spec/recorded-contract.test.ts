@@ -24,13 +24,13 @@ const ADDITIONS_TO_ERRORS =
 
 /** Operations that have come since: no old client calls them. */
 const ADDED_OPERATIONS: readonly string[] = [
+  'GET /api/v1/sites',
+  'GET /api/v1/sites/{id}',
+  'POST /api/v1/keys/{id}/rotate',
+  'GET /api/v1/timeline',
   'GET /api/v1/alerts',
   'GET /api/v1/alerts/channels',
   'GET /api/v1/alerts/rules',
-  'GET /api/v1/sites',
-  'GET /api/v1/sites/{id}',
-  'GET /api/v1/timeline',
-  'POST /api/v1/keys/{id}/rotate',
 ]
 
 /** Words that are meant to differ since: what was recorded, what is said now, and why. */

@@ -1,6 +1,7 @@
 // A relay of two lines for keys that may do less than everything: whatever a key must not reach is on the second
 // line, and has the word WALNUT or a number of its own.
 
+import { asOwner } from './control-socket.ts'
 import { eventually } from './eventually.ts'
 import { ANNA, BOB, makeKey } from './limited-keys.ts'
 import { ScratchFolder } from './scratch-folder.ts'
@@ -132,6 +133,11 @@ async function furnish(relay: TestRelay) {
   await happen(second, { from: BOB, text: `${WALNUT}s again` })
   await clock.advance(10)
   await put(`/api/v1/webhooks/${narrowedHook}`, { phone_line_ids: [first] })
+  const phone = { to: '+12025550177', phone_line_id: second }
+  await asOwner(relay, 'POST', '/alerts/channels', { body: phone })
+  const rule = { cause: 'approval_waiting', phone_line_ids: [second], after_minutes: 1 }
+  await asOwner(relay, 'PUT', '/alerts/rules', { body: rule })
+  await clock.advance(2 * 60_000)
   const apples = await relay.get(`/api/v1/conversations?handle=${encodeURIComponent(ANNA)}`)
   const { data } = await relay.get(`/api/v1/webhooks/${narrowedHook}/deliveries`)
   const exhausted = data.find((each: Json) => each.message_id === inbound.id)
