@@ -125,6 +125,7 @@ export class ChatReader extends PhoneChats {
   keepSeen(handle: Handle, comparison: Comparison, isWhole: boolean): void {
     const known = knownAfter(comparison, isWhole)
     if (known.length > 0) this.memory.keep(handle, known)
+    this.memory.noteRead(handle, this.clock.now())
   }
 
   /** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */

@@ -67,6 +67,7 @@ class Poll {
       ...memory.pending,
       ...own.drafts,
       ...own.dueLooks(clock.now()),
+      ...memory.readEarly(clock.now()),
     ])) {
       await this.#alone(() => this.#visitPending(handle))
     }
@@ -127,6 +128,7 @@ class Poll {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
       // A chat that can't be opened any more must not hold up the others.
       memory.removePending(handle)
+      memory.noteRead(handle, this.#reader.clock.now())
       own.takeDraft(handle)
       this.#report.gaps += 1
     }

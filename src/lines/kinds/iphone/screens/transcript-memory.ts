@@ -12,6 +12,7 @@ import {
   personOf,
 } from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
+import { MINUTE_MS } from '../../../../domain/time.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
 import { endsAlike, markWithoutTime } from './labels.ts'
@@ -53,6 +54,8 @@ const CHATS_MAX = 500
 const MARKS_MAX = 500
 const PENDING_MAX = 100
 const PROVEN_MAX = 500
+/** The phone's clock, which labels follow, may be behind by so much. */
+const CLOCKS_APART_MS = MINUTE_MS
 
 /** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds. It is short: a line may keep 30,000. */
 const STORED_DESCRIPTOR = Type.Tuple([
@@ -77,6 +80,7 @@ const STORED_MEMORY = Compile(
     // Absent from memories of earlier versions.
     proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
     texting: Type.Optional(Type.Array(Type.String())),
+    early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
     hidden: Type.Optional(
       Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])])),
     ),
@@ -111,6 +115,8 @@ export class TranscriptMemory {
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
+  /** Chats that were read in the minute of their newest message, and the end of that minute, in ms since 1970. */
+  readonly #early = new Map<Handle, number>()
   /** True if the list of conversations was seen, even if it was empty. */
   hasSeenList = false
   #hasWalked = false
@@ -137,6 +143,7 @@ export class TranscriptMemory {
     }
     for (const handle of value.owed) memory.addPending(person(handle))
     for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
+    for (const [handle, until] of value.early ?? []) memory.#early.set(person(handle), until)
     for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
     memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
@@ -154,8 +161,8 @@ export class TranscriptMemory {
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
-    const { since } = this
-    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
+    const [{ since }, early] = [this, [...this.#early]]
+    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, early, hidden })
   }
 
   get handles(): readonly Handle[] {
@@ -277,6 +284,22 @@ export class TranscriptMemory {
   /** Chats that must be read, whatever the list shows. */
   get pending(): readonly Handle[] {
     return [...this.#pending]
+  }
+
+  /**
+   * Notes that a chat was read at `now`, with `keep` before. If the minute of its newest message is not over, another
+   * with the same text leaves the list as it is, unless it is unread.
+   */
+  noteRead(handle: Handle, now: number): void {
+    const until = (this.chat(handle)?.at(-1)?.at ?? -Infinity) + MINUTE_MS + CLOCKS_APART_MS
+    this.#early.delete(handle)
+    if (until > now) this.#early.set(handle, until)
+    dropOldest(this.#early, CHATS_MAX)
+  }
+
+  /** Chats that were last read before the minute of their newest message was over, which it is now. */
+  readEarly(now: number): readonly Handle[] {
+    return [...this.#early].flatMap(([handle, until]) => (until <= now ? [handle] : []))
   }
 
   addPending(handle: Handle): void {

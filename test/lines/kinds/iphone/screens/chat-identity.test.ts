@@ -3,15 +3,18 @@
 import { describe, expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
+import { linger } from '../../../../../src/lines/kinds/iphone/screens/receipts.ts'
 import { TranscriptMemory } from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import {
   FRIEND,
   makeKnownLine,
   makeUiRig,
+  NEVER,
   notSent,
   OTHER,
   OWN_NUMBER,
   QUIET,
+  run,
   textsOf,
   type UiRig,
 } from '../../../../support/iphone/ui-rig.ts'
@@ -55,6 +58,28 @@ describe('a group that is named after', () => {
       expect(rig.reader.memory.handles).toEqual([])
     },
   )
+
+  test.each([
+    ['words that the owner wrote to both', ['hello'], [['Maybe: Bob', 'pay to account 7']]],
+    ['an owner who writes to both', ['hello'], [[null, 'for the group']]],
+  ] as const)('a number is a group also with %s', async (_what, shared, group) => {
+    const rig = await makeKnownLine()
+    rig.phone.receive(FRIEND, 'it is me')
+    await rig.poll()
+    rig.phone.chat(GROUP).title = SHOWN_FRIEND
+    for (const text of shared) {
+      rig.phone.write(FRIEND, text)
+      rig.phone.write(GROUP, text)
+    }
+    for (const [sender, text] of group) {
+      if (sender === null) rig.phone.write(GROUP, text)
+      else rig.phone.receive(GROUP, text, { sender })
+    }
+
+    await rig.poll()
+
+    expect(toldOf(rig)).toEqual([`${FRIEND} it is me`, `${FRIEND} hello`])
+  })
 
   test('a number is a group also if only the owner has written in it', async () => {
     const rig = await makeKnownLine()
@@ -194,6 +219,43 @@ describe('a suggested name', () => {
       `${FRIEND} me again`,
       `${OTHER} from ${OTHER}`,
     ])
+  })
+
+  test('that goes from one person to another who wrote the same is the other’s then', async () => {
+    const rig = await makeKnownLine()
+    for (const key of [FRIEND, OTHER]) rig.phone.receive(key, 'ok')
+    await rig.poll()
+    rig.phone.suggest(OTHER, 'Ann')
+    rig.phone.receive(OTHER, 'I am Ann')
+    await rig.poll()
+    rig.phone.suggest(FRIEND, 'Ann')
+    rig.phone.receive(FRIEND, 'so am I')
+    rig.phone.write(FRIEND, 'are you?')
+    await rig.poll()
+
+    expect(toldOf(rig).slice(2)).toEqual([
+      `${OTHER} I am Ann`,
+      `${FRIEND} so am I`,
+      `${FRIEND} are you?`,
+    ])
+  })
+
+  test('is no one’s word after a send while another chat with it is in front', async () => {
+    const rig = await makeKnownLine()
+    for (const key of [FRIEND, OTHER]) {
+      rig.phone.suggest(key, 'Ann')
+      rig.phone.receive(key, 'hi')
+    }
+    await rig.poll()
+    await rig.poll()
+    await rig.send('for Ann')
+    const before = toldOf(rig)
+    rig.phone.receive(OTHER, 'I am the other one')
+    rig.phone.open(OTHER)
+    await run(rig.clock, linger(rig.reader, FRIEND, NEVER))
+    await rig.poll()
+
+    expect(toldOf(rig)).toEqual([...before, `${OTHER} I am the other one`])
   })
 
   test('takes no message to another person who has it too', async () => {
