@@ -7,8 +7,8 @@ import type { Clock } from '../../../../system/clock.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
 import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
-import { placeTimes } from './label-time.ts'
-import { comparable, markWithoutTime } from './labels.ts'
+import { placeTimes, timeAtEnd } from './label-time.ts'
+import { comparable, markWithoutTime, sharedMark } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { LOOK_MS } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
@@ -216,11 +216,11 @@ export class ChatReader extends PhoneChats {
     const last = read && (await this.#takeLast(read, signal))
     const list = await this.showList(signal)
     if (read === null || last === null) return
-    const text = comparable(last.bubbles.at(-1)?.text ?? '')
-    const cell = list.cells.find(
-      ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
+    const newest = last.bubbles.at(-1)
+    const [cell, ...alike] = list.cells.filter(
+      ({ name, mark }) => name === last.title && isRowOf(mark.slice(`${name}, `.length), newest),
     )
-    if (cell === undefined || cell.isUnread) return
+    if (cell === undefined || alike.length > 0 || cell.isUnread) return
     this.memory.keepMark(cell.mark, cell.name, read.whose.kind)
   }
 
@@ -333,8 +333,11 @@ function newSteps(
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
-/** True if the list shows this text, and not a longer one with the same beginning. */
-function isPreview(shown: string, text: string): boolean {
-  const preview = markWithoutTime(shown).trim()
+/** True if the list shows this bubble, and not a later one, or a longer text with the same beginning. */
+function isRowOf(shown: string, bubble: Bubble | undefined): boolean {
+  const minutes = timeAtEnd(shown.split('\t')[1] ?? '')
+  if (minutes !== null && minutes !== bubble?.minutes) return false
+  const text = comparable(bubble?.text ?? '')
+  const preview = markWithoutTime(sharedMark(shown)).trim()
   return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))
 }

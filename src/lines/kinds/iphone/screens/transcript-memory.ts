@@ -15,7 +15,7 @@ import { guidFromBytes } from '../../../../domain/ids.ts'
 import { MINUTE_MS } from '../../../../domain/time.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
-import { endsAlike, markWithoutTime } from './labels.ts'
+import { endsAlike, markWithoutTime, readChatTitle } from './labels.ts'
 import { WalkMemory } from './walk-memory.ts'
 
 /** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
@@ -240,8 +240,8 @@ export class TranscriptMemory {
     this.hasSeenList = true
     const hidden = kind === 'named' || kind === 'unproven' ? kind : null
     const isNameKept = kind === 'person' || kind === null
-    // No other conversation has the name of a person.
-    if (kind === 'person') {
+    // No other conversation has the name of a person, unless Messages suggests it.
+    if (kind === 'person' && readChatTitle(name).kind !== 'suggested') {
       for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }

@@ -221,6 +221,52 @@ describe('a suggested name', () => {
     ])
   })
 
+  describe.each([[[]], [[OTHER]], [[FRIEND]]])('with %p pinned,', (pinned) => {
+    test('of two people who write the same at once is each of them, read elsewhere too', async () => {
+      const rig = await makeKnownLine()
+      for (const key of [FRIEND, OTHER]) rig.phone.suggest(key, 'Ann')
+      rig.phone.pinned = [...pinned]
+      rig.phone.receive(FRIEND, 'hi')
+      await rig.poll()
+      rig.phone.receive(OTHER, 'hi')
+      rig.phone.chat(OTHER).isUnread = false
+      await rig.poll()
+
+      expect(toldOf(rig)).toEqual([`${FRIEND} hi`, `${OTHER} hi`])
+    })
+
+    test('of two people whose first words are the same is each of them, in one look', async () => {
+      const rig = await makeKnownLine()
+      rig.phone.pinned = [...pinned]
+      for (const key of [FRIEND, OTHER]) {
+        rig.phone.suggest(key, 'Ann')
+        rig.phone.receive(key, 'hi')
+      }
+      await rig.poll()
+
+      expect(toldOf(rig).toSorted()).toEqual([`${FRIEND} hi`, `${OTHER} hi`])
+    })
+  })
+
+  test.each([[['hi', 'hello']], [['hi', 'hi']]])(
+    'of two people who said %p is not read again while nothing comes',
+    async (texts) => {
+      const rig = await makeKnownLine()
+      for (const [index, key] of [FRIEND, OTHER].entries()) {
+        rig.phone.suggest(key, 'Ann')
+        rig.phone.receive(key, texts[index] ?? '')
+      }
+      await rig.poll()
+      await rig.clock.advance(120_000)
+      await rig.poll()
+      const asked = detailsAsked(rig)
+      await rig.poll()
+      await rig.poll()
+
+      expect(detailsAsked(rig)).toBe(asked)
+    },
+  )
+
   test('that goes from one person to another who wrote the same is the other’s then', async () => {
     const rig = await makeKnownLine()
     for (const key of [FRIEND, OTHER]) rig.phone.receive(key, 'ok')

@@ -158,6 +158,24 @@ describe('what leaves the row in the list as it is is told once the minute is ov
   })
 })
 
+test('the same text of a later minute is told if it comes while the chat is being left', async () => {
+  const rig = await lineWithOk()
+  const before = textsOf(rig)
+  await rig.clock.advance(SURELY_OVER_MS)
+  let isLeaving = false
+  rig.commands.meddle = (name) => {
+    if (rig.phone.screen.on === 'chat' && name === 'tap' && !isLeaving) {
+      isLeaving = true
+      rig.phone.receive(FRIEND, 'ok')
+    }
+    return null
+  }
+  await rig.poll()
+  await rig.poll()
+
+  expect([isLeaving, textsOf(rig)]).toEqual([true, [...before, '< ok']])
+})
+
 test('a chat is read once more after its last message, and not after each', async () => {
   const rig = await lineWithOk()
   for (let count = 0; count < 5; count += 1) {
