@@ -104,10 +104,10 @@ export class PhoneChats extends PhoneScreen {
   /** True if the end of the known chat is on the screen: one bubble may stand in another chat with the same title. */
   #isContinued(handle: Handle, { bubbles }: TranscriptScreen): boolean {
     const known = this.memory.chat(handle) ?? []
-    const { rows, missing } = this.compare(handle, bubbles)
+    const { rows } = this.compare(handle, bubbles)
     const guids = new Set(rows.map(({ descriptor }) => descriptor.guid))
     const end = known.slice(-BUBBLES_OF_PROOF)
-    return end.length > 0 && missing.length === 0 && end.every(({ guid }) => guids.has(guid))
+    return end.length > 0 && end.every(({ guid }) => guids.has(guid))
   }
 
   async #ask(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {

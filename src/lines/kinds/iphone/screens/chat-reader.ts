@@ -8,7 +8,7 @@ import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts
 import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
 import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
 import { placeTimes, timeAtEnd } from './label-time.ts'
-import { comparable, markWithoutTime, sharedMark } from './labels.ts'
+import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { LOOK_MS } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
@@ -217,10 +217,10 @@ export class ChatReader extends PhoneChats {
     const list = await this.showList(signal)
     if (read === null || last === null) return
     const newest = last.bubbles.at(-1)
-    const [cell, ...alike] = list.cells.filter(
+    const cell = list.cells.find(
       ({ name, mark }) => name === last.title && isRowOf(mark.slice(`${name}, `.length), newest),
     )
-    if (cell === undefined || alike.length > 0 || cell.isUnread) return
+    if (cell === undefined || cell.isUnread) return
     this.memory.keepMark(cell.mark, cell.name, read.whose.kind)
   }
 
@@ -338,6 +338,6 @@ function isRowOf(shown: string, bubble: Bubble | undefined): boolean {
   const minutes = timeAtEnd(shown.split('\t')[1] ?? '')
   if (minutes !== null && minutes !== bubble?.minutes) return false
   const text = comparable(bubble?.text ?? '')
-  const preview = markWithoutTime(sharedMark(shown)).trim()
+  const preview = markWithoutTime(shown).trim()
   return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))
 }

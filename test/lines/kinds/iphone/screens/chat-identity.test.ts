@@ -59,23 +59,25 @@ describe('a group that is named after', () => {
     },
   )
 
-  test.each([
-    ['words that the owner wrote to both', ['hello'], [['Maybe: Bob', 'pay to account 7']]],
-    ['an owner who writes to both', ['hello'], [[null, 'for the group']]],
-  ] as const)('a number is a group also with %s', async (_what, shared, group) => {
+  test('a number is a group also with words that the owner wrote to both, and a named member', async () => {
+    const rig = await makeKnownLine()
+    rig.phone.write(THIRD, 'hello')
+    await rig.poll()
+    rig.phone.chat(GROUP).title = SHOWN_THIRD
+    rig.phone.write(GROUP, 'hello')
+    rig.phone.receive(GROUP, 'pay to account 7', { sender: 'Maybe: Bob' })
+    await rig.poll()
+
+    expect(rig.told.messages.map(({ text }) => text)).toEqual(['hello'])
+  })
+
+  test('a number is a group also with an owner who writes to both', async () => {
     const rig = await makeKnownLine()
     rig.phone.receive(FRIEND, 'it is me')
     await rig.poll()
     rig.phone.chat(GROUP).title = SHOWN_FRIEND
-    for (const text of shared) {
-      rig.phone.write(FRIEND, text)
-      rig.phone.write(GROUP, text)
-    }
-    for (const [sender, text] of group) {
-      if (sender === null) rig.phone.write(GROUP, text)
-      else rig.phone.receive(GROUP, text, { sender })
-    }
-
+    for (const key of [FRIEND, GROUP]) rig.phone.write(key, 'hello')
+    rig.phone.write(GROUP, 'for the group')
     await rig.poll()
 
     expect(toldOf(rig)).toEqual([`${FRIEND} it is me`, `${FRIEND} hello`])
@@ -230,6 +232,27 @@ describe('a suggested name', () => {
       await rig.poll()
       rig.phone.receive(OTHER, 'hi')
       rig.phone.chat(OTHER).isUnread = false
+      await rig.poll()
+
+      expect(toldOf(rig)).toEqual([`${FRIEND} hi`, `${OTHER} hi`])
+    })
+
+    test('of two people who write the same, one while the other is read, is each of them', async () => {
+      const rig = await makeKnownLine()
+      for (const key of [FRIEND, OTHER]) rig.phone.suggest(key, 'Ann')
+      rig.phone.pinned = [...pinned]
+      rig.phone.receive(FRIEND, 'hi')
+      let hasWritten = false
+      rig.commands.meddle = (name) => {
+        const { screen } = rig.phone
+        if (screen.on === 'chat' && name === 'tap' && !hasWritten) {
+          hasWritten = true
+          rig.phone.receive(OTHER, 'hi')
+          rig.phone.chat(OTHER).isUnread = false
+        }
+        return null
+      }
+      await rig.poll()
       await rig.poll()
 
       expect(toldOf(rig)).toEqual([`${FRIEND} hi`, `${OTHER} hi`])
