@@ -69,23 +69,21 @@ const STORED_DESCRIPTOR = Type.Tuple([
 ])
 type StoredDescriptor = Static<typeof STORED_DESCRIPTOR>
 
-const STORED_MEMORY = Compile(
-  Type.Object({
-    since: Type.Number(),
-    marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
-    /** Marks kept since the last finished walk; absent until the first one. */
-    fresh: Type.Optional(Type.Array(Type.String())),
-    owed: Type.Array(Type.String()),
-    chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
-    // Absent from memories of earlier versions.
-    proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
-    texting: Type.Optional(Type.Array(Type.String())),
-    early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
-    hidden: Type.Optional(
-      Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])])),
-    ),
-  }),
-)
+const STORED_MEMORY_SCHEMA = Type.Object({
+  since: Type.Number(),
+  marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
+  /** Marks kept since the last finished walk; absent until the first one. */
+  fresh: Type.Optional(Type.Array(Type.String())),
+  owed: Type.Array(Type.String()),
+  chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
+  // Absent from memories of earlier versions.
+  proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
+  texting: Type.Optional(Type.Array(Type.String())),
+  early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
+  hidden: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])]))),
+})
+type StoredMemory = Static<typeof STORED_MEMORY_SCHEMA>
+const STORED_MEMORY = Compile(STORED_MEMORY_SCHEMA)
 
 const FROM_ME = 1
 /** Bit 2 is unused: stored memories may have it set. */
@@ -141,13 +139,20 @@ export class TranscriptMemory {
     for (const [mark, name] of value.marks ?? []) {
       memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
     }
-    for (const handle of value.owed) memory.addPending(person(handle))
-    for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
-    for (const [handle, until] of value.early ?? []) memory.#early.set(person(handle), until)
-    for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
+    memory.#takePeople(value, person)
     memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
     return memory
+  }
+
+  #takePeople(
+    { owed, proven = [], early = [], texting = [] }: StoredMemory,
+    person: (handle: string) => Handle,
+  ): void {
+    for (const handle of owed) this.addPending(person(handle))
+    for (const [title, handle] of proven) this.keepProven(title, person(handle))
+    for (const [handle, until] of early) this.#early.set(person(handle), until)
+    for (const handle of texting) this.keepTexting(person(handle), true)
   }
 
   toText(): string {
