@@ -2,7 +2,7 @@
 
 import { personOf } from '../../../src/domain/handle.ts'
 import { comparable } from '../../../src/lines/kinds/iphone/screens/labels.ts'
-import type { MessagesPhone, PhoneBubble, PhoneChat } from '../../support/iphone/messages-phone.ts'
+import type { PhoneBubble } from '../../support/iphone/messages-phone.ts'
 import type { Json } from '../../support/test-relay.ts'
 import type { HistoryChat } from './history.ts'
 
@@ -14,8 +14,6 @@ export type Said = {
   readonly versions: string[]
   /** False for what nobody who looks at the screen can know: it was unsent, or is another version of a message. */
   isKnowable: boolean
-  /** True while nothing but its chat shows it, and that was not looked at. */
-  isHidden: boolean
   /** True if the chat was under a name then, which hides its number. */
   isNamed: boolean
   /** The relay's message of it; null if it has none. */
@@ -26,7 +24,6 @@ export type Said = {
 export type Send = { readonly id: string; readonly key: string; readonly text: string }
 
 const LINE_HOME = { defaultCountry: 'US' } as const
-const MINUTE_MS = 60_000
 
 export class Ledger {
   readonly said: Said[] = []
@@ -36,7 +33,7 @@ export class Ledger {
   note(chat: HistoryChat, bubble: PhoneBubble): void {
     const isNamed = this.namedKeys.has(chat.key)
     const versions = [bubble.text]
-    const flags = { isKnowable: true, isHidden: false, isNamed }
+    const flags = { isKnowable: true, isNamed }
     this.said.push({ chat, bubble, versions, ...flags, told: null })
   }
 
@@ -54,20 +51,6 @@ export class Ledger {
 
   of(bubble: PhoneBubble | undefined): Said | undefined {
     return this.said.find((one) => one.bubble === bubble)
-  }
-
-  /** The last message of a chat was read: if it says what the one before said in the same minute, no list shows it. */
-  noteRead(phone: MessagesPhone, key: string): void {
-    const [before, last] = phone.chat(key).bubbles.slice(-2)
-    const said = this.of(last)
-    if (before === undefined || last === undefined || said === undefined) return
-    const isSameMinute = Math.floor(before.at / MINUTE_MS) === Math.floor(last.at / MINUTE_MS)
-    if (isSameMinute && before.text === last.text) said.isHidden = true
-  }
-
-  /** The relay looks at a chat. */
-  noteLook({ bubbles }: PhoneChat): void {
-    for (const one of this.said) if (bubbles.includes(one.bubble)) one.isHidden = false
   }
 
   /** Gives each message that the relay has to what was said; returns what is wrong with it. */
@@ -89,8 +72,7 @@ export class Ledger {
 
   get untold(): readonly Said[] {
     return this.said.filter(
-      ({ chat, isKnowable, isHidden, told }) =>
-        chat.senders === null && isKnowable && !isHidden && told === null,
+      ({ chat, isKnowable, told }) => chat.senders === null && isKnowable && told === null,
     )
   }
 

@@ -119,7 +119,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #perform(act: Act): Promise<void> {
-    const { phone, ledger } = this
+    const { phone } = this
     switch (act.act) {
       case 'wait':
         return await this.#pass(act.ms)
@@ -133,7 +133,7 @@ export class Stage implements AsyncDisposable {
         return this.#note(act.key, phone.write(act.key, act.text))
       case 'read':
         phone.chat(act.key).isUnread = false
-        return ledger.noteRead(phone, act.key)
+        return
       case 'unsend':
       case 'edit':
       case 'react':
@@ -175,11 +175,8 @@ export class Stage implements AsyncDisposable {
     this.#note(key, this.phone.receive(key, text, { sender }))
   }
 
-  /** What comes into an open chat is read at once. */
   #note(key: string, bubble: PhoneBubble): void {
-    const { phone, ledger } = this
-    ledger.note(this.#chat(key), bubble)
-    if (phone.screen.on === 'chat' && phone.screen.chat.key === key) ledger.noteRead(phone, key)
+    this.ledger.note(this.#chat(key), bubble)
   }
 
   async #send(key: string, text: string): Promise<void> {
@@ -227,9 +224,6 @@ export class Stage implements AsyncDisposable {
       if (waiting.left === 0) meddling = this.#strike(waiting.incident) ?? meddling
     }
     this.#waiting = this.#waiting.filter(({ left }) => left > 0)
-    const { screen } = this.phone
-    const isLook = name === 'source' && meddling === null && screen.on === 'chat'
-    if (isLook) this.ledger.noteLook(screen.chat)
     return meddling
   }
 
@@ -250,7 +244,6 @@ export class Stage implements AsyncDisposable {
         if (phone.screen.on === 'chat' && phone.screen.chat.key === incident.key) return null
         if (incident.draft !== '') phone.chat(incident.key).draft = incident.draft
         phone.open(incident.key)
-        this.ledger.noteRead(phone, incident.key)
         return null
       case 'alert':
         this.#showAlert(incident.buttons)

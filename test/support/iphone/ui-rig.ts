@@ -75,6 +75,16 @@ export function textsOf(rig: UiRig): readonly string[] {
   return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
 }
 
+/** How often the details of a chat were looked at. */
+export function detailsAsked({ phone }: UiRig): number {
+  return phone.detailsOpened
+}
+
+/** The texts that were told, with the handles whose they are. */
+export function toldOf(rig: UiRig): readonly string[] {
+  return rig.told.messages.map(({ handle, text }) => `${handle} ${text}`)
+}
+
 /** What a poll reports where there is nothing. */
 export const QUIET = { reportedCount: 0, groups: 0, gaps: 0 }
 

@@ -86,6 +86,8 @@ export class PhoneChats extends PhoneScreen {
     const { kind } = screen.chat
     if (kind === 'group' || this.hasOtherSender(screen)) return { kind: 'group' }
     if (kind === 'named') return { kind }
+    // A suggested name may go from one person to another, who may have written the same.
+    if (kind === 'suggested' || !isByNumbers(screen)) return null
     const [proven, ...others] = this.memory.proven(screen.title)
     if (proven === undefined || others.length > 0) return null
     if (!this.#isContinued(proven, screen)) return null
@@ -93,10 +95,19 @@ export class PhoneChats extends PhoneScreen {
     return { kind: 'person', handle: proven }
   }
 
-  /** True if a known bubble is on the screen: if none is, it may be another chat with the same title. */
+  /** True if the chat on the screen is still the known one with `handle`, and not another with the same title. */
+  isSameChat(screen: TranscriptScreen, handle: Handle): boolean {
+    const isNumbered = screen.chat.kind === 'direct' && isByNumbers(screen)
+    return isNumbered && this.isChatWith(screen, handle) && this.#isContinued(handle, screen)
+  }
+
+  /** True if the end of the known chat is on the screen: one bubble may stand in another chat with the same title. */
   #isContinued(handle: Handle, { bubbles }: TranscriptScreen): boolean {
-    const isLoaded = bubbles.length > 0
-    return isLoaded && this.memory.chat(handle) !== null && !this.compare(handle, bubbles).hasGap
+    const known = this.memory.chat(handle) ?? []
+    const { rows } = this.compare(handle, bubbles)
+    const guids = new Set(rows.map(({ descriptor }) => descriptor.guid))
+    const end = known.slice(-BUBBLES_OF_PROOF)
+    return end.length > 0 && end.every(({ guid }) => guids.has(guid))
   }
 
   async #ask(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
@@ -196,9 +207,13 @@ function senderHandles({ bubbles }: TranscriptScreen): readonly Handle[] {
 }
 
 /** True if every bubble of the other side begins with a number, which has to do if the details show nobody. */
-function isBySenders({ bubbles }: TranscriptScreen): boolean {
-  const theirs = bubbles.filter(({ isFromMe }) => !isFromMe)
-  return theirs.length > 0 && theirs.every(({ sender }) => handleIn(sender ?? '') !== null)
+function isBySenders(screen: TranscriptScreen): boolean {
+  return screen.bubbles.some(({ isFromMe }) => !isFromMe) && isByNumbers(screen)
+}
+
+/** True if no bubble of the other side begins with anything but a number: a name stands for anybody. */
+function isByNumbers({ bubbles }: TranscriptScreen): boolean {
+  return bubbles.every(({ isFromMe, sender }) => isFromMe || handleIn(sender ?? '') !== null)
 }
 
 /**

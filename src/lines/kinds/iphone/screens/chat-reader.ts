@@ -7,7 +7,7 @@ import type { Clock } from '../../../../system/clock.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
 import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
-import { placeTimes } from './label-time.ts'
+import { placeTimes, timeAtEnd } from './label-time.ts'
 import { comparable, markWithoutTime } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { LOOK_MS } from './navigation.ts'
@@ -125,6 +125,7 @@ export class ChatReader extends PhoneChats {
   keepSeen(handle: Handle, comparison: Comparison, isWhole: boolean): void {
     const known = knownAfter(comparison, isWhole)
     if (known.length > 0) this.memory.keep(handle, known)
+    this.memory.noteRead(handle, this.clock.now())
   }
 
   /** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */
@@ -215,9 +216,9 @@ export class ChatReader extends PhoneChats {
     const last = read && (await this.#takeLast(read, signal))
     const list = await this.showList(signal)
     if (read === null || last === null) return
-    const text = comparable(last.bubbles.at(-1)?.text ?? '')
+    const newest = last.bubbles.at(-1)
     const cell = list.cells.find(
-      ({ name, mark }) => name === last.title && isPreview(mark.slice(`${name}, `.length), text),
+      ({ name, mark }) => name === last.title && isRowOf(mark.slice(`${name}, `.length), newest),
     )
     if (cell === undefined || cell.isUnread) return
     this.memory.keepMark(cell.mark, cell.name, read.whose.kind)
@@ -332,8 +333,11 @@ function newSteps(
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
-/** True if the list shows this text, and not a longer one with the same beginning. */
-function isPreview(shown: string, text: string): boolean {
+/** True if the list shows this bubble, and not a later one, or a longer text with the same beginning. */
+function isRowOf(shown: string, bubble: Bubble | undefined): boolean {
+  const minutes = timeAtEnd(shown.split('\t')[1] ?? '')
+  if (minutes !== null && minutes !== bubble?.minutes) return false
+  const text = comparable(bubble?.text ?? '')
   const preview = markWithoutTime(shown).trim()
   return preview === text || (preview.length >= PREVIEW_LENGTH && text.startsWith(preview))
 }

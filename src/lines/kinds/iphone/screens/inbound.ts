@@ -4,8 +4,9 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import { isStillThere, type ReadChat } from './chat-identity.ts'
 import type { ChatReader } from './chat-reader.ts'
-import { readChatTitle } from './labels.ts'
-import { ListWalk, markOfRead } from './list-walk.ts'
+import { localDate } from './label-time.ts'
+import { markOfRead, readChatTitle } from './labels.ts'
+import { ListWalk } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'
 import { isPhoneWide, LOOK_MS, troubleCodeOf, UiTrouble } from './navigation.ts'
 import type { TranscriptMemory } from './transcript-memory.ts'
@@ -60,13 +61,15 @@ class Poll {
   }
 
   async run(): Promise<void> {
-    const { memory, own, clock } = this.#reader
+    const { memory, own, clock, timeZone } = this.#reader
+    memory.beginDay(localDate(clock.now(), timeZone()))
     await this.#walkList()
     // Chats that must be read, whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
       ...own.drafts,
       ...own.dueLooks(clock.now()),
+      ...memory.readEarly(clock.now()),
     ])) {
       await this.#alone(() => this.#visitPending(handle))
     }
@@ -127,6 +130,7 @@ class Poll {
       if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
       // A chat that can't be opened any more must not hold up the others.
       memory.removePending(handle)
+      memory.noteRead(handle, this.#reader.clock.now())
       own.takeDraft(handle)
       this.#report.gaps += 1
     }

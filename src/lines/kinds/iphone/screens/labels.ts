@@ -106,6 +106,29 @@ export function markWithoutTime(mark: string): string {
   return mark.replace(/\t[^\n]*/, '')
 }
 
+/** The mark of a conversation after it was read. */
+export function markOfRead(mark: string): string {
+  return mark.replace('\n', '')
+}
+
+/**
+ * The marks of a list, where equal ones are numbered after a vertical tab: two people with one suggested name may have
+ * written the same in one minute.
+ */
+export function numberedMarks(marks: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  return marks.map((mark) => {
+    const count = (counts.get(markOfRead(mark)) ?? 0) + 1
+    counts.set(markOfRead(mark), count)
+    return count === 1 ? mark : mark.replace(/(?=[\t\n]|$)/, `\v${count}`)
+  })
+}
+
+/** The mark of a read conversation without its number: equal for those that the list shows alike. */
+export function sharedMark(mark: string): string {
+  return markOfRead(mark).replace(/\v\d+/, '')
+}
+
 function isDate(part: string): boolean {
   if (part === ENGLISH.today || part === ENGLISH.yesterday || DATE.test(part)) return true
   return ENGLISH.weekdays.some((day) => part.startsWith(day) && part.endsWith('day'))

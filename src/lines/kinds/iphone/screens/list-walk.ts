@@ -3,6 +3,7 @@
 // top too, and pinned ones are above all others.
 
 import type { Clock } from '../../../../system/clock.ts'
+import { markOfRead, sharedMark } from './labels.ts'
 import type { ListCell } from './messages-screen.ts'
 import type { TranscriptMemory } from './transcript-memory.ts'
 
@@ -36,6 +37,8 @@ export class ListWalk {
   readonly #isFirst: boolean
   /** Marks of visited conversations, as the list shows them once they are read. */
   readonly #visited = new Set<string>()
+  /** Shared marks of conversations that are visited all, because one of them is new: the list shows not which. */
+  readonly #doubtful = new Set<string>()
   /** Conversations in a row that are unchanged since the last finished walk. */
   readonly #unchanged = new Set<string>()
   readonly #seen = new Set<string>()
@@ -121,14 +124,28 @@ export class ListWalk {
   /** The first changed conversation that can be opened. */
   #dueOf(cells: readonly ListCell[]): ListCell | null {
     const { walks } = this.#memory
-    const due = cells.filter(
-      ({ mark }) => !this.#memory.knowsMark(mark) && !this.#visited.has(markOfRead(mark)),
-    )
+    this.#doubtAlike(cells.map(({ mark }) => mark))
+    const due = cells.filter(({ mark }) => {
+      const isNews = !this.#memory.knowsMark(mark) || this.#doubtful.has(sharedMark(mark))
+      return isNews && !this.#visited.has(markOfRead(mark))
+    })
     const now = this.#clock.monotonic()
     const open = due.find(({ mark }) => !walks.isResting(mark, now))
     this.hasSeenNews ||= due.length > 0
     this.#hasSkipped ||= due.some(({ mark }) => walks.isResting(mark, now))
     return open ?? null
+  }
+
+  #doubtAlike(marks: readonly string[]): void {
+    for (const mark of marks) {
+      const shared = sharedMark(mark)
+      const isFirst = shared === markOfRead(mark) || this.#doubtful.has(shared)
+      if (isFirst || this.#memory.knowsMark(mark)) continue
+      this.#doubtful.add(shared)
+      for (const visited of this.#visited) {
+        if (sharedMark(visited) === shared) this.#visited.delete(visited)
+      }
+    }
   }
 
   /**
@@ -148,9 +165,4 @@ export class ListWalk {
     }
     this.#memory.hasSeenList = true
   }
-}
-
-/** The mark of a conversation after it was read. */
-export function markOfRead(mark: string): string {
-  return mark.replace('\n', '')
 }

@@ -18,6 +18,7 @@ import {
   comparable,
   conversationCell,
   handleIn,
+  numberedMarks,
   readChatTitle,
   readLabel,
   type ReadLabel,
@@ -131,9 +132,11 @@ function ownNodes(node: UiNode): readonly UiNode[] {
 /** The conversations. If any cell has a date in a known form, cells without one are something else. */
 function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
   const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
-  const cells = nodes
+  const shown = nodes
     .slice(0, CELLS_MAX)
     .map((node) => ({ ...conversationCell(node), place: placeOf(root, node) }))
+  const marks = numberedMarks(shown.map(({ mark }) => mark))
+  const cells = shown.map((cell, index) => ({ ...cell, mark: marks[index] ?? cell.mark }))
   return cells.some(({ hasDate }) => hasDate) ? cells.filter(({ hasDate }) => hasDate) : cells
 }
 

@@ -165,7 +165,8 @@ export async function linger(
     const isLast = index === LINGER_MS.length - 1
     const isOver = await ui.queue.run('receipt', signal, async () => {
       const screen = await ui.look(signal)
-      if (screen.screen !== 'transcript' || !ui.isChatWith(screen, handle)) return true
+      // Another chat with the same title may have come to the front: the next poll finds out whose it is.
+      if (screen.screen !== 'transcript' || !ui.isSameChat(screen, handle)) return true
       await ui.takeTranscript(handle, screen, { signal, isWhole: false })
       if (newestOwn(ui.memory, handle)?.stage === 'sent' && !isLast) return false
       await ui.leaveChat({ screen, whose: { kind: 'person', handle } }, signal)

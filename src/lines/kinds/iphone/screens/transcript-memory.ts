@@ -12,9 +12,10 @@ import {
   personOf,
 } from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
+import { MINUTE_MS } from '../../../../domain/time.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
-import { endsAlike, markWithoutTime } from './labels.ts'
+import { endsAlike, markWithoutTime, readChatTitle } from './labels.ts'
 import { WalkMemory } from './walk-memory.ts'
 
 /** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
@@ -53,6 +54,8 @@ const CHATS_MAX = 500
 const MARKS_MAX = 500
 const PENDING_MAX = 100
 const PROVEN_MAX = 500
+/** The phone's clock, which labels follow, may be behind by so much. */
+const CLOCKS_APART_MS = MINUTE_MS
 
 /** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds. It is short: a line may keep 30,000. */
 const STORED_DESCRIPTOR = Type.Tuple([
@@ -66,22 +69,22 @@ const STORED_DESCRIPTOR = Type.Tuple([
 ])
 type StoredDescriptor = Static<typeof STORED_DESCRIPTOR>
 
-const STORED_MEMORY = Compile(
-  Type.Object({
-    since: Type.Number(),
-    marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
-    /** Marks kept since the last finished walk; absent until the first one. */
-    fresh: Type.Optional(Type.Array(Type.String())),
-    owed: Type.Array(Type.String()),
-    chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
-    // Absent from memories of earlier versions.
-    proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
-    texting: Type.Optional(Type.Array(Type.String())),
-    hidden: Type.Optional(
-      Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])])),
-    ),
-  }),
-)
+const STORED_MEMORY_SCHEMA = Type.Object({
+  since: Type.Number(),
+  marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
+  /** Marks kept since the last finished walk; absent until the first one. */
+  fresh: Type.Optional(Type.Array(Type.String())),
+  owed: Type.Array(Type.String()),
+  chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
+  // Absent from memories of earlier versions.
+  proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
+  texting: Type.Optional(Type.Array(Type.String())),
+  day: Type.Optional(Type.String()),
+  early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
+  hidden: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])]))),
+})
+type StoredMemory = Static<typeof STORED_MEMORY_SCHEMA>
+const STORED_MEMORY = Compile(STORED_MEMORY_SCHEMA)
 
 const FROM_ME = 1
 /** Bit 2 is unused: stored memories may have it set. */
@@ -111,6 +114,10 @@ export class TranscriptMemory {
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
+  /** Chats that were read in the minute of their newest message, and the end of that minute, in ms since 1970. */
+  readonly #early = new Map<Handle, number>()
+  /** The phone's date when marks had their times; undefined in memories of earlier versions. */
+  #day: string | undefined
   /** True if the list of conversations was seen, even if it was empty. */
   hasSeenList = false
   #hasWalked = false
@@ -135,12 +142,21 @@ export class TranscriptMemory {
     for (const [mark, name] of value.marks ?? []) {
       memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
     }
-    for (const handle of value.owed) memory.addPending(person(handle))
-    for (const [title, handle] of value.proven ?? []) memory.keepProven(title, person(handle))
-    for (const handle of value.texting ?? []) memory.keepTexting(person(handle), true)
+    memory.#takePeople(value, person)
+    memory.#day = value.day
     memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
     return memory
+  }
+
+  #takePeople(
+    { owed, proven = [], early = [], texting = [] }: StoredMemory,
+    person: (handle: string) => Handle,
+  ): void {
+    for (const handle of owed) this.addPending(person(handle))
+    for (const [title, handle] of proven) this.keepProven(title, person(handle))
+    for (const [handle, until] of early) this.#early.set(person(handle), until)
+    for (const handle of texting) this.keepTexting(person(handle), true)
   }
 
   toText(): string {
@@ -155,7 +171,8 @@ export class TranscriptMemory {
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
     const { since } = this
-    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, hidden })
+    const more = { day: this.#day, owed, chats, proven, texting, early: [...this.#early], hidden }
+    return JSON.stringify({ since, marks, ...walked, ...more })
   }
 
   get handles(): readonly Handle[] {
@@ -217,6 +234,14 @@ export class TranscriptMemory {
     if (isTexting && this.#texting.size < CHATS_MAX) this.#texting.add(handle)
   }
 
+  /** To be called before the list is read: a time of day on it is that of this day, and no known one any more. */
+  beginDay(day: string): void {
+    const known = this.#day === undefined || this.#day === day ? [] : [...this.#marks]
+    for (const [mark] of known) this.#marks.delete(mark)
+    for (const [mark, one] of known) this.#marks.set(markWithoutTime(mark), one)
+    this.#day = day
+  }
+
   knowsMark(mark: string): boolean {
     return this.#known(mark) !== undefined
   }
@@ -233,8 +258,8 @@ export class TranscriptMemory {
     this.hasSeenList = true
     const hidden = kind === 'named' || kind === 'unproven' ? kind : null
     const isNameKept = kind === 'person' || kind === null
-    // No other conversation has the name of a person.
-    if (kind === 'person') {
+    // No other conversation has the name of a person, unless Messages suggests it.
+    if (kind === 'person' && readChatTitle(name).kind !== 'suggested') {
       for (const [other, { name: otherName }] of this.#marks) {
         if (otherName === name) this.#marks.delete(other)
       }
@@ -277,6 +302,22 @@ export class TranscriptMemory {
   /** Chats that must be read, whatever the list shows. */
   get pending(): readonly Handle[] {
     return [...this.#pending]
+  }
+
+  /**
+   * Notes that a chat was read at `now`, with `keep` before. If the minute of its newest message is not over, another
+   * with the same text leaves the list as it is, unless it is unread.
+   */
+  noteRead(handle: Handle, now: number): void {
+    const until = (this.chat(handle)?.at(-1)?.at ?? -Infinity) + MINUTE_MS + CLOCKS_APART_MS
+    this.#early.delete(handle)
+    if (until > now) this.#early.set(handle, until)
+    dropOldest(this.#early, CHATS_MAX)
+  }
+
+  /** Chats that were last read before the minute of their newest message was over, which it is now. */
+  readEarly(now: number): readonly Handle[] {
+    return [...this.#early].flatMap(([handle, until]) => (until <= now ? [handle] : []))
   }
 
   addPending(handle: Handle): void {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test'
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { TranscriptMemory } from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import {
+  detailsAsked,
   FRIEND,
   makeKnownLine,
   makeUiRig,
@@ -13,6 +14,7 @@ import {
   OWN_NUMBER,
   QUIET,
   textsOf,
+  toldOf,
   type UiRig,
 } from '../../../../support/iphone/ui-rig.ts'
 
@@ -20,15 +22,6 @@ const THIRD = deviceHandle('+12025550999')
 const GROUP = '+1 (202) 555-0999 & +1 (202) 555-0888'
 const SHOWN_FRIEND = '+1 (202) 555-0123'
 const SHOWN_THIRD = '+1 (202) 555-0999'
-
-/** How often the details of a chat were looked at. */
-function detailsAsked({ phone }: UiRig): number {
-  return phone.detailsOpened
-}
-
-function toldOf(rig: UiRig): readonly string[] {
-  return rig.told.messages.map(({ handle, text }) => `${handle} ${text}`)
-}
 
 describe('a group that is named after', () => {
   const TITLES = [
@@ -55,6 +48,30 @@ describe('a group that is named after', () => {
       expect(rig.reader.memory.handles).toEqual([])
     },
   )
+
+  test('a number is a group also with words that the owner wrote to both, and a named member', async () => {
+    const rig = await makeKnownLine()
+    rig.phone.write(THIRD, 'hello')
+    await rig.poll()
+    rig.phone.chat(GROUP).title = SHOWN_THIRD
+    rig.phone.write(GROUP, 'hello')
+    rig.phone.receive(GROUP, 'pay to account 7', { sender: 'Maybe: Bob' })
+    await rig.poll()
+
+    expect(rig.told.messages.map(({ text }) => text)).toEqual(['hello'])
+  })
+
+  test('a number is a group also with an owner who writes to both', async () => {
+    const rig = await makeKnownLine()
+    rig.phone.receive(FRIEND, 'it is me')
+    await rig.poll()
+    rig.phone.chat(GROUP).title = SHOWN_FRIEND
+    for (const key of [FRIEND, GROUP]) rig.phone.write(key, 'hello')
+    rig.phone.write(GROUP, 'for the group')
+    await rig.poll()
+
+    expect(toldOf(rig)).toEqual([`${FRIEND} it is me`, `${FRIEND} hello`])
+  })
 
   test('a number is a group also if only the owner has written in it', async () => {
     const rig = await makeKnownLine()
@@ -155,77 +172,6 @@ test('a process that dies over the details of a chat leaves nothing that the nex
   await rig.restart().poll()
 
   expect([toldOf(rig), rig.phone.screen.on]).toEqual([[`${FRIEND} hello`], 'list'])
-})
-
-describe('a suggested name', () => {
-  for (const isKnown of [true, false]) {
-    test(`is ${isKnown ? 'still' : 'also at first'} the person that the details name`, async () => {
-      const rig = await makeKnownLine()
-      if (isKnown) {
-        rig.phone.receive(FRIEND, 'hello')
-        await rig.poll()
-      }
-      rig.phone.suggest(FRIEND, 'Ann')
-      rig.phone.receive(FRIEND, 'STOP')
-
-      const report = await rig.poll()
-      const sent = await rig.send('as you wish')
-      await rig.poll()
-
-      expect(report).toEqual({ ...QUIET, reportedCount: 1 })
-      expect(toldOf(rig).at(-1)).toBe(`${FRIEND} STOP`)
-      expect(sent.outcome.outcome).toBe('accepted')
-      expect(rig.told.messages).toHaveLength(isKnown ? 2 : 1)
-    })
-  }
-
-  test('of two people is each of them', async () => {
-    const rig = await makeKnownLine()
-    for (const key of [FRIEND, OTHER]) {
-      rig.phone.suggest(key, 'Ann')
-      rig.phone.receive(key, `from ${key}`)
-    }
-    await rig.poll()
-    rig.phone.receive(FRIEND, 'me again')
-    await rig.poll()
-
-    expect(toldOf(rig).toSorted()).toEqual([
-      `${FRIEND} from ${FRIEND}`,
-      `${FRIEND} me again`,
-      `${OTHER} from ${OTHER}`,
-    ])
-  })
-
-  test('takes no message to another person who has it too', async () => {
-    const rig = await makeKnownLine()
-    for (const key of [FRIEND, OTHER]) {
-      rig.phone.suggest(key, 'Ann')
-      rig.phone.receive(key, 'hi')
-    }
-    await rig.poll()
-    rig.phone.wrongChats = [OTHER, OTHER, OTHER]
-
-    const sent = await rig.send('for Ann')
-
-    expect(sent.outcome).toEqual(notSent('wrong_chat'))
-    expect(rig.phone.touches).toBe(0)
-  })
-
-  test('without details is counted, and told once the number can be seen', async () => {
-    const rig = await makeKnownLine()
-    rig.phone.details = 'nobody'
-    rig.phone.suggest(FRIEND, 'Ann')
-    rig.phone.receive(FRIEND, 'hello')
-
-    const report = await rig.poll()
-    const hasHidden = rig.reader.memory.hasHidden('unproven')
-    rig.phone.details = 'people'
-    rig.phone.receive(FRIEND, 'hello?')
-    await rig.poll()
-
-    expect([report, hasHidden]).toEqual([QUIET, true])
-    expect(toldOf(rig)).toEqual([`${FRIEND} hello`, `${FRIEND} hello?`])
-  })
 })
 
 test('a title counts once it was the same twice', async () => {
