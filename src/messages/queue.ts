@@ -266,10 +266,10 @@ export class MessageQueue {
     const now = clock.now()
     const ofLine =
       extras?.isUrgent === true ? null : this.#deps.directory.find(lineId)?.line.quietHours
-    const [here, everywhere] = [this.#days.zone(lineId), this.#core.settings.get('time_zone')]
+    const everywhere = this.#core.settings.get('time_zone')
     const ofKeys = [extras?.quietHours, extras?.approval?.quietHours]
     const hours = [
-      ...(ofLine ? [{ of: ofLine, zone: here }] : []),
+      ...(ofLine ? [{ of: ofLine, zone: this.#days.zone(lineId) }] : []),
       ...ofKeys.flatMap((of) => (of ? { of, zone: everywhere } : [])),
     ]
     if (hours.length === 0) return null

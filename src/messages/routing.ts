@@ -42,6 +42,7 @@ import {
 import type { Db, Tx } from '../storage/database.ts'
 import { lineOnTheWayTo, promoteNext, queuedBehind, reorder } from '../storage/message-queue.ts'
 import { updateMessage } from '../storage/messages.ts'
+import { memoize } from '../system/memoize.ts'
 import {
   invalidRecipient,
   limitReached,
@@ -205,7 +206,7 @@ export class Routing {
       .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
     const byId = new Map(lines.map((found) => [found.line.id, found]))
     const { handle } = message
-    const dayOf = (id: LineId) => this.#days.of(message.now, id)
+    const dayOf = memoize(lines.length, (id: LineId) => this.#days.of(message.now, id))
     return chooseLine(lines.map(toRoutingLine), {
       knowsContact: (id) => knowsContact(db, id, handle),
       hasBudget(id) {

@@ -217,7 +217,7 @@ export class Sender {
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
     const isGroup = recipient.kind === 'group'
     const day = this.#days.of(waitsFrom, line.id)
-    const isLater = day > this.#days.of(now, line.id)
+    const isLater = waitsFrom > now && day > this.#days.of(now, line.id)
     const isFree = isGroup || request.isAlert === true
     const contactHold = isFree ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
     if (contactHold === 'full') throw limitReached(this.#days, tx, line, { now, at: waitsFrom })

@@ -260,9 +260,9 @@ export class Outcomes {
     const hasLeft = hasAttachments(message)
       ? markByEnd(tx, message, progress)
       : progress.sentAt !== null
-    const day = daysOf(this.#core).of(now, message.lineId)
-    if (isRefusal(message, progress)) noteFailure(tx, message, day)
-    if (!hasLeft) releaseSlot(tx, message, day)
+    const day = () => daysOf(this.#core).of(now, message.lineId)
+    if (isRefusal(message, progress)) noteFailure(tx, message, day())
+    if (!hasLeft) releaseSlot(tx, message, day())
     else if (message.sentAt === null) confirmContact(tx, message, now)
     const { events, ...end } = progress
     const settled = { dueAt: null, queuedReason: null, contactHold: 'none' } as const
