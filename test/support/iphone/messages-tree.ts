@@ -92,17 +92,30 @@ function list(phone: MessagesPhone): readonly JsonNode[] {
   const rows = cells(phone).map((shown, index) => {
     const y = CELL_TOP + index * CELL_HEIGHT
     const rect = { x: 0, y, width: SCREEN.width, height: CELL_HEIGHT }
-    return node('Cell', null, { label: cellLabel(shown), rect, view: `cell of ${shown.key}` })
+    return node('Cell', null, {
+      label: cellLabel(shown, phone.clock.now()),
+      rect,
+      view: `cell of ${shown.key}`,
+    })
   })
   const headers = phone.listHeaders.map((label) => node('Cell', null, { label, view: label }))
   return [bar, node('CollectionView', 'ConversationList', { children: [...headers, ...rows] })]
 }
 
 /** Name, preview, date, unread (CKConversationListCellAccessibility); the order is unproven. */
-function cellLabel({ title, bubbles, isUnread }: PhoneChat): string {
+function cellLabel({ title, bubbles, isUnread }: PhoneChat, now: number): string {
   const last = bubbles.at(-1)
-  const parts = [title, last?.text ?? '', last === undefined ? '' : timeLabel(last.at)]
+  const parts = [title, last?.text ?? '', last === undefined ? '' : rowTime(last.at, now)]
   return [...parts, ...(isUnread ? ['Unread'] : [])].join(', ')
+}
+
+/** The time of a row of the list, which becomes a date when its day is over. */
+function rowTime(at: number, now: number): string {
+  const days = dayOf(now) - dayOf(at)
+  if (days <= 0) return timeLabel(at)
+  if (days === 1) return 'Yesterday'
+  const [year = '', month, day] = new Date(at).toISOString().slice(0, 10).split('-')
+  return `${Number(month)}/${Number(day)}/${year.slice(2)}`
 }
 
 /** Unproven in all its parts: a group shows its members, and a way to leave it. */

@@ -4,6 +4,7 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import { isStillThere, type ReadChat } from './chat-identity.ts'
 import type { ChatReader } from './chat-reader.ts'
+import { localDate } from './label-time.ts'
 import { markOfRead, readChatTitle } from './labels.ts'
 import { ListWalk } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'
@@ -60,7 +61,8 @@ class Poll {
   }
 
   async run(): Promise<void> {
-    const { memory, own, clock } = this.#reader
+    const { memory, own, clock, timeZone } = this.#reader
+    memory.beginDay(localDate(clock.now(), timeZone()))
     await this.#walkList()
     // Chats that must be read, whatever the list shows.
     for (const handle of new Set([

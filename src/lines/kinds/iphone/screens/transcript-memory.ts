@@ -79,6 +79,7 @@ const STORED_MEMORY_SCHEMA = Type.Object({
   // Absent from memories of earlier versions.
   proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
   texting: Type.Optional(Type.Array(Type.String())),
+  day: Type.Optional(Type.String()),
   early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
   hidden: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])]))),
 })
@@ -115,6 +116,8 @@ export class TranscriptMemory {
   readonly #texting = new Set<Handle>()
   /** Chats that were read in the minute of their newest message, and the end of that minute, in ms since 1970. */
   readonly #early = new Map<Handle, number>()
+  /** The phone's date when marks had their times; undefined in memories of earlier versions. */
+  #day: string | undefined
   /** True if the list of conversations was seen, even if it was empty. */
   hasSeenList = false
   #hasWalked = false
@@ -140,6 +143,7 @@ export class TranscriptMemory {
       memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
     }
     memory.#takePeople(value, person)
+    memory.#day = value.day
     memory.hasSeenList = value.marks !== null
     memory.#hasWalked = value.fresh !== undefined
     return memory
@@ -166,8 +170,9 @@ export class TranscriptMemory {
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
-    const [{ since }, early] = [this, [...this.#early]]
-    return JSON.stringify({ since, marks, ...walked, owed, chats, proven, texting, early, hidden })
+    const { since } = this
+    const more = { day: this.#day, owed, chats, proven, texting, early: [...this.#early], hidden }
+    return JSON.stringify({ since, marks, ...walked, ...more })
   }
 
   get handles(): readonly Handle[] {
@@ -227,6 +232,14 @@ export class TranscriptMemory {
   keepTexting(handle: Handle, isTexting: boolean): void {
     this.#texting.delete(handle)
     if (isTexting && this.#texting.size < CHATS_MAX) this.#texting.add(handle)
+  }
+
+  /** To be called before the list is read: a time of day on it is that of this day, and no known one any more. */
+  beginDay(day: string): void {
+    const known = this.#day === undefined || this.#day === day ? [] : [...this.#marks]
+    for (const [mark] of known) this.#marks.delete(mark)
+    for (const [mark, one] of known) this.#marks.set(markWithoutTime(mark), one)
+    this.#day = day
   }
 
   knowsMark(mark: string): boolean {

@@ -158,6 +158,21 @@ describe('what leaves the row in the list as it is is told once the minute is ov
   })
 })
 
+test('the same text at the same time of the next day is told, read elsewhere too', async () => {
+  const DAY_MS = 24 * 60 * MINUTE_MS
+  const rig = await lineWithOk()
+  const before = textsOf(rig)
+  for (let hours = 0; hours < 24; hours += 6) {
+    await rig.poll()
+    await rig.clock.advance(DAY_MS / 4)
+  }
+  rig.phone.receive(FRIEND, 'ok')
+  rig.phone.chat(FRIEND).isUnread = false
+  await rig.poll()
+
+  expect(textsOf(rig)).toEqual([...before, '< ok'])
+})
+
 test('the same text of a later minute is told if it comes while the chat is being left', async () => {
   const rig = await lineWithOk()
   const before = textsOf(rig)
