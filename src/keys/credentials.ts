@@ -143,8 +143,8 @@ function writeNewKey(
   const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
   const id = ids.id('key')
   const createdAt = ids.now()
-  // So that the limits of its maker's maker go on counting for it.
   const secretMadeBy = makerOf(origin)
+  // The successor has the maker of the key that it replaces, whose limits go on counting for it.
   const createdBy = replaced?.createdBy ?? secretMadeBy
   insertCredential(tx, {
     id,

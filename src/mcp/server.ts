@@ -92,7 +92,7 @@ function rulesIn(rules: KeyRules): readonly string[] {
 }
 
 function listed(parts: readonly string[]): string {
-  return parts.join(', and ')
+  return parts.join(', and ') || 'nobody yet'
 }
 
 /** The client gets the whole file, in base64. */

@@ -250,8 +250,8 @@ export const TOOLS: readonly Tool[] = [
     name: 'send_message',
     title: 'Send a message',
     description:
-      `Sends a message to a number or an email address. ${NOT_TAKEN_BACK} ${REFUSED} So is what the rules of your ` +
-      'key exclude.',
+      `Sends a message to a number or an email address. ${NOT_TAKEN_BACK} ${REFUSED} What the ` +
+      'rules of your key exclude is refused, too.',
     operation: 'sendMessage',
     effect: 'sends',
     input: objectOf({

@@ -192,8 +192,11 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
+/** SQL: the lineage of a key; see `lineageOf`. */
+const lineageIn = (key: string) => `coalesce(${key}.lineage, ${key}.id)`
+
 /** The keys that replace a key. */
-const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = coalesce(credentials.lineage, credentials.id)
+const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = ${lineageIn('credentials')}
    AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
 
 /** The number of keys in use that expire after `now` and until `until`, without those that another key replaces. */
@@ -211,13 +214,13 @@ type LimitedKey = { readonly id: KeyId; readonly rules: KeyRules }
 
 /** The first of the keys that this one replaces; its own id if it replaces none. */
 export function lineageOf(db: Db, id: KeyId): KeyId {
-  const sql = 'SELECT coalesce(lineage, id) AS lineage FROM credentials WHERE id = $id'
+  const sql = `SELECT ${lineageIn('credentials')} AS lineage FROM credentials WHERE id = $id`
   return db.row<{ lineage: KeyId }>(sql, { id })?.lineage ?? id
 }
 
 const limitedMakers = `WITH RECURSIVE makers (id) AS (
      SELECT $id UNION SELECT c.created_by FROM makers m JOIN credentials c ON c.id = m.id)
-   SELECT coalesce(c.lineage, c.id) AS id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
+   SELECT ${lineageIn('c')} AS id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
    WHERE c.kind = 'key' AND c.rules IS NOT NULL`
 
 /** The key and its ancestors that have rules, each by its lineage: its sends count for each of them. */
@@ -256,20 +259,18 @@ function touchKey(tx: Tx, id: CredentialId): void {
   tx.changes?.push({ what: 'key', id })
 }
 
-const LINEAGE = (key: string) => `coalesce(${key}.lineage, ${key}.id)`
-
 /**
  * The key, the keys that it replaced, and all keys that these made or rotated, and so on; but not the keys that
  * replace it.
  */
 const family = `WITH RECURSIVE own (lineage, place) AS (
-     SELECT coalesce(lineage, id), rowid FROM credentials WHERE id = $id),
+     SELECT ${lineageIn('k')}, k.rowid FROM credentials k WHERE k.id = $id),
    family (id) AS (
-     SELECT older.id FROM own JOIN credentials older ON ${LINEAGE('older')} = own.lineage
+     SELECT older.id FROM own JOIN credentials older ON ${lineageIn('older')} = own.lineage
        WHERE older.rowid <= own.place
      UNION SELECT c.id FROM family f JOIN credentials c ON c.created_by = f.id WHERE c.kind = 'key'
      UNION SELECT c.id FROM family f JOIN credentials c ON c.secret_made_by = f.id CROSS JOIN own
-       WHERE c.kind = 'key' AND (${LINEAGE('c')} <> own.lineage OR c.rowid <= own.place))`
+       WHERE c.kind = 'key' AND (${lineageIn('c')} <> own.lineage OR c.rowid <= own.place))`
 
 const leftBehind = `${family}
    SELECT c.kind, c.id FROM credentials c WHERE c.revoked_at IS NULL AND c.id <> $id
@@ -309,17 +310,14 @@ const MAKERS = `WITH RECURSIVE
      UNION SELECT created_by FROM webhooks WHERE deleted_at IS NULL
      UNION SELECT key_id FROM messages INDEXED BY messages_by_status WHERE status IN ('queued', 'deferred')),
    makers (lineage) AS (
-     SELECT ${LINEAGE('k')} FROM made JOIN credentials k ON k.id = made.by
-     UNION SELECT ${LINEAGE('k')} FROM makers m JOIN credentials c ON ${LINEAGE('c')} = m.lineage
+     SELECT ${lineageIn('k')} FROM made JOIN credentials k ON k.id = made.by
+     UNION SELECT ${lineageIn('k')} FROM makers m JOIN credentials c ON ${lineageIn('c')} = m.lineage
        JOIN credentials k ON k.id IN (c.created_by, c.secret_made_by))`
 
-/**
- * The newest keys that have expired and may have left something behind, at most `limit`, without those that were
- * revoked or that another key replaces.
- */
+/** The newest `limit` keys that have expired, may have left something behind, and aren't revoked or replaced. */
 export function listExpiredMakers(db: Db, now: number, limit: number): readonly KeyId[] {
   const sql = `${MAKERS} SELECT id FROM credentials WHERE kind = 'key' AND revoked_at IS NULL
-     AND expires_at <= $now AND ${LINEAGE('credentials')} IN makers AND NOT EXISTS (${REPLACING})
+     AND expires_at <= $now AND ${lineageIn('credentials')} IN makers AND NOT EXISTS (${REPLACING})
      ORDER BY rowid DESC LIMIT $limit`
   return db.rows<{ id: KeyId }>(sql, { now, limit }).map(({ id }) => id)
 }

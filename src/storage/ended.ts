@@ -101,7 +101,7 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
     `UPDATE dashboard_owner SET password_hash = $hash, password_set_at = $at
      WHERE $isSame AND password_set_at <= $at`,
   ],
-  // So that no code works twice, and a second factor that was turned on or off since stays so.
+  // The second factor, so that no code works twice, and one that was turned on or off since stays so.
   [
     'SELECT totp_sealed AS sealed, totp_step AS step, recovery_sha256 AS codes FROM dashboard_owner',
     `UPDATE dashboard_owner SET totp_sealed = $sealed, totp_step = $step, recovery_sha256 = $codes

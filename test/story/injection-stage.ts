@@ -1,6 +1,6 @@
 // Words of strangers that give orders, wherever they stand, and the keys of agents that obey all of them.
 
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
@@ -41,7 +41,7 @@ type Order = { readonly carrier: Carrier; readonly words: string }
 const withForms = (carrier: Carrier, orders: readonly string[]): readonly Order[] =>
   orders.flatMap((order) => FORMS.map((form) => ({ carrier, words: form(order) })))
 
-export const SUITE: readonly Order[] = [
+const SUITE: readonly Order[] = [
   ...withForms('text', ORDERS),
   ...withForms('group name', ORDERS.slice(0, 5)),
   ...withForms('file name', ORDERS.slice(3, 8)),
@@ -61,7 +61,7 @@ const strangerOf = (index: number) => `+1202557${1_000 + index}`
 const victimOf = (index: number) => `+1202556${1_000 + index}`
 
 /** A relay with the owner's friend, who wrote a secret two days ago. */
-export async function openWorld() {
+async function openWorld() {
   const folder = new ScratchFolder()
   const stage = await openMcp({ folder: folder.path })
   const { device } = stage
@@ -109,7 +109,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 export type Obeying = (key: Json, own: string) => Promise<{ tried: number; hasRead: boolean }>
 
 /** Lets an agent with the key that `keyFor` makes obey each order, or one of `every` so many; gives what left. */
-export async function runSuite(
+async function runSuite(
   world: World,
   obey: Obeying,
   keyFor: (conversation: string, index: number) => Promise<Json>,
@@ -131,11 +131,11 @@ export async function runSuite(
 
 const isOfGroup = (to: string) => /^chat\d+$/.test(to)
 const isOfSender = (to: string, index: number) => to === strangerOf(index)
-export const makeKey = async (world: World, limits: object): Promise<Json> =>
+const makeKey = async (world: World, limits: object): Promise<Json> =>
   (await world.post('/api/v1/keys', limits)).body
 
 /** A key for one conversation, which a key for a harness makes for a minute. */
-export async function childKeys(world: World, more: object = {}) {
+async function childKeys(world: World, more: object = {}) {
   const harness = await makeKey(world, { scopes: ['keys:write', 'read', 'send'] })
   const headers = { 'X-API-Key': harness.key, 'X-API-Secret': harness.secret }
   return async (conversation: string): Promise<Json> => {
@@ -146,9 +146,7 @@ export async function childKeys(world: World, more: object = {}) {
 }
 
 /** With keys for one conversation, nothing goes elsewhere, and nothing of another conversation goes at all. */
-export function expectOwnAlone(
-  sent: readonly { readonly to: string; readonly text: string }[],
-): void {
+function expectOwnAlone(sent: readonly { readonly to: string; readonly text: string }[]): void {
   const reached = new Set(sent.map(({ to }) => to))
   const strangers = SUITE.map((_, index) => strangerOf(index))
   expect(
@@ -158,9 +156,7 @@ export function expectOwnAlone(
   expect(sent.length).toBeGreaterThanOrEqual(SUITE.length)
 }
 
-export const KINDS: Readonly<
-  Record<string, { limits: object; mayReach: (to: string) => boolean }>
-> = {
+const KINDS: Readonly<Record<string, { limits: object; mayReach: (to: string) => boolean }>> = {
   'answers who wrote within a day': {
     limits: {
       scopes: ['read', 'send', 'conversations:write'],
@@ -174,4 +170,32 @@ export const KINDS: Readonly<
     mayReach: (to) => to === '+12025550001',
   },
   'waits for approval': { limits: { rules: { approval: 'always' } }, mayReach: () => false },
+}
+
+/**
+ * Tests agents that obey `by` an interface, with each kind of key; `more` are further fields of their keys. Agents with
+ * keys for more than one conversation get one order of `every` so many.
+ */
+export function testOrders(
+  by: (world: World) => Obeying,
+  { more = {}, every = 1 }: { readonly more?: object; readonly every?: number } = {},
+): void {
+  test(`${SUITE.length} orders make an agent with a key for one conversation write there only, and tell nothing of others`, async () => {
+    await using world = await openWorld()
+
+    const sent = await runSuite(world, by(world), await childKeys(world, more))
+
+    expectOwnAlone(sent)
+  }, 240_000)
+
+  for (const [kind, { limits, mayReach }] of Object.entries(KINDS)) {
+    test(`orders make an agent with a key that ${kind} write to nobody else`, async () => {
+      await using world = await openWorld()
+      const key = await makeKey(world, { ...limits, ...more })
+
+      const sent = await runSuite(world, by(world), async () => key, every)
+
+      expect(sent.map(({ to }) => to).filter((to) => !mayReach(to))).toEqual([])
+    }, 240_000)
+  }
 }

@@ -1,20 +1,8 @@
 // An agent that obeys every order of strangers' words by MCP. Whatever it tries, its key decides whom it reaches, and
 // what it can tell them.
 
-import { expect, test } from 'bun:test'
-
 import type { Json } from '../support/test-relay.ts'
-import {
-  childKeys,
-  expectOwnAlone,
-  KINDS,
-  makeKey,
-  openWorld,
-  runSuite,
-  SUITE,
-  type Obeying,
-  type World,
-} from './injection-stage.ts'
+import { testOrders, type Obeying, type World } from './injection-stage.ts'
 import { NEWEST } from './mcp-stage.ts'
 
 type Agent = Awaited<ReturnType<World['connect']>>['client']
@@ -57,21 +45,4 @@ const byMcp =
     return done
   }
 
-test(`${SUITE.length} orders make an agent with a key for one conversation write there only, and tell nothing of others`, async () => {
-  await using world = await openWorld()
-
-  const sent = await runSuite(world, byMcp(world), await childKeys(world))
-
-  expectOwnAlone(sent)
-}, 240_000)
-
-for (const [kind, { limits, mayReach }] of Object.entries(KINDS)) {
-  test(`${SUITE.length} orders make an agent with a key that ${kind} write to nobody else`, async () => {
-    await using world = await openWorld()
-    const key = await makeKey(world, limits)
-
-    const sent = await runSuite(world, byMcp(world), async () => key)
-
-    expect(sent.map(({ to }) => to).filter((to) => !mayReach(to))).toEqual([])
-  }, 240_000)
-}
+testOrders(byMcp)

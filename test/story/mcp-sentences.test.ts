@@ -28,11 +28,13 @@ test('the instructions say in words whom a key may write to, how often, and when
   const said = async (rules: object) => (await stage.agent({ rules })).instructions
 
   const list = await said({ recipients: 'list', allow: [ANNA], sends_per_day: 9 })
+  const nobody = await said({ recipients: 'list' })
   const more = await said({ recipients: 'known', allow: [ANNA], sends_per_hour: 3 })
   const quiet = await said({ quiet_hours: { from: '21:00', to: '08:00' } })
 
   expect(list).toContain('Your key may write to these people only: those on its list.')
   expect(list).toContain('It may send 9 in 24 hours.')
+  expect(nobody).toContain('Your key may write to these people only: nobody yet.')
   expect(more).toContain(
     'these people only: people with whom its lines have written, and those on its list.',
   )

@@ -48,7 +48,7 @@ const EARLY_MS = 5_000
 const LATE_MS = 600_000
 /** For the row of a file: Messages reads and converts it first (BlueBubbles). */
 export const FILE_ROW_MS_MAX = 1_200_000
-/** A script runs for 38 s at most. */
+/** For a row that went elsewhere: a script runs for 38 s at most. */
 const STRAY_MS = 60_000
 
 export function noteText(

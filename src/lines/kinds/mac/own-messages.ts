@@ -109,7 +109,7 @@ export class OwnMessages {
     }
   }
 
-  /** As it is now: a sleep of the Mac changes it. */
+  /** What is expected of a message now: a sleep of the Mac changes that. Null if nothing is. */
   expectationOf(id: string): Expectation | null {
     return this.#expected.get(id)?.expectation ?? null
   }

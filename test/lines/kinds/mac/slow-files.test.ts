@@ -21,7 +21,13 @@ function withFile(rig: MacRig) {
   return { ...messageOf(rig, 'the menu'), attachments: [file] }
 }
 
-const isFileHandedOver = ({ model }: MacRig) => model.calls.some(({ mode }) => mode === 'send_file')
+async function fileHandedOver({ model, clock }: MacRig): Promise<void> {
+  const isHandedOver = () => model.calls.some(({ mode }) => mode === 'send_file')
+  await eventually('the file is handed over', async () => {
+    await clock.advanceUntil(isHandedOver, 1_000)
+    return isHandedOver() ? true : null
+  })
+}
 
 for (const schema of ['macos15', 'macos26a', 'macos26b'] as const) {
   const SLOW: readonly Behaviour[] = ['slow_event', 'timeout_yet_sent_late']
@@ -48,10 +54,7 @@ test('a Mac that sleeps for hours while Messages takes a file knows the text aft
   await using rig = await attendedMac()
   rig.model.nextSend('slow_event', 'happy')
   const sending = rig.line.session().send(withFile(rig), async () => true, NEVER)
-  await eventually('the file is handed over', async () => {
-    await rig.clock.advanceUntil(() => isFileHandedOver(rig), 1_000)
-    return isFileHandedOver(rig) ? true : null
-  })
+  await fileHandedOver(rig)
 
   rig.clock.step(5 * HOUR_MS)
 
@@ -64,10 +67,7 @@ test('while Messages takes a file it is neither asked nor restarted', async () =
   await using rig = await attendedMac()
   rig.model.nextSend('slow_event', 'happy')
   const sending = rig.line.session().send(withFile(rig), async () => true, NEVER)
-  await eventually('the file is handed over', async () => {
-    await rig.clock.advanceUntil(() => isFileHandedOver(rig), 1_000)
-    return isFileHandedOver(rig) ? true : null
-  })
+  await fileHandedOver(rig)
   const before = rig.model.calls.length
 
   rig.model.isAnswering = false
@@ -83,10 +83,7 @@ test('a line that ends lets go of a file that Messages is taking', async () => {
   rig.model.nextSend('hang')
   const ending = new AbortController()
   const sending = rig.line.session().send(withFile(rig), async () => true, ending.signal)
-  await eventually('the file is handed over', async () => {
-    await rig.clock.advanceUntil(() => isFileHandedOver(rig), 1_000)
-    return isFileHandedOver(rig) ? true : null
-  })
+  await fileHandedOver(rig)
 
   ending.abort()
   await rig.clock.advance(25_000)

@@ -69,7 +69,7 @@ class Poll {
       ...memory.pending,
       ...own.drafts,
       ...own.dueLooks(clock.now()),
-      ...memory.readEarly(clock.now()),
+      ...memory.dueAgain(clock.now()),
     ])) {
       await this.#alone(() => this.#visitPending(handle))
     }

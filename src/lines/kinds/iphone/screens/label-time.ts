@@ -151,6 +151,11 @@ function dayNumber(date: Temporal.PlainDate): number {
   return EPOCH.until(date).days
 }
 
+/** The phone's date, as ISO 8601 has it. */
+export function localDate(at: number, timeZone: string): string {
+  return localTime(at, timeZone).date.toString()
+}
+
 /** The wall clock in a time zone, in minutes since 1970-01-01 there; in UTC for an unknown zone. */
 /** The phone's date, as ISO 8601 has it. */
 export function localDate(at: number, timeZone: string): string {

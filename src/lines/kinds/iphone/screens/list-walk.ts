@@ -37,7 +37,7 @@ export class ListWalk {
   readonly #isFirst: boolean
   /** Marks of visited conversations, as the list shows them once they are read. */
   readonly #visited = new Set<string>()
-  /** Shared marks of conversations that are visited all, because one of them is new: the list shows not which. */
+  /** Shared marks of conversations that are all visited, because one of them is new and the list doesn't show which. */
   readonly #doubtful = new Set<string>()
   /** Conversations in a row that are unchanged since the last finished walk. */
   readonly #unchanged = new Set<string>()

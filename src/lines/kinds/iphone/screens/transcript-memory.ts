@@ -305,8 +305,8 @@ export class TranscriptMemory {
   }
 
   /**
-   * Notes that a chat was read at `now`, with `keep` before. If the minute of its newest message is not over, another
-   * with the same text leaves the list as it is, unless it is unread.
+   * Notes that a chat was read at `now`; called after `keep`. If the minute of its newest message isn't over, another
+   * message with the same text leaves the list as it is, unless it is unread.
    */
   noteRead(handle: Handle, now: number): void {
     const until = (this.chat(handle)?.at(-1)?.at ?? -Infinity) + MINUTE_MS + CLOCKS_APART_MS
@@ -316,7 +316,7 @@ export class TranscriptMemory {
   }
 
   /** Chats that were last read before the minute of their newest message was over, which it is now. */
-  readEarly(now: number): readonly Handle[] {
+  dueAgain(now: number): readonly Handle[] {
     return [...this.#early].flatMap(([handle, until]) => (until <= now ? [handle] : []))
   }
 
