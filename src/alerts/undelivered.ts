@@ -69,7 +69,7 @@ function titlesOf(lost: readonly AlertRow[]): string {
   return `${named.join('; ')}${lost.length > named.length ? '; …' : '.'}`
 }
 
-/** What became of each try: "My phone: no_line." */
+/** The result of each try: "My phone: no_line." */
 function triesOf(notices: readonly NoticeRow[], nameOf: (id: string) => string): string {
   const newest = new Map(notices.toReversed().map((notice) => [notice.channelId, notice]))
   return [...newest].map(([id, { error }]) => `${nameOf(id)}: ${error}.`).join(' ')

@@ -157,11 +157,6 @@ export function localDate(at: number, timeZone: string): string {
 }
 
 /** The wall clock in a time zone, in minutes since 1970-01-01 there; in UTC for an unknown zone. */
-/** The phone's date, as ISO 8601 has it. */
-export function localDate(at: number, timeZone: string): string {
-  return localTime(at, timeZone).date.toString()
-}
-
 function localTime(
   at: number,
   timeZone: string,
