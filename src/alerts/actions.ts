@@ -19,6 +19,7 @@ import {
   saveChannel,
   saveRule,
   type AlertChannel,
+  type AlertRule,
 } from '../storage/alerts.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
@@ -158,8 +159,8 @@ function createRules({ db, writer, audit }: Core, given: Given) {
         audit.record(tx, origin, {
           action: 'alert_rule.changed',
           about: { kind: 'alert_rule', id: cause },
-          before: ruleFields(ruleResource(before)),
-          after: ruleFields(ruleResource(rule)),
+          before: ruleFields(before),
+          after: ruleFields(rule),
         })
         return ruleResource(rule)
       })
@@ -232,8 +233,9 @@ function of({ id }: Pick<AlertChannel, 'id'>) {
   return { kind: 'alert_channel', id } as const
 }
 
-function ruleFields({ after_minutes, phone_line_ids, is_enabled }: api.AlertRule): AuditFields {
-  return { after_minutes, phone_line_ids, is_enabled }
+function ruleFields(rule: AlertRule): AuditFields {
+  const { cause: _, ...fields } = ruleResource(rule)
+  return fields
 }
 
 function auditedFields(

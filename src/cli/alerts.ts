@@ -186,11 +186,7 @@ async function adviceOfSecond(call: Call): Promise<readonly string[]> {
   ]
 }
 
-function target(call: Call): {
-  readonly to?: string
-  readonly url?: string
-  readonly form?: 'ntfy' | 'apprise'
-} {
+function target(call: Call) {
   const text = argument(call, 0)
   const form = choiceOption(call, 'form', POST_FORMS)
   return /^https?:/i.test(text) ? { url: text, ...(form && { form }) } : { to: text }

@@ -15,6 +15,7 @@ import type { Card, ContactFile } from '../people/card.ts'
 import { decodeContacts, readContacts } from '../people/contact-file.ts'
 import {
   EXIT,
+  SITE_OPTION,
   UsageError,
   argument,
   numberOption,
@@ -101,7 +102,10 @@ export const OPT_OUT_COMMANDS: readonly Command[] = [
 export const SEARCH_COMMAND: Command = {
   name: 'search',
   args: [{ name: 'WORDS', isRest: true }],
-  options: [{ name: 'limit', value: 'N', sentence: 'Maximum number of each kind (default 20).' }],
+  options: [
+    SITE_OPTION,
+    { name: 'limit', value: 'N', sentence: 'Maximum number of each kind (default 20).' },
+  ],
   sentence: 'Find people, conversations and messages.',
   run: search,
 }
@@ -266,7 +270,8 @@ async function importParts(
 
 async function search(call: Call): Promise<undefined> {
   const limit = numberOption(call, 'limit', { fallback: 20, max: 50 })
-  const query = { q: call.args.join(' '), limit: String(limit) }
+  const site_id = call.options.get('site')
+  const query = { q: call.args.join(' '), limit: String(limit), site_id }
   const found = await askRelay(call, 'search', { query })
   call.out.data(found, foundLines(found))
   const { people, conversations, messages } = found

@@ -140,9 +140,13 @@ export class ControlClient {
    * Events after the event `after`, or from now on if it is null, until the relay stops or `signal` aborts. A place
    * without an event is the relay's sign of life.
    */
-  async *events(signal: AbortSignal, after: string | null): AsyncGenerator<EventPlace> {
+  async *events(
+    signal: AbortSignal,
+    { after, siteId }: { readonly after: string | null; readonly siteId?: string | undefined },
+  ): AsyncGenerator<EventPlace> {
     const headers = after === null ? undefined : { 'last-event-id': after }
-    const response = await this.#fetch(requestOf('streamEvents', {}, {}).path, { signal, headers })
+    const { path } = requestOf('streamEvents', {}, { site_id: siteId })
+    const response = await this.#fetch(path, { signal, headers })
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()

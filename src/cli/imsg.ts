@@ -94,7 +94,8 @@ function serverFor(call: Call): RpcServer {
     fileAt: (file) => fileAt(relay, resolve(folder, files), file),
     readFile: async (path) => {
       const file = resolve(folder, path)
-      if (!statSync(file).isFile()) throw new Error('it is not a file')
+      const found = statSync(file, { throwIfNoEntry: false })
+      if (found?.isFile() !== true) throw new Error('there is no such file')
       return { name: basename(file), bytes: Bun.file(file).stream() }
     },
     write: (line) => STANDARD.log(line),

@@ -106,7 +106,10 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
 
 export const STATS_COMMAND: Command = {
   name: 'stats',
-  options: [{ name: 'days', value: 'N', sentence: 'Number of days, 1 to 400 (default 14).' }],
+  options: [
+    { name: 'days', value: 'N', sentence: 'Number of days, 1 to 400 (default 14).' },
+    SITE_OPTION,
+  ],
   sentence: 'Show how many messages were sent, received and failed, by day.',
   run: printStats,
 }
@@ -234,7 +237,8 @@ const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
   const days = numberOption(call, 'days', { fallback: 14, max: 400 })
-  const stats = await askRelay(call, 'getStats', { query: { days: String(days) } })
+  const query = { days: String(days), site_id: call.options.get('site') }
+  const stats = await askRelay(call, 'getStats', { query })
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))
   const head = ['DAY', 'SENT', 'RECEIVED', 'FAILED', 'UNCERTAIN']
   const rows = stats.data.map(({ date, sent, received, failed, uncertain }) => ({

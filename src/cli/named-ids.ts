@@ -39,10 +39,17 @@ export async function withIds({ args = [], options = [] }: Command, call: Call):
       ? written.split(',').map((word) => word.trim())
       : [written]
     const ids: string[] = []
-    for (const word of words) ids.push(await idOf(client, kind, word))
+    for (const word of words) ids.push(requireKnown(name, kind, await idOf(client, kind, word)))
     values.set(name, ids.join(','))
   }
   return { ...call, args: found, options: values }
+}
+
+/** The API has nothing for a filter that it doesn't know, which looks as if nothing had happened. */
+function requireKnown(option: string, kind: IdKind, id: string): string {
+  if (WHOLE_ID.test(id) || (kind !== 'lines' && kind !== 'sites')) return id
+  const name = kind === 'lines' ? 'line' : 'site'
+  throw new UsageError(`--${option}: there is no ${name} "${id}". List them: hookline ${kind}`)
 }
 
 /** Boxes are called by their names anyway. */

@@ -4,7 +4,15 @@ import { groupedNumber } from '../domain/handle.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
-import { EXIT, UsageError, listIn, type Call, type Command, type ExitCode } from './command.ts'
+import {
+  EXIT,
+  SITE_OPTION,
+  UsageError,
+  listIn,
+  type Call,
+  type Command,
+  type ExitCode,
+} from './command.ts'
 import type { ControlClient, EventPlace } from './control-client.ts'
 import { OutputError } from './output.ts'
 import { runningRelay } from './own-file.ts'
@@ -15,6 +23,7 @@ export const TAIL_COMMAND: Command = {
   name: 'tail',
   options: [
     { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line (id or number).' },
+    SITE_OPTION,
     { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },
     { name: 'handle', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
     { name: 'from', value: 'HANDLE', sentence: 'Only messages from this person.' },
@@ -36,6 +45,7 @@ async function tail(call: Call): Promise<ExitCode> {
   let isLost = false
   let after: string | null = null
   const nameOf = namesOf(client)
+  const siteId = call.options.get('site')
   const take = async ({ id, event }: EventPlace) => {
     if (isLost) out.note('The relay is back.')
     isLost = false
@@ -48,7 +58,7 @@ async function tail(call: Call): Promise<ExitCode> {
   }
   while (!stop.aborted) {
     try {
-      for await (const place of client.events(stop, after)) await take(place)
+      for await (const place of client.events(stop, { after, siteId })) await take(place)
     } catch (error) {
       if (error instanceof OutputError) throw error
       const isGone = error instanceof RefusedError && error.code === 'events_gone'

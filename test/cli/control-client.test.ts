@@ -58,7 +58,9 @@ test('a stream gives each event as it comes, however it was cut', async () => {
     () => new Response(new ReadableStream({ pull: (stream) => step(stream, bytes) })),
   )
 
-  const seen: readonly unknown[] = await Array.fromAsync(clientIn(folder).events(NEVER, null))
+  const seen: readonly unknown[] = await Array.fromAsync(
+    clientIn(folder).events(NEVER, { after: null }),
+  )
 
   expect(seen).toEqual([
     { id: null, event: null },

@@ -15,6 +15,8 @@ const LINES = [
   { id: FRONT, label: 'Front desk', phone_number: '+12025550101' },
   { id: BACK, label: 'Back office', phone_number: '+12025550102' },
 ]
+const BERLIN = 'site_01m8k2q8rkfxn8t2w9r4day27n'
+const SITES = [{ id: BERLIN, name: 'Berlin', time_zone: 'Europe/Berlin', phone_line_ids: [] }]
 const KEYS = [
   { id: 'key_01m8k2q8rkfxn8t2w9r4day271', name: 'Shop', key_hint: 'hl_live_a', revoked_at: null },
   { id: 'key_01m8k2q8rkfxn8t2w9r4day272', name: 'shop', key_hint: 'hl_live_b', revoked_at: null },
@@ -26,6 +28,7 @@ const PEOPLE = [
 
 function answerTo({ path, method }: Asked): unknown {
   if (path.startsWith('/api/v1/phone-lines') && method === 'GET') return { data: LINES }
+  if (path.startsWith('/api/v1/sites')) return { data: SITES }
   if (path.startsWith('/api/v1/keys')) return { data: KEYS, has_more: false, next_cursor: null }
   if (path.startsWith('/api/v1/webhooks?')) {
     const webhook = { id: SLACK, description: 'Slack bridge', url: 'https://slack.example/x' }
@@ -157,4 +160,36 @@ test('ids that end alike stay whole', () => {
   const [, first] = laidOut([table(['ID', 'URL'], rows)], { ...IN_PIPE, columns: 80 })
 
   expect(first).toStartWith('wh_01m8k2q8rkfxn8t2w9r4day27n  xxx')
+})
+
+const FILTERED: readonly (readonly [line: string, path: string])[] = [
+  ['messages --site berlin', '/api/v1/messages'],
+  ['conversations --site BERLIN', '/api/v1/conversations'],
+  ['search walnut --site Berlin', '/api/v1/search'],
+  ['stats --site Berlin', '/api/v1/stats'],
+  ['night --site Berlin', '/api/v1/timeline'],
+]
+
+for (const [line, path] of FILTERED) {
+  test(`${line}: only what the lines of that site have`, async () => {
+    const { asked } = await runBeside(line, answerTo)
+
+    const called = asked.filter((one) => one.path.startsWith(`${path}?`))
+    expect(called).toEqual([expect.objectContaining({ path: expect.stringContaining(BERLIN) })])
+  })
+}
+
+test('a filter by a line or a site that does not exist is refused, and not answered with an empty list', async () => {
+  for (const [line, thing] of [
+    ['night --site Munich', 'site'],
+    ['messages --site Munich', 'site'],
+    ['night --line Munich', 'line'],
+    ['stats --site Munich', 'site'],
+  ]) {
+    const { asked, stdout, stderr, exitCode } = await runBeside(`${line}`, answerTo)
+
+    expect([line, stdout, exitCode]).toEqual([line, '', 2])
+    expect(stderr).toContain(`there is no ${thing} "Munich"`)
+    expect(asked.every(({ path }) => !path.includes('Munich'))).toBe(true)
+  }
 })

@@ -51,6 +51,16 @@ for (const [args, shown] of TAILS) {
   })
 }
 
+test('tail --site asks for the events of the lines of that site, wherever they move', async () => {
+  using folder = new ScratchFolder()
+  using relay = relayIn(folder)
+  await using tail = new Tail(folder, ['--site', 'site_a'])
+
+  await eventually('all are printed', () => (tail.lines.length >= EVENTS.length ? true : null))
+
+  expect(relay.asked.map(({ path }) => path)).toContain('/api/v1/events/stream?site_id=site_a')
+})
+
 test('tail says once that the relay stopped, and goes on behind the last event when it is back', async () => {
   using folder = new ScratchFolder()
   const first = relayIn(folder)
@@ -82,7 +92,7 @@ function relayIn(folder: ScratchFolder): FakeRelay {
   return new FakeRelay(folder.path, ({ path }) => {
     if (path.endsWith('/contacts/%2B12025550147')) return Response.json({ name: 'Maya Fischer' })
     if (path.includes('/contacts/')) return Response.json({}, { status: 404 })
-    if (!path.endsWith('/events/stream')) return Response.json(lines)
+    if (!path.includes('/events/stream')) return Response.json(lines)
     return new Response(new ReadableStream({ start: (stream) => stream.enqueue(bytes) }))
   })
 }

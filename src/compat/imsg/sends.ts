@@ -95,10 +95,16 @@ function replyIn(params: Params): SendRequest['reply_to'] {
 
 async function upload({ relay, readFile }: Sending, path: string) {
   const { name, bytes } = await readFile(path).catch((error: unknown) => {
-    throw invalidParams(`${path} can't be read: ${String(error)}`)
+    throw invalidParams(`${path} can't be read: ${reasonOf(error)}`)
   })
   const { id } = await relay.upload(name, bytes)
   return { id }
+}
+
+/** The code of a failed read, such as EACCES, because its message has the paths of this machine. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code)
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Repeats a request until it is answered. With `isSend`, it is one that the relay carries out once. */
