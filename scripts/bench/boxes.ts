@@ -255,7 +255,7 @@ async function memoryOfSingle(): Promise<number> {
   using dir = temporaryDataDir()
   await using relay = (await startBenchRelay(dir.path)).relay
   await Bun.sleep(REST_MS)
-  return residentMb(relay.pid)
+  return await residentMb(relay.pid)
 }
 
 async function memoryFigures(fleet: Fleet, singleMb: number): Promise<readonly Figure[]> {

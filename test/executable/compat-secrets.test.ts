@@ -206,5 +206,5 @@ async function supportFile(log: string): Promise<string> {
   const file = rig.folder.file('bundle.json')
   const made = await rig.run(`support --to ${file}`)
   expect(made).toMatchObject({ exitCode: 0 })
-  return Bun.file(file).text()
+  return await Bun.file(file).text()
 }

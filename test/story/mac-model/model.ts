@@ -52,7 +52,7 @@ export async function runRows({
 async function live(run: Run): Promise<readonly Fault[]> {
   const lived = await perform(run)
   await using _ = lived.world
-  return faultsOf(run, lived)
+  return await faultsOf(run, lived)
 }
 
 function firstOfEach(faults: readonly Fault[]): readonly Fault[] {
