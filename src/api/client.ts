@@ -32,10 +32,17 @@ export class RefusedError extends Error {
   readonly status: number
   readonly code: string
   readonly details: unknown
+  /** The `Retry-After` of the answer. */
+  readonly retryAfter: string | null
 
-  constructor(status: number, { code, message, details }: ErrorAnswer['error']) {
+  constructor(
+    status: number,
+    { code, message, details }: ErrorAnswer['error'],
+    retryAfter: string | null = null,
+  ) {
     super(message)
     this.status = status
+    this.retryAfter = retryAfter
     this.code = code
     this.details = details
   }
@@ -93,7 +100,7 @@ async function callOnce<Id extends OperationId>(
     ...(text === undefined ? {} : { body: text }),
   })
   const answer = parsed(await response.text())
-  if (response.status >= 300) throw refusal(response.status, answer)
+  if (response.status >= 300) throw refusal(response, answer)
   const isReplay = response.headers.has('idempotency-replayed')
   return { body: answer as Answer<Id>, isReplay } // The relay checks its answers against their schemas.
 }
@@ -120,8 +127,12 @@ export function parsed(text: string): unknown {
   }
 }
 
-export function refusal(status: number, body: unknown): RefusedError {
+export function refusal(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  body: unknown,
+): RefusedError {
   const { error } = body as Partial<ErrorAnswer> // Other bodies don't have this field.
   const message = `The relay answered with status ${status}.`
-  return new RefusedError(status, error ?? { code: 'unknown', message })
+  const known = error ?? { code: 'unknown', message }
+  return new RefusedError(status, known, headers.get('retry-after'))
 }

@@ -121,7 +121,7 @@ export class ControlClient {
     const { method, path } = requestOf('uploadAttachment', {}, { filename })
     const response = await this.#fetch(path, { method, body: bytes })
     const body = parsed(await response.text())
-    if (!response.ok) throw refusal(response.status, body)
+    if (!response.ok) throw refusal(response, body)
     return body as Attachment // The relay checks every answer against its schema.
   }
 
@@ -132,7 +132,7 @@ export class ControlClient {
   /** Throws a RefusedError if the relay refuses. */
   async *download<Id extends OperationId>(id: Id, call: Call<Id>): AsyncGenerator<Uint8Array> {
     const response = await this.file(id, call)
-    if (!response.ok) throw refusal(response.status, parsed(await response.text()))
+    if (!response.ok) throw refusal(response, parsed(await response.text()))
     yield* response.body ?? []
   }
 
@@ -147,7 +147,7 @@ export class ControlClient {
     const headers = after === null ? undefined : { 'last-event-id': after }
     const { path } = requestOf('streamEvents', {}, { site_id: siteId })
     const response = await this.#fetch(path, { signal, headers })
-    if (!response.ok) throw refusal(response.status, parsed(await response.text()))
+    if (!response.ok) throw refusal(response, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) {

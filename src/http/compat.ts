@@ -242,7 +242,7 @@ async function upload(
   }
   const response = await fetch(path, { method, headers, body: bytes.slice() })
   const answer = parsed(await response.text())
-  if (response.status >= 300) throw refusal(response.status, answer)
+  if (response.status >= 300) throw refusal(response, answer)
   return (answer as Attachment).id // The API's own answer.
 }
 
@@ -253,9 +253,10 @@ async function refused(
   { core: { log }, relay: { doubtSignal } }: { readonly core: Core; readonly relay: Relay },
 ): Promise<Response> {
   if (thrown instanceof RefusedError) {
-    const { status, code, message } = thrown
+    const { status, code, message, retryAfter } = thrown
     const answer = api.refusal({ status, code, message })
-    return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
+    const headers = retryAfter === null ? {} : { 'retry-after': retryAfter }
+    return respondTo(request, JSON.stringify(answer.body), { status: answer.status, headers })
   }
   const { requestId } = contextOf(request)
   return inDialect(answerToFailure(thrown, requestId, { log, doubtSignal }), api)

@@ -3,7 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { basic, call, keyFor, type Made } from '../support/compat-calls.ts'
-import { HOUR_MS } from '../support/limited-keys.ts'
+import { eventually } from '../support/eventually.ts'
+import { HOUR_MS, makeKey } from '../support/limited-keys.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { accepts, ends, TEXTS_ONLY } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
@@ -155,4 +156,34 @@ test('files that are no texts are refused, and a repeated request means the file
   expect([first.status, again.status, other.status]).toEqual([201, 201, 409])
   expect(again.body).toEqual(first.body)
   expect(relay.texts()).toEqual(['hi'])
+})
+
+test('a send whose file has no place now is refused with the time after which to try again', async () => {
+  await using relay = await startScripted()
+  const made = await keyFor(relay, 'signal-cli')
+  const held = Promise.withResolvers<void>()
+  const open = () =>
+    new ReadableStream({ pull: (stream) => held.promise.then(() => stream.close()) })
+  const keys = await Promise.all([1, 2, 3, 4].map(() => makeKey(relay, {})))
+  const uploads = keys.flatMap(({ headers }) =>
+    Array.from({ length: 16 }, () =>
+      relay.fetch('/api/v1/attachments?filename=a.txt', { method: 'POST', headers, body: open() }),
+    ),
+  )
+  await eventually('every place is taken', async () => {
+    const more = await relay.request('POST', '/api/v1/attachments?filename=b.txt', 'x')
+    return more.status === 429 ? true : null
+  })
+
+  const body = { recipients: [ANNA], message: 'The menu', base64_attachments: ['aGVsbG8='] }
+  const refused = await relay.fetch('/v2/send', {
+    method: 'POST',
+    headers: { ...basic(made), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  held.resolve()
+  await Promise.all(uploads)
+
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
+  expect(relay.texts()).toEqual([])
 })

@@ -51,7 +51,7 @@ export function startChild(relayNow: () => TestRelay | null, { key, secret }: Ke
         const path = `/api/v1/attachments?filename=${name}`
         const answer = await fetch(path, { method: 'POST', body: bytes })
         const body: Json = await answer.json()
-        if (!answer.ok) throw refusal(answer.status, body)
+        if (!answer.ok) throw refusal(answer, body)
         return body
       },
       async *download() {},
