@@ -8,7 +8,7 @@ import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
-import { DiskWatch, integrityWatch } from './maintenance/storage-watch.ts'
+import { DiskWatch, integrityWatch, watchedDisk } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
@@ -24,7 +24,6 @@ import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
 import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
-import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
 import { RecentLines, silentLog, type Log } from './system/log.ts'
 import { LogicalClock } from './system/logical-clock.ts'
@@ -88,12 +87,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
   const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
   const { dispatchSignal, healthSignal, doubtSignal, deliverySignal } = signals
-  const watched = {
-    freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
-    logBytes: () => Bun.file(`${directory.database}-wal`).size,
-    requireInPlace: () => db.guard.requireInPlace(),
-  }
-  const disk = new DiskWatch(watched, {
+  const disk = new DiskWatch(watchedDisk(data, parts), {
     clock,
     log,
     onLost: (error) => fail(error),

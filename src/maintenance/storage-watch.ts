@@ -1,7 +1,9 @@
 import type { Finding } from '../domain/finding.ts'
 import type { Core } from '../storage/core.ts'
+import type { Data } from '../storage/data.ts'
 import { storageFull } from '../storage/sqlite-errors.ts'
 import type { Clock } from '../system/clock.ts'
+import { freeBytes } from '../system/files.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
@@ -21,6 +23,18 @@ type WatchedDisk = {
   logBytes(): number
   /** Throws if a file of the data directory is no longer the one that the relay has open. */
   requireInPlace(): void
+}
+
+/** The disk as this machine has it. Tests replace parts of it. */
+export function watchedDisk(
+  { db, directory }: Pick<Data, 'db' | 'directory'>,
+  parts: Partial<Pick<WatchedDisk, 'freeBytes'>>,
+): WatchedDisk {
+  return {
+    freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
+    logBytes: () => Bun.file(`${directory.database}-wal`).size,
+    requireInPlace: () => db.guard.requireInPlace(),
+  }
 }
 
 /** Watches the free space of the disk, and that the data are still there: every 10 s, and after a failed write. */
