@@ -11,6 +11,9 @@ import type { Read } from './store.ts'
 const ALL = { query: { limit: 200 } }
 
 export const useLines = () => useRead('listPhoneLines', ALL, 'line')
+/** All sites, in their order. */
+export const useSites = () => useRead('listSites', {}, 'site', 'line').value?.data ?? []
+export const useAlertChannels = () => useRead('listAlertChannels', {}, 'alert')
 export const useBoxes = () => useRead('listBoxes', {}, 'box')
 export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
 export const useKeys = () => useRead('listKeys', ALL, 'key')

@@ -1,19 +1,18 @@
 // The fields of a webhook, and its signing secret.
 
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
 import type { Webhook } from '../../api/webhooks.ts'
 import { withScheme } from '../../domain/webhook-url.ts'
 import { fieldError, type Failure } from '../api.ts'
+import { CheckLine, toggled } from '../components/checks.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
-import { useLines } from '../sources.ts'
-import { lineName } from '../words/line-states.ts'
 import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
+import { LineChoice } from './limit-choice.tsx'
 import { UseInbox } from './webhook-parts.tsx'
 
 /** The typed values, with the API's names. */
@@ -54,6 +53,7 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         onChange={(events) => change({ events })}
       />
       <LineChoice
+        of="the events of"
         chosen={draft.value.phone_line_ids}
         onChange={(ids) => change({ phone_line_ids: ids })}
       />
@@ -91,65 +91,11 @@ export function bodyOfDraft({ url, description, phone_line_ids: ids, ...draft }:
   return { ...draft, url: withScheme(url), description: description.trim() || null, phone_line_ids }
 }
 
-type CheckProps = {
-  readonly isOn: boolean
-  readonly hint?: string
-  readonly onChange: (isOn: boolean) => void
-  readonly children: ComponentChildren
+type EventsProps = {
+  readonly chosen: Webhook['events']
+  readonly onChange: (chosen: Webhook['events']) => void
+  readonly error: string | null
 }
-
-function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
-  return (
-    <label>
-      <input
-        type="checkbox"
-        checked={isOn}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <span>
-        {children}
-        {hint !== undefined && <span class="field-hint">{hint}</span>}
-      </span>
-    </label>
-  )
-}
-
-type ChoiceProps<T extends string> = {
-  readonly chosen: readonly T[]
-  readonly onChange: (chosen: readonly T[]) => void
-}
-
-function toggled<T>(chosen: readonly T[], name: T, isOn: boolean): readonly T[] {
-  return isOn ? [...chosen, name] : chosen.filter((each) => each !== name)
-}
-
-/** Shows nothing if there is only one line. */
-function LineChoice({ chosen, onChange }: ChoiceProps<string>) {
-  const lines = useLines().value?.data ?? []
-  // A chosen line may have been deleted.
-  const ids = new Set([...lines.map(({ id }) => id), ...chosen])
-  if (ids.size < 2) return null
-  return (
-    <fieldset class="event-choice">
-      <legend>Lines</legend>
-      <p class="small quiet">Choose none for the events of all lines.</p>
-      {[...ids].map((id) => {
-        const line = lines.find((each) => each.id === id)
-        return (
-          <CheckLine
-            key={id}
-            isOn={chosen.includes(id)}
-            onChange={(isOn) => onChange(toggled(chosen, id, isOn))}
-          >
-            {line === undefined ? id : lineName(line)}
-          </CheckLine>
-        )
-      })}
-    </fieldset>
-  )
-}
-
-type EventsProps = ChoiceProps<Webhook['events'][number]> & { readonly error: string | null }
 
 function EventChoice({ chosen, error, onChange }: EventsProps) {
   const id = useId()
