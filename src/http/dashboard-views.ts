@@ -21,7 +21,7 @@ export function messageViewBindings({
   routing,
 }: Pick<Relay, 'lines' | 'reading' | 'routing'>) {
   return [
-    bind(DASHBOARD.getAttention, () => attention()),
+    bind(DASHBOARD.getAttention, ({ request, query }) => attention(linesOf(request, query))),
     bind(DASHBOARD.countUnread, ({ request, query }) => ({
       count: conversations.countUnread(linesOf(request, query)),
     })),

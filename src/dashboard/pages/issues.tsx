@@ -13,7 +13,7 @@ import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
-import { useAbout, useAttention, useRelayState } from '../sources.ts'
+import { useAbout, useAttention, useRelayState, useSite } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
 import { hasLeft } from '../words/message-states.ts'
@@ -32,7 +32,7 @@ function isGrouped({ cause, consequences }: FindingBranch): boolean {
 }
 
 export function Issues(props: SetupProps) {
-  const { findings = [], snoozed = [] } = useRelayState().value ?? {}
+  const { findings = [], snoozed = [] } = useRelayState(useSite()).value ?? {}
   return (
     <>
       <SetupCallout {...props} />
@@ -165,11 +165,12 @@ const ATTENTION = {
 
 /** Numbers of failed and undecided messages, each with a link to their list. */
 function AttentionCard() {
-  const counts = useAttention().value
+  const site = useSite()
+  const counts = useAttention(site).value
   const names = Object.keys(ATTENTION) as readonly (keyof Attention)[]
   const linkTo = (status: keyof Attention) => {
     const isOld = status === 'failed' || status === 'expired'
-    return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
+    return href('messages', [], { site, status, days: isOld ? ATTENTION_DAYS : null })
   }
   return (
     <Card title="Messages to look at">

@@ -31,6 +31,7 @@ import {
 } from '../words/line-states.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
 import { CheckCard } from './line-checks.tsx'
+import { LineSite } from './line-site.tsx'
 import { SetPassword } from './new-password.tsx'
 
 const CREATE_KEY = lazyDialog(async () => (await import('./key-form.tsx')).CreateKey)
@@ -207,6 +208,7 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
               <PersonText>{lineName(line)}</PersonText>
             </strong>
             <span class="small quiet one-line">{line.status_hint ?? kindName(line, kinds)}</span>
+            <LineSite line={line} />
           </span>
           <Badge of={lineState(line)} />
         </li>
