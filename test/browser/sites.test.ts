@@ -65,3 +65,63 @@ story(
     expect(home).not.toContain(SECOND_LINE)
   },
 )
+
+story('keys, webhooks and members are limited to a site', async (scene) => {
+  const { stage } = scene
+  const id = await berlin(scene)
+  const watched = await stage.page()
+  const { page } = watched
+  const dialog = page.getByRole('dialog')
+  const ofSite = async (path: string) => {
+    const { data } = await stage.asOwner<{ data: { site_ids?: string[] }[] }>('GET', path)
+    return data.map(({ site_ids: ids = [] }) => ids)
+  }
+
+  await watched.show('keys')
+  await watched.button('New key').click()
+  await dialog.getByLabel('Lines').selectOption('lines of Berlin')
+  await watched.button('Create key').click()
+  await watched.button('Done').click()
+  await watched.reads('May read and send, on lines of Berlin')
+  await watched.show('webhooks')
+  await page.getByRole('textbox', { name: 'URL' }).fill('http://localhost:8080/hooks')
+  await watched.button('Continue').click()
+  await dialog.getByLabel('Berlin').check()
+  await watched.button('Add webhook').click()
+  await watched.button('Done').click()
+  await watched.show('settings/members')
+  await watched.button('Add person').click()
+  await watched.field('Name').fill('Lena')
+  await dialog.getByLabel('Berlin').check()
+  await dialog.getByRole('button', { name: 'Add person' }).click()
+  await watched.button('Done').click()
+  await watched.reads('only Berlin')
+  const members = await ofSite('/members')
+  await page.getByRole('button', { name: 'Sites… of Lena' }).click()
+  await dialog.getByLabel('Berlin').uncheck()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('only Berlin').waitFor({ state: 'detached' })
+
+  expect([members, await ofSite('/members')]).toEqual([[[id]], [[]]])
+  expect(await ofSite('/webhooks')).toEqual([[id]])
+  expect(await ofSite('/keys')).toContainEqual([id])
+})
+
+story('a line without a site asks for one where there are sites', async (scene) => {
+  const { stage, lines } = scene
+  const id = await berlin(scene)
+  const watched = await stage.page()
+
+  await watched.show('lines')
+  const asked = await watched.page.getByLabel(/^Site of /).count()
+  await watched.field('Site of +1 202 555 0101').selectOption('Berlin')
+  await watched.reads('Moved, with its conversations.')
+  await watched.page.getByLabel(/^Site of /).waitFor({ state: 'detached' })
+  const { data } = await stage.asOwner<{ data: { id: string; site_id: string }[] }>(
+    'GET',
+    '/phone-lines',
+  )
+
+  expect(asked).toBe(1)
+  expect(data.find((line) => line.id === lines[0])?.site_id).toBe(id)
+})

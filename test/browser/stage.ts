@@ -146,11 +146,11 @@ export class Stage {
   }
 
   /** Asks over the control socket, as the command line does. The caller knows the answer's type. */
-  async asOwner<T>(method: string, path: string, body: object): Promise<T> {
+  async asOwner<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await fetch(`${this.url}/api/v1${path}`, {
       unix: join(this.dataDir, 'control.sock'),
       method,
-      body: JSON.stringify(body),
+      ...(body && { body: JSON.stringify(body) }),
       headers: { 'content-type': 'application/json' },
     })
     if (!answer.ok) throw new Error(`It was refused: ${await answer.text()}`)

@@ -19,6 +19,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
     description: '',
     attachment_links: false,
     phone_line_ids: [],
+    site_ids: [],
   })
   // Nothing else in the page ever holds the secret, which goes with the dialog.
   const created = useSignal<CreatedWebhook | null>(null)

@@ -31,7 +31,6 @@ import { kindName, lineName, lineState } from '../words/line-states.ts'
 import { isSettled, stateSentence, statusWords, whyNot } from '../words/message-states.ts'
 import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-import { SiteFilter } from './site-filter.tsx'
 
 const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
 const CHARTS = lazyPage(null, async () => (await import('./charts.tsx')).HomeCharts)
@@ -72,7 +71,7 @@ export function HomePage() {
               <span class="home-state-sign">
                 <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
               </span>
-              <PageHead title={state.title} actions={<SiteFilter page="home" />}>
+              <PageHead title={state.title}>
                 {stateSentence(state, days.value?.data.at(-1) ?? null)}
               </PageHead>
             </div>

@@ -18,6 +18,7 @@ import { grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
 import { hasLeft } from '../words/message-states.ts'
 import { stepNamed, stepsFor } from '../words/setup-steps.ts'
+import { SiteFilter } from './site-filter.tsx'
 import { Snooze, SnoozedList } from './snooze.tsx'
 import { WebhookIssues } from './webhook-issues.tsx'
 
@@ -35,6 +36,7 @@ export function Issues(props: SetupProps) {
   const { findings = [], snoozed = [] } = useRelayState(useSite()).value ?? {}
   return (
     <>
+      <SiteFilter page="home" />
       <SetupCallout {...props} />
       <FindingList findings={findings.filter((branch) => !isGrouped(branch))} />
       <WebhookIssues findings={findings.filter(isGrouped).map(({ cause }) => cause)} />

@@ -12,15 +12,16 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
-import { LineChoice } from './limit-choice.tsx'
+import { LineChoice, SiteChoice } from './limit-choice.tsx'
 import { UseInbox } from './webhook-parts.tsx'
 
 /** The typed values, with the API's names. */
 export type Draft = Pick<Webhook, 'url' | 'events'> & {
   readonly description: string
   readonly attachment_links: boolean
-  /** Empty for all lines. */
+  /** Empty for all lines, and for all sites. */
   readonly phone_line_ids: readonly string[]
+  readonly site_ids: readonly string[]
 }
 
 export const FIELDS = ['url', 'events', 'description'] as const
@@ -57,6 +58,11 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         chosen={draft.value.phone_line_ids}
         onChange={(ids) => change({ phone_line_ids: ids })}
       />
+      <SiteChoice
+        of="the events of"
+        chosen={draft.value.site_ids}
+        onChange={(ids) => change({ site_ids: ids })}
+      />
       <fieldset class="event-choice">
         <legend>Attachments</legend>
         <CheckLine
@@ -86,9 +92,14 @@ function urlHint(typed: string): string {
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
-export function bodyOfDraft({ url, description, phone_line_ids: ids, ...draft }: Draft) {
-  const phone_line_ids = ids.length === 0 ? null : ids
-  return { ...draft, url: withScheme(url), description: description.trim() || null, phone_line_ids }
+export function bodyOfDraft({ url, description, phone_line_ids, site_ids, ...draft }: Draft) {
+  return {
+    ...draft,
+    url: withScheme(url),
+    description: description.trim() || null,
+    phone_line_ids: phone_line_ids.length === 0 ? null : phone_line_ids,
+    site_ids: site_ids.length === 0 ? null : site_ids,
+  }
 }
 
 type EventsProps = {
