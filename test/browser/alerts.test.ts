@@ -5,6 +5,7 @@ import { expect } from 'bun:test'
 import { join } from 'node:path'
 
 import { eventually } from '../support/eventually.ts'
+import { visit } from './places.ts'
 import { FIRST_LINE, PERSON, SHOWN_PERSON } from './stage.ts'
 import { story, storyOn } from './story.ts'
 
@@ -119,6 +120,35 @@ storyOn(
     const text = await watched.text()
 
     expect(text).toMatch(/, lasted 9 minutes\s+ntfy: failed: the URL answered 404\./)
+  },
+)
+
+storyOn(
+  { lines: 1 },
+  'with one line, set-up asks for a second channel, and offers the heartbeat',
+  async (stage) => {
+    const watched = await stage.page()
+    const { page } = watched
+    const dialog = page.getByRole('dialog')
+    const second = page.getByText('With one line, no text can say that it is off.')
+
+    await watched.show('home')
+    await visit(watched, { name: 'set-up', hash: 'setup', step: 'alerts', press: [] })
+    await watched.heading('Who is called at night?').waitFor()
+    const before = [await second.count(), await watched.field('Heartbeat URL').count()]
+    await watched.button('Add a text').click()
+    await dialog.getByLabel('Phone number').fill(PERSON)
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await second.waitFor()
+    await watched.field('Heartbeat URL').waitFor()
+    await watched.button('Add a POST').click()
+    await dialog.getByLabel('URL').fill('https://ntfy.example.com/a-topic')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await second.waitFor({ state: 'detached' })
+    await watched.button('Continue').click()
+    await watched.heading('Create an API key').waitFor()
+
+    expect(before).toEqual([0, 0])
   },
 )
 

@@ -8,11 +8,13 @@ import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { ActionDialog, ConfirmButton } from '../components/dialog.tsx'
 import { SelectField, TextField, bindTo, optionsOf } from '../components/form.tsx'
+import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { useAlertChannels, useLines } from '../sources.ts'
 import { channelName, noticeOutcome } from '../words/alerts.ts'
 import { lineOption } from '../words/line-states.ts'
+import { TextSetting } from './settings-fields.tsx'
 
 const ADD = { text: 'Add a text', post: 'Add a POST' } as const
 type Kind = keyof typeof ADD
@@ -46,6 +48,28 @@ export function AlertChannels() {
         <AddChannel kind={adding.value} onClose={() => (adding.value = null)} />
       )}
     </div>
+  )
+}
+
+/** For set-up, with the offer of a heartbeat. */
+export function FirstChannels() {
+  const isDone = (useAlertChannels().value?.data.length ?? 0) > 0
+  return (
+    <>
+      <Card>
+        <AlertChannels />
+      </Card>
+      {isDone && (
+        <Card title="If this machine is dead">
+          <TextSetting
+            name="heartbeat_url"
+            type="url"
+            placeholder="https://hc-ping.com/…"
+            isHidden
+          />
+        </Card>
+      )}
+    </>
   )
 }
 

@@ -166,6 +166,14 @@ const RATE_CHOICES: readonly Option[] = [
   })),
 ]
 
+/** The latest conversations on the chosen line, or of the chosen site. */
+function useTalks({ line }: Limits, lines: readonly PhoneLine[]): readonly Option[] {
+  const siteOf = (id: string) => lines.find((one) => one.id === id)?.site_id
+  return (useLatestConversations(true).value?.data ?? [])
+    .filter(({ phone_line_id: id }) => [id, siteOf(id), ''].includes(line))
+    .map((one) => ({ value: one.id, text: `only with ${conversationName(one)}` }))
+}
+
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
   const choice = <F extends keyof typeof CHOICE_LABELS>(
@@ -189,12 +197,7 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
       ))}
     </select>
   )
-  const latest = useLatestConversations(true).value?.data ?? []
-  const siteOf = (id: string) => lines.find((line) => line.id === id)?.site_id
-  const onLine = latest.filter(({ phone_line_id: id }) =>
-    [id, siteOf(id), ''].includes(limits.line),
-  )
-  const talks = onLine.map((one) => ({ value: one.id, text: `only with ${conversationName(one)}` }))
+  const talks = useTalks(limits, lines)
   const ofLines = lines.map((line) => ({ value: line.id, text: lineName(line) }))
   const ofSites = useSites().map(({ id: value, name }) => ({ value, text: `lines of ${name}` }))
   return (

@@ -64,7 +64,6 @@ type RowProps = { readonly member: Member; readonly shown: Shown }
 function MemberRow({ member, shown }: RowProps) {
   const { id, name, has_password, last_seen_at, site_ids: limit } = member
   const sites = useSites()
-  const isLimiting = useSignal(false)
   const { api, notices } = useDashboard()
   const renew = useAction(
     () => api.call('renewMemberLink', { params: { id } }),
@@ -95,15 +94,7 @@ function MemberRow({ member, shown }: RowProps) {
         </p>
       </div>
       <div class="actions">
-        {sites.length > 0 && (
-          <Button onClick={() => (isLimiting.value = true)}>
-            Sites…
-            <span class="visually-hidden">{` of ${name}`}</span>
-          </Button>
-        )}
-        {isLimiting.value && (
-          <LimitMember member={member} onClose={() => (isLimiting.value = false)} />
-        )}
+        {sites.length > 0 && <MemberSites member={member} />}
         <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
           New link
           <span class="visually-hidden">{` for ${name}`}</span>
@@ -123,18 +114,27 @@ function MemberRow({ member, shown }: RowProps) {
   )
 }
 
-function LimitMember(props: { readonly member: Member; readonly onClose: () => void }) {
-  const { member, onClose } = props
+function MemberSites({ member }: Pick<RowProps, 'member'>) {
   const { api } = useDashboard()
+  const isOpen = useSignal(false)
+  const onClose = () => (isOpen.value = false)
   const chosen = useSignal<readonly string[]>(member.site_ids ?? [])
   const action = useAction(() => {
     const site_ids = chosen.value.length === 0 ? null : [...chosen.value]
     return api.call('updateMember', { params: { id: member.id }, body: { site_ids } })
   }, onClose)
   return (
-    <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
-      <SiteChoice of="" chosen={chosen.value} onChange={(ids) => (chosen.value = ids)} />
-    </ActionDialog>
+    <>
+      <Button onClick={() => (isOpen.value = true)}>
+        Sites…
+        <span class="visually-hidden">{` of ${member.name}`}</span>
+      </Button>
+      {isOpen.value && (
+        <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
+          <SiteChoice of="" chosen={chosen.value} onChange={(ids) => (chosen.value = ids)} />
+        </ActionDialog>
+      )}
+    </>
   )
 }
 
