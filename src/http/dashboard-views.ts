@@ -4,6 +4,7 @@ import { encode } from 'uqr'
 
 import type { KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import { formats } from '../compat/apis.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import type { LineKind } from '../lines/line-kind.ts'
@@ -52,6 +53,7 @@ export function aboutBindings({
       is_password_locked: config.adminPassword !== null,
       drivers: kinds.drivers.map(({ kind }) => kind),
       kinds: kinds.kinds.map(kindInfo),
+      formats: formats(),
     })),
   ]
 }

@@ -14,7 +14,7 @@ import { useAlertChannels } from '../sources.ts'
 import { channelName, noticeOutcome } from '../words/alerts.ts'
 import { countWords } from '../words/common.ts'
 import { AlertChannels } from './alert-channels.tsx'
-import { LineChoice } from './limit-choice.tsx'
+import { LimitChoice } from './limit-choice.tsx'
 import { ListSetting, Section } from './settings-fields.tsx'
 
 const CAUSES = ALERT_CAUSE_NAMES.map((value) => ({ value, text: ALERT_CAUSES[value].sentence }))
@@ -103,7 +103,12 @@ function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => voi
         error={error && 'Enter a whole number from 1 to 10,080.'}
       />
       {(OF_LINES.includes(cause) || limit !== null) && (
-        <LineChoice of="" chosen={lines.value} onChange={(ids) => (lines.value = ids)} />
+        <LimitChoice
+          kind="line"
+          all="all lines"
+          chosen={lines.value}
+          onChange={(ids) => (lines.value = ids)}
+        />
       )}
     </ActionDialog>
   )

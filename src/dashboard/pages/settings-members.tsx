@@ -11,7 +11,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
-import { SiteChoice } from './limit-choice.tsx'
+import { LimitChoice } from './limit-choice.tsx'
 import { Section } from './settings-fields.tsx'
 
 /** The member whose link is shown. Nothing else in the page ever holds the link. */
@@ -131,7 +131,12 @@ function MemberSites({ member }: Pick<RowProps, 'member'>) {
       </Button>
       {isOpen.value && (
         <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
-          <SiteChoice of="" chosen={chosen.value} onChange={(ids) => (chosen.value = ids)} />
+          <LimitChoice
+            kind="site"
+            all="all sites"
+            chosen={chosen.value}
+            onChange={(ids) => (chosen.value = ids)}
+          />
         </ActionDialog>
       )}
     </>
@@ -164,7 +169,12 @@ function AddMember(props: {
       hint="They sign in with it, and their messages show it."
       maxLength={80}
     >
-      <SiteChoice of="" chosen={sites.value} onChange={(ids) => (sites.value = ids)} />
+      <LimitChoice
+        kind="site"
+        all="all sites"
+        chosen={sites.value}
+        onChange={(ids) => (sites.value = ids)}
+      />
     </NameDialog>
   )
 }

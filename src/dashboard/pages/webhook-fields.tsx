@@ -12,7 +12,7 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
-import { LineChoice, SiteChoice } from './limit-choice.tsx'
+import { LimitChoice } from './limit-choice.tsx'
 import { UseInbox } from './webhook-parts.tsx'
 
 /** The typed values, with the API's names. */
@@ -50,16 +50,22 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
       {isFirst === true && <UseInbox onUrl={(url) => change({ url })} />}
       <EventChoice
         chosen={draft.value.events}
-        error={error('events') && 'Choose at least one.'}
+        error={
+          draft.value.events.length === 0
+            ? error('events') && 'Choose at least one.'
+            : error('events')
+        }
         onChange={(events) => change({ events })}
       />
-      <LineChoice
-        of="the events of"
+      <LimitChoice
+        kind="line"
+        all="the events of all lines"
         chosen={draft.value.phone_line_ids}
         onChange={(ids) => change({ phone_line_ids: ids })}
       />
-      <SiteChoice
-        of="the events of"
+      <LimitChoice
+        kind="site"
+        all="the events of all sites"
         chosen={draft.value.site_ids}
         onChange={(ids) => change({ site_ids: ids })}
       />
