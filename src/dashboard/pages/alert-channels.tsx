@@ -51,25 +51,14 @@ export function AlertChannels() {
   )
 }
 
-/** For set-up, with the offer of a heartbeat. */
+/** For set-up: after the first channel it offers the heartbeat for a dead machine. */
 export function FirstChannels() {
   const isDone = (useAlertChannels().value?.data.length ?? 0) > 0
   return (
-    <>
-      <Card>
-        <AlertChannels />
-      </Card>
-      {isDone && (
-        <Card title="If this machine is dead">
-          <TextSetting
-            name="heartbeat_url"
-            type="url"
-            placeholder="https://hc-ping.com/…"
-            isHidden
-          />
-        </Card>
-      )}
-    </>
+    <Card>
+      <AlertChannels />
+      {isDone && <TextSetting name="heartbeat_url" type="url" isHidden />}
+    </Card>
   )
 }
 

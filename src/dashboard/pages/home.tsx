@@ -43,6 +43,8 @@ export function HomePage() {
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
   const site = useSite()
+  const ofSite = (line: PhoneLine) => site === '' || line.site_id === site
+  const query = { ...RECENT, site_id: site }
   const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const all = combine({
     state: useRelayState(site),
@@ -50,48 +52,39 @@ export function HomePage() {
     about: useAbout(),
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
-    recent: useRead(
-      'listMessages',
-      { query: { ...RECENT, site_id: site } },
-      'message',
-      'contact',
-      'site',
-    ),
+    recent: useRead('listMessages', { query }, 'message', 'contact', 'site'),
   })
   return (
     <WhenReady
       of={isLoaded.value && session.now.value ? all : { ...all, now: { state: 'loading' } }}
       skeleton={<Opening />}
     >
-      {({ state, lines: { data: all }, recent }) => {
-        const lines = all.filter(({ site_id }) => site === '' || site_id === site)
-        return (
-          <>
-            <div class={`home-state tone-${state.tone}`}>
-              <span class="home-state-sign">
-                <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
-              </span>
-              <PageHead title={state.title}>
-                {stateSentence(state, days.value?.data.at(-1) ?? null)}
-              </PageHead>
-            </div>
-            <ISSUES.View lines={lines} recent={recent.data} />
-            <MoreLink href={href('night')}>Last night</MoreLink>
-            <div class="home">
-              <Card
-                kind="list"
-                title="Lines"
-                actions={<MoreLink href={href('lines', [], { site })}>View all lines</MoreLink>}
-              >
-                <LineList lines={lines} />
-              </Card>
-              <QuickSend lines={lines} />
-              <RecentMessages messages={recent.data} />
-            </div>
-            <CHARTS.View />
-          </>
-        )
-      }}
+      {({ state, lines, recent }) => (
+        <>
+          <div class={`home-state tone-${state.tone}`}>
+            <span class="home-state-sign">
+              <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
+            </span>
+            <PageHead title={state.title}>
+              {stateSentence(state, days.value?.data.at(-1) ?? null)}
+            </PageHead>
+          </div>
+          <ISSUES.View lines={lines.data.filter(ofSite)} recent={recent.data} />
+          <MoreLink href={href('night')}>Last night</MoreLink>
+          <div class="home">
+            <Card
+              kind="list"
+              title="Lines"
+              actions={<MoreLink href={href('lines', [], { site })}>View all lines</MoreLink>}
+            >
+              <LineList lines={lines.data.filter(ofSite)} />
+            </Card>
+            <QuickSend lines={lines.data.filter(ofSite)} />
+            <RecentMessages messages={recent.data} />
+          </div>
+          <CHARTS.View />
+        </>
+      )}
     </WhenReady>
   )
 }
