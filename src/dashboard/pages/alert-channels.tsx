@@ -25,7 +25,6 @@ export function AlertChannels() {
   const isOneLine = useLines().value?.data.length === 1
   return (
     <div class="stack-tight">
-      <h3>Channels</h3>
       {channels.length === 0 && <p class="quiet">Nobody is called yet.</p>}
       <ul class="settings-browsers">
         {channels.map((channel) => (
@@ -55,7 +54,7 @@ export function AlertChannels() {
 export function FirstChannels() {
   const isDone = (useAlertChannels().value?.data.length ?? 0) > 0
   return (
-    <Card>
+    <Card title="Channels">
       <AlertChannels />
       {isDone && <TextSetting name="heartbeat_url" type="url" isHidden />}
     </Card>

@@ -23,6 +23,7 @@ export function AlertsSection() {
   const last = useRead('listAlerts', { query: { limit: 20 } }, 'alert').value?.data ?? []
   return (
     <Section name="alerts" words={['Alerts', 'Who is called if something breaks.']}>
+      <h3>Channels</h3>
       <AlertChannels />
       <h3>What alerts you</h3>
       <ul class="settings-browsers">
