@@ -21,6 +21,7 @@ import {
   useKinds,
   useLines,
   useRelayState,
+  useSite,
   useWebhookDays,
   useWebhooks,
 } from '../sources.ts'
@@ -41,14 +42,17 @@ export function HomePage() {
   // Loads the script together with the data, so that issues appear with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
-  const days = useRead('getStats', { query: { days: 1 } }, 'message')
+  const site = useSite()
+  const ofSite = (line: PhoneLine) => site === '' || line.site_id === site
+  const query = { ...RECENT, site_id: site }
+  const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const all = combine({
-    state: useRelayState(),
+    state: useRelayState(site),
     lines: useLines(),
     about: useAbout(),
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
-    recent: useRead('listMessages', { query: RECENT }, 'message', 'contact'),
+    recent: useRead('listMessages', { query }, 'message', 'contact', 'site'),
   })
   return (
     <WhenReady
@@ -65,17 +69,17 @@ export function HomePage() {
               {stateSentence(state, days.value?.data.at(-1) ?? null)}
             </PageHead>
           </div>
-          <ISSUES.View lines={lines.data} recent={recent.data} />
+          <ISSUES.View lines={lines.data.filter(ofSite)} recent={recent.data} />
           <MoreLink href={href('night')}>Last night</MoreLink>
           <div class="home">
             <Card
               kind="list"
               title="Lines"
-              actions={<MoreLink href={href('lines')}>View all lines</MoreLink>}
+              actions={<MoreLink href={href('lines', [], { site })}>View all lines</MoreLink>}
             >
-              <LineList lines={lines.data} />
+              <LineList lines={lines.data.filter(ofSite)} />
             </Card>
-            <QuickSend lines={lines.data} />
+            <QuickSend lines={lines.data.filter(ofSite)} />
             <RecentMessages messages={recent.data} />
           </div>
           <CHARTS.View />
