@@ -8,7 +8,12 @@ import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
-import { DiskWatch, integrityWatch, watchedDisk } from './maintenance/storage-watch.ts'
+import {
+  DiskWatch,
+  integrityWatch,
+  watchedDisk,
+  type WatchedDisk,
+} from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
@@ -49,7 +54,8 @@ export type Outside = {
   readonly post: Post
   /** Replaces the broker that connects boxes. */
   readonly broker: HeadBroker
-  readonly freeBytes: () => number
+  /** Replaces readings of the disk. */
+  readonly disk: Partial<WatchedDisk>
   readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact' | 'inspect'>
   readonly passwordHash: PasswordHash
   /** Replaces the data directory. */
@@ -87,7 +93,7 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
   const clock = new ConfirmedClock(wallClock, readClockMemory(db), newestTimestamp(db))
   const signals = createSignals()
   const { dispatchSignal, healthSignal, doubtSignal, deliverySignal } = signals
-  const disk = new DiskWatch(watchedDisk(data, parts), {
+  const disk = new DiskWatch(watchedDisk(data, parts.disk), {
     clock,
     log,
     onLost: (error) => fail(error),

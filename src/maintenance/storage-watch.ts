@@ -17,7 +17,7 @@ const LOG_BYTES_MAX = 256 * 1024 * 1024
 const INTERVAL_MS = 10_000
 
 /** The disk of the data directory. */
-type WatchedDisk = {
+export type WatchedDisk = {
   freeBytes(): number
   /** The size of the database's write-ahead log. */
   logBytes(): number
@@ -25,15 +25,16 @@ type WatchedDisk = {
   requireInPlace(): void
 }
 
-/** The disk as this machine has it. Tests replace parts of it. */
+/** The disk as this machine has it, but for the readings that tests replace. */
 export function watchedDisk(
   { db, directory }: Pick<Data, 'db' | 'directory'>,
-  parts: Partial<Pick<WatchedDisk, 'freeBytes'>>,
+  replaced: Partial<WatchedDisk> = {},
 ): WatchedDisk {
   return {
-    freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
+    freeBytes: () => freeBytes(directory.path),
     logBytes: () => Bun.file(`${directory.database}-wal`).size,
     requireInPlace: () => db.guard.requireInPlace(),
+    ...replaced,
   }
 }
 

@@ -24,7 +24,7 @@ async function watched() {
     clock,
     drivers: [driver],
     post: sink.post,
-    parts: { freeBytes: () => disk.freeBytes },
+    parts: { disk: { freeBytes: () => disk.freeBytes } },
   })
   const browser = await relay.claim()
   const page = new EventReader(await browser.fetch('GET', '/dashboard/events'))

@@ -248,7 +248,7 @@ test('a file of the page is compressed, and comes once for as long as it stays t
 
 test('a relay whose disk is nearly full is ready, and says that it accepts nothing', async () => {
   const disk = { free: Number.MAX_SAFE_INTEGER }
-  await using rig = await startHttp({ parts: { freeBytes: () => disk.free } })
+  await using rig = await startHttp({ parts: { disk: { freeBytes: () => disk.free } } })
   const headers = { 'x-api-key': '', 'x-api-secret': '' }
 
   const before = await rig.call('GET', '/readyz', { headers })

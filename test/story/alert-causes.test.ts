@@ -144,7 +144,7 @@ for (const [cause, { title, make, afterMs, endMs = 5 * MINUTE, options }] of Obj
 test('a full disk is told by POST at once; no text can leave before there is room, and then says the truth', async () => {
   const faults = { isDiskFull: false }
   await using at = await startAlerts({
-    parts: { freeBytes: () => (faults.isDiskFull ? 1_000 : Number.MAX_SAFE_INTEGER) },
+    parts: { disk: { freeBytes: () => (faults.isDiskFull ? 1_000 : Number.MAX_SAFE_INTEGER) } },
   })
   await at.phone()
   await at.ntfy()

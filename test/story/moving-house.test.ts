@@ -166,7 +166,7 @@ test('a file that is no whole backup is refused with the reason, and nothing of 
     database.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
     database.run(`VACUUM INTO '${newer}'`)
   }
-  await using relay = await open(fresh, { freeBytes: () => 2 ** 30 })
+  await using relay = await open(fresh, { disk: { freeBytes: () => 2 ** 30 } })
   const owner = await relay.claim()
   const entry = (name: string, size: number, type = '0') =>
     withEntry(archive, header(name, size, type))

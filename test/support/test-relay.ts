@@ -70,7 +70,7 @@ export async function startRelay(options: RelayOptions = {}) {
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
     ...outermost(options),
-    freeBytes: () => Number.MAX_SAFE_INTEGER,
+    disk: { freeBytes: () => Number.MAX_SAFE_INTEGER },
     backupWorker: noBackups,
     isListening: false,
     ...options.parts,
