@@ -70,10 +70,10 @@ export async function startRelay(options: RelayOptions = {}) {
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
     ...outermost(options),
-    disk: { freeBytes: () => Number.MAX_SAFE_INTEGER },
     backupWorker: noBackups,
     isListening: false,
     ...options.parts,
+    disk: { freeBytes: () => Number.MAX_SAFE_INTEGER, ...options.parts?.disk },
   })
   const startedAt = clock.monotonic()
   const created = options.key ?? (await app.createFirstKey())
