@@ -1,0 +1,85 @@
+// Chats as Apple's Messages names them: by guids such as `any;-;+12025550147`, or `iMessage;+;chat…` for a group.
+
+import type { Conversation } from '../api/messages.ts'
+import { chatNumber } from './numbers.ts'
+
+export type Chat = {
+  readonly conversationId: string
+  readonly number: number
+  readonly identifier: string
+  readonly guid: string
+  readonly name: string
+  readonly participants: readonly string[]
+  readonly isGroup: boolean
+  readonly contactName: string | undefined
+}
+
+const DIRECT_GUID = /^(?:iMessage|SMS|RCS|any);-;(.+)$/i
+
+/** The person of a direct chat with this guid; undefined if it is no such guid. */
+export function personInGuid(guid: string): string | undefined {
+  return DIRECT_GUID.exec(guid)?.[1]
+}
+
+/** The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same. */
+export function directGuid(handle: string): string {
+  return `any;-;${handle}`
+}
+
+export function chatOf(conversation: Conversation): Chat {
+  const { chat_identifier: identifier, handle, contact_name: contactName } = conversation
+  const isGroup = conversation.type === 'group'
+  const members = conversation.participants?.map((person) => person.handle) ?? []
+  return {
+    conversationId: conversation.id,
+    number: chatNumber(conversation),
+    identifier,
+    guid: isGroup ? (conversation.chat_guid ?? identifier) : directGuid(handle),
+    name: (isGroup ? conversation.name : contactName) ?? identifier,
+    participants: isGroup ? members : [handle],
+    isGroup,
+    contactName,
+  }
+}
+
+type PageOf<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+type ReadPage<T> = (query: {
+  readonly limit: string
+  readonly cursor: string | undefined
+}) => Promise<PageOf<T>>
+
+const PAGE_MAX = 200
+
+/** The first `limit` entries of a list of the API, which has at most 200 on a page. */
+export async function collected<T>(limit: number, page: ReadPage<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  let cursor: string | undefined
+  do {
+    const size = String(Math.min(limit - found.length, PAGE_MAX))
+    const { data, next_cursor: next } = await page({ limit: size, cursor })
+    found.push(...data)
+    cursor = next ?? undefined
+  } while (cursor !== undefined && found.length < limit)
+  return found
+}
+
+/** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */
+export async function findChat(
+  page: ReadPage<Conversation>,
+  isIt: (conversation: Conversation) => boolean,
+): Promise<Conversation | undefined> {
+  let cursor: string | undefined
+  do {
+    const { data, next_cursor: next } = await page({ limit: String(PAGE_MAX), cursor })
+    const found = data.find(isIt)
+    if (found !== undefined) return found
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+  return undefined
+}
+
+/** True for the group with this guid or identifier. */
+export function isGroupNamed(name: string) {
+  return ({ type, chat_guid: guid, chat_identifier: identifier }: Conversation): boolean =>
+    type === 'group' && (guid === name || identifier === name)
+}
