@@ -97,7 +97,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
   const { lines, messages } = messaging
-  const maintenance = createMaintenance(runtime, { attachments, network }, start)
+  const maintenance = createMaintenance(runtime, { attachments, network, webhooks }, start)
   const { updates, watches } = maintenance
   const alerts = createAlertModule(runtime, { ...below, messaging })
   const access = createEntry(runtime, start)
@@ -166,7 +166,7 @@ function loopsOf(
 
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
-  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  { network, attachments, webhooks }: Pick<Below, 'network' | 'attachments' | 'webhooks'>,
   { config, parts, life }: Start,
 ) {
   const { releaseKey = null, restore = () => {}, restored = null } = parts
@@ -180,7 +180,8 @@ function createMaintenance(
   }
   const isWell = () => life.phase === 'running' && !disk.isLow
   const clockWatch = new ClockWatch(core, { onChange })
-  const timetable = createTimetable(core, { attachments, jobs })
+  const { endCallbacks } = webhooks.actions
+  const timetable = createTimetable(core, { attachments, jobs, endCallbacks })
   const heartbeat = new Heartbeat(core, { isWell, beat: network.get })
   return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
 }
@@ -364,6 +365,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     contacts: createContacts(core),
     credentials: createCredentials(core, {
       lastUsed,
+      endCallbacks: webhooks.actions.endCallbacks,
       endWebhook: webhooks.actions.removeIn,
       cancelMessage: (tx, id, origin) => messages.decisions.cancelIn(tx, id, origin),
     }),

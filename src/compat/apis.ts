@@ -62,7 +62,7 @@ export function withConnection<K extends CreatedKey>(
 /** The compatible API that a path of the relay belongs to. */
 export function compatAt(path: string): CompatApi | undefined {
   return (
-    AT_ROOT.get(path) ??
+    AT_ROOT.find(({ pattern }) => pattern.test(path))?.api ??
     COMPAT_APIS.find(({ name }) => `${path}/`.startsWith(`${COMPAT_ROOT}/${name}/`))
   )
 }
@@ -79,8 +79,12 @@ export function routesOf({ name, isAtRoot, routes }: CompatApi): readonly BoundR
 }
 
 /** The APIs that also answer at the root, by the paths of their routes there. */
-const AT_ROOT = new Map(
-  COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
-    routesOf(api).map(({ path }) => [path, api] as const),
-  ),
+const AT_ROOT = COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
+  routesOf(api).map(({ path }) => ({ api, pattern: patternOf(path) })),
 )
+
+/** A parameter is one segment of a path. */
+function patternOf(path: string): RegExp {
+  const literal = path.replaceAll('.', String.raw`\.`)
+  return new RegExp(`^${literal.replaceAll(/:[a-z]+/g, '[^/]+')}$`)
+}

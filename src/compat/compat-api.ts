@@ -1,7 +1,7 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
-import type { OperationId } from '../api/operations.ts'
+import type { Answer, OperationId } from '../api/operations.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
@@ -21,6 +21,8 @@ export type CompatApi = {
   readonly operations?: readonly OperationId[]
   /** True if AI agents send by it: then nothing is sent while a person answers the conversation. */
   readonly isForAgents?: true
+  /** True if a send is answered as soon as it is accepted. Otherwise the answer waits some seconds for the line. */
+  readonly answersAtOnce?: true
   /** An error in the form that its clients read. */
   readonly refusal: (error: CompatError) => CompatAnswer
   /** The values to enter into the other program, by the names that it uses. */
@@ -60,7 +62,7 @@ export type SignedBody = {
   readonly secret: string
 }
 
-export type CompatRoute = `${'GET' | 'POST'} /${string}`
+export type CompatRoute = `${'GET' | 'POST' | 'DELETE'} /${string}`
 
 /**
  * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
@@ -68,7 +70,7 @@ export type CompatRoute = `${'GET' | 'POST'} /${string}`
  */
 export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers'
 
-export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer>
+export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer | Response>
 
 export type CompatCall = {
   readonly params: Readonly<Record<string, string>>
@@ -95,6 +97,15 @@ export type CompatRelay = {
   upload(file: CompatFile): Promise<string>
   /** The numbers of the lines that the key may use. */
   numbers(): readonly string[]
+  /** Calls an operation of the relay's own API. */
+  call<Id extends OperationId>(id: Id, given: CompatArguments): Promise<Answer<Id>>
+  /** The bytes of a file. */
+  download(attachmentId: string): Promise<Response>
+}
+
+export type CompatArguments = {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | undefined>>
 }
 
 export type CompatMessage = {
@@ -104,6 +115,12 @@ export type CompatMessage = {
   /** The number of the line to send by; without it, the relay chooses. */
   readonly from?: string | undefined
   readonly attachmentIds?: readonly string[]
+  /** Files that the relay fetches before it accepts the message. */
+  readonly mediaUrls?: readonly string[]
+  /** The earliest time to send it, in ISO 8601. */
+  readonly sendAt?: string | undefined
+  /** Gets the events of this message in the form of the API's webhooks. */
+  readonly callbackUrl?: string | undefined
   /** The client's own id of the request: two sends with the same id are one message. */
   readonly requestId?: string | undefined
 }

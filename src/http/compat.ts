@@ -37,7 +37,6 @@ import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import { includesLine } from '../domain/routing.ts'
-import type { Sender } from '../messages/send.ts'
 import type { Core } from '../storage/core.ts'
 import { listLines } from '../storage/lines.ts'
 import { sha256 } from '../system/hash.ts'
@@ -46,9 +45,9 @@ import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { fieldsOf, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, contextOf, linesOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, originOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
-import { idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
+import { FETCH_SECONDS, idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
 
 const checkSend = bodyCheck(SendRequest)
 /** Clients of other products give up after ten seconds. */
@@ -67,22 +66,23 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
   const app = new Elysia()
   for (const api of COMPAT_APIS) {
     for (const { method, path, handle } of routesOf(api)) {
-      const answer = async ({ request, params }: Handled) => {
+      const answerTo = async ({ request, params }: Handled) => {
         const { peer } = contextOf(request)
         peer.liftTimeout(BODY_SECONDS)
         try {
           contextOf(request).caller = calls.authentication.caller(request, peer, allowedFor(api))
-          const given = method === 'GET' ? {} : await fieldsOf(request, api.bodyBytesMax)
+          const given = method === 'POST' ? await fieldsOf(request, api.bodyBytesMax) : {}
           // Some programs have no place for a recipient but their URL.
           const fields = { ...Object.fromEntries(new URL(request.url).searchParams), ...given }
           const called = { params, fields, relay: relayFor(request, api, { core, relay, calls }) }
-          const { status, body } = await handle(called)
-          return respondTo(request, JSON.stringify(body), { status })
+          const answer = await handle(called)
+          if (answer instanceof Response) return answer
+          return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
         } catch (error) {
           return refused(request, api, error, { core, relay })
         }
       }
-      app.route(method, path, answer, HIDDEN)
+      app.route(method, path, answerTo, HIDDEN)
     }
     for (const id of api.operations ?? []) {
       const { method, path } = routeOf(OPERATIONS[id])
@@ -150,44 +150,79 @@ function relayFor(
   let uploads = 0
   return {
     numbers: () => lines.map(({ number }) => number),
-    send: (messages) => sendAll(request, api, { messages, lines, sender: relay.sender }),
+    send: (messages) => sendAll(request, api, { messages, lines, relay }),
     state: async (id) =>
       sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
+    call: async (id, given) => (await callOperation(fetch, id, given)).body,
+    download: async (id) => {
+      const { method, path } = requestOf('downloadAttachment', { id }, {})
+      const response = await fetch(path, { method })
+      if (response.status >= 300) throw refusal(response.status, parsed(await response.text()))
+      return response
+    },
     upload: (file) => upload(fetch, file, uploadKey(request, api, (uploads += 1))),
   }
 }
 
 async function sendAll(
   request: Request,
-  { name }: CompatApi,
-  {
-    messages,
-    lines,
-    sender,
-  }: {
-    readonly messages: readonly CompatMessage[]
-    readonly lines: readonly Line[]
-    readonly sender: Sender
-  },
+  api: CompatApi,
+  { messages, lines, relay }: Sending,
 ): Promise<readonly CompatState[]> {
   requirePermission(permissionsOf(callerOf(request)), 'messages:send')
-  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS)
+  const waitMs = api.answersAtOnce === true ? 0 : WAIT_MS
+  const fetchSeconds = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
+    ? FETCH_SECONDS
+    : 0
+  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS + fetchSeconds)
   // One person in two spellings is one recipient.
   const byRecipient = new Map(messages.map((each) => [recipientOf(each.to, lines), each]))
   const requests = [...byRecipient].map(([to, message]) => {
-    const { text, attachmentIds = [], requestId } = message
-    const attachments = attachmentIds.map((id) => ({ id }))
-    const content = attachments.length === 0 ? { text } : { text, attachments }
+    const content = contentOf(message)
     checkSend({ ...content, to })
     const target = { to, service: undefined, lineId: lineOf(message.from, lines) }
     const given = messageIn(request, content, target)
-    const repeated = given.idempotencyKey ?? requestId
+    const repeated = given.idempotencyKey ?? message.requestId
     // A request to several people has one message for each.
-    const key = repeated === undefined ? null : [name, repeated, to].join(' ')
-    return { ...given, idempotencyKey: key && sha256(key).toHex(), waitMs: WAIT_MS }
+    const key = repeated === undefined ? null : [api.name, repeated, to].join(' ')
+    const callback = callbackOf(request, api, { message, relay })
+    return { ...given, idempotencyKey: key && sha256(key).toHex(), waitMs, callback }
   })
-  const answers = await sender.sendAll(requests)
+  const answers = await relay.sender.sendAll(requests)
   return answers.map(({ body }) => stateOf(JSON.parse(body) as Message)) // The API's own answers.
+}
+
+type Sending = {
+  readonly messages: readonly CompatMessage[]
+  readonly lines: readonly Line[]
+  readonly relay: Pick<Relay, 'sender' | 'webhooks'>
+}
+
+function contentOf({ text, attachmentIds = [], mediaUrls = [], sendAt }: CompatMessage) {
+  const files = [...attachmentIds.map((id) => ({ id })), ...mediaUrls.map((url) => ({ url }))]
+  const words = text === '' && files.length > 0 ? {} : { text }
+  return {
+    ...words,
+    ...(files.length === 0 ? {} : { attachments: files }),
+    ...(sendAt === undefined ? {} : { send_at: sendAt }),
+  }
+}
+
+/** Makes the webhook that gets the events of a message, in the transaction that accepts it. */
+function callbackOf(
+  request: Request,
+  { name }: CompatApi,
+  {
+    message: { callbackUrl },
+    relay,
+  }: Omit<Sending, 'messages' | 'lines'> & {
+    readonly message: CompatMessage
+  },
+) {
+  const caller = callerOf(request)
+  if (callbackUrl === undefined || caller.kind !== 'key') return undefined
+  const asked = { url: callbackUrl, format: name, caller }
+  return relay.webhooks.callback(asked, originOf(request))
 }
 
 /** A number as a person writes it, in E.164. Throws `invalid_recipient` if its country is unknown. */

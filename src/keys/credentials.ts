@@ -96,7 +96,7 @@ export function createCredentials(
         { caller, origin, all }: { caller: Caller; origin: Origin; all: boolean },
       ) => {
         const own = permissionsOf(caller)
-        return revokeKey(core, id, { origin, own, ends: all ? ends : undefined })
+        return revokeKey(core, id, { origin, own, ends, all })
       },
     },
     bridges: {
@@ -160,6 +160,7 @@ function writeNewKey(
     secretCreatedAt: createdAt,
     secretMadeBy,
     madeFor,
+    sealedSecret: null,
     permissions,
   })
   const purpose = madeFor === null ? {} : { for: madeFor }
@@ -319,12 +320,14 @@ function ownKey(db: Db, caller: Caller): KeySelf {
 
 /** They end what a key left behind, in the transaction that revokes the key. */
 type Ends = {
+  /** Removes the webhooks that end with their keys. */
+  readonly endCallbacks: (tx: Tx, origin: Origin) => void
   readonly endWebhook: (tx: Tx, id: string, origin: Origin) => void
   readonly cancelMessage: (tx: Tx, id: string, origin: Origin) => void
 }
 
 /**
- * Revokes permanently. Revoking again changes nothing and gives the same answer. With `ends`, what the key left behind
+ * Revokes permanently. Revoking again changes nothing and gives the same answer. With `all`, what the key left behind
  * ends with it.
  */
 export async function revokeKey(
@@ -334,20 +337,29 @@ export async function revokeKey(
     origin,
     own = EVERYTHING,
     ends,
-  }: { readonly origin: Origin; readonly own?: Permissions; readonly ends?: Ends | undefined },
+    all = false,
+  }: {
+    readonly origin: Origin
+    readonly own?: Permissions
+    /** Left out by a command that opens the data itself. */
+    readonly ends?: Ends | undefined
+    readonly all?: boolean
+  },
 ): Promise<RevokedKey> {
   return core.writer.write((tx) => {
     const key = requireOwnKey(tx, id, own)
-    const left = leftBehindBy(tx, key.id, core.ids.now())
     endKey(tx, core, key, origin)
+    ends?.endCallbacks(tx, origin)
+    const left = leftBehindBy(tx, key.id, core.ids.now())
     const done = { id: key.id, deleted: true as const }
     if (isNothing(left)) return done
-    if (ends === undefined) return { ...done, created: listsOf(left) }
+    if (ends === undefined || !all) return { ...done, created: listsOf(left) }
     requireMayEnd(tx, left, own)
     for (const made of left.keys) endKey(tx, core, requireCredential(tx, 'key', made), origin)
     for (const made of left.bridges) endBridge(tx, core, made, origin)
     for (const made of left.messages) ends.cancelMessage(tx, made, origin)
     for (const made of left.webhooks) ends.endWebhook(tx, made, origin)
+    ends.endCallbacks(tx, origin)
     return { ...done, ended: listsOf(left) }
   })
 }

@@ -34,9 +34,19 @@ import { type Job, Timetable } from './timetable.ts'
 /** The timetable of retention, statistics and the `jobs` of other modules. */
 export function createTimetable(
   core: Core,
-  { attachments, jobs }: { readonly attachments: SweptFiles; readonly jobs: readonly Job[] },
+  {
+    attachments,
+    jobs,
+    endCallbacks,
+  }: {
+    readonly attachments: SweptFiles
+    readonly jobs: readonly Job[]
+    /** Removes the webhooks of keys that have expired. */
+    readonly endCallbacks: (tx: Tx) => number
+  },
 ): Timetable {
   const purges: readonly Purge[] = [
+    (tx) => endCallbacks(tx),
     deleteFinishedDeliveries,
     oldEventsPurge(),
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),

@@ -250,7 +250,9 @@ export class Sender {
     const id = this.#core.ids.id('msg')
     const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
     const approval = hasRules(key) ? newApproval(tx, key, { recipient, line, contactHold }) : null
-    const extras = approval === null ? target.extras : { ...target.extras, approval }
+    const callback = request.callback?.(tx)
+    const more = { ...(approval && { approval }), ...(callback && { callback }) }
+    const extras = Object.keys(more).length === 0 ? target.extras : { ...target.extras, ...more }
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
     const message = insertMessage(
       tx,

@@ -1,13 +1,14 @@
 // One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
 import { webhookFormat } from '../compat/apis.ts'
-import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import { timestamp, type KeyId, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
-import { readEvent } from '../storage/events.ts'
+import { readEvent, type SentEvent } from '../storage/events.ts'
+import { callbackQuery } from '../storage/webhooks.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
@@ -44,6 +45,10 @@ type Receiver = {
   readonly attachmentLinks: boolean
   readonly format: string | null
   readonly isPublicOnly: boolean
+  /** The lineage of the key whose account it belongs to. */
+  readonly keyId: KeyId | null
+  /** True if it gets the events of the messages that name it. */
+  readonly isCallback: boolean
   readonly secrets: readonly SigningSecret[]
 }
 
@@ -106,9 +111,12 @@ export function createAttempts(
 function requestOf(
   { db, clock, downloadUrl }: Pick<Core, 'db' | 'clock'> & { readonly downloadUrl: DownloadUrl },
   receiver: Receiver,
-  event: NonNullable<ReturnType<typeof readEvent>>,
+  event: SentEvent,
 ): PostRequest {
-  const { url, isPublicOnly, secrets } = receiver
+  const { isPublicOnly, secrets } = receiver
+  const { messageId } = event
+  const query = receiver.isCallback && messageId !== null ? callbackQuery(db, messageId) : ''
+  const url = receiver.url + query
   const keys = signingSecrets(secrets, clock)
   const [newest] = keys
   // The queue excludes this; nothing may be sent unsigned.

@@ -10,7 +10,7 @@ import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { fileFields, type Attachment } from '../storage/attachments.ts'
 import type { Db } from '../storage/database.ts'
-import type { readEvent } from '../storage/events.ts'
+import type { SentEvent } from '../storage/events.ts'
 import { numberOfLine } from '../storage/lines.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
@@ -128,7 +128,7 @@ type WithFiles = {
 /** The body of an event as this webhook gets it: the same bytes in each attempt. */
 export function bodySent(
   db: Db,
-  { id, body, createdAt }: NonNullable<ReturnType<typeof readEvent>>,
+  { id, body, createdAt }: SentEvent,
   given: {
     readonly webhook: Pick<Webhook, 'id' | 'attachmentLinks'>
     readonly format: WebhookFormat | null

@@ -65,14 +65,15 @@ export function createSubscriptions(
       const format = formatAsked(input.format)
       const checked = { isPublicOnly, format, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
-      const { stored, secret } = await create(core, { seal, subscribers }, checked, origin)
+      const { stored, secret } = await subscribers.change((tx) =>
+        createIn(tx, core, { seal, subscribers, checked, origin }),
+      )
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
     },
     list(page: PageRequest, limits: LineLimits = ALL_LINES): Page<api.Webhook> {
-      const isAll = limits.lineIds === null && limits.siteIds === null
-      const most = isAll ? page.limit + 1 : WEBHOOKS_MAX
-      const rows = listWebhooks(db, most, cursorSeq(page.cursor))
-      const seen = rows.filter((row) => isNarrower(row, limits)).slice(0, page.limit + 1)
+      const rows = listWebhooks(db, WEBHOOKS_MAX, cursorSeq(page.cursor))
+      const listed = rows.filter((row) => !row.isCallback && isNarrower(row, limits))
+      const seen = listed.slice(0, page.limit + 1)
       return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
@@ -83,7 +84,9 @@ export function createSubscriptions(
     },
     /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
-      const { format } = webhookById(db, id)
+      const webhook = webhookById(db, id)
+      requireListed(webhook)
+      const { format } = webhook
       const checked = checkInput(db, rules, input, { own, format })
       const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
       return withMissed(changed, wasPausedAt)
@@ -108,36 +111,40 @@ function linesMoved(tx: Tx, { ids }: Core, subscribers: Subscribers): void {
   }
 }
 
-async function create(
+/** Creates a webhook in the transaction `tx`. */
+export function createIn(
+  tx: Tx,
   { random, ids, audit }: Core,
-  { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
-  checked: CheckedInput & Pick<Webhook, 'isPublicOnly' | 'format'>,
-  origin: Origin,
+  by: {
+    readonly seal: Seal
+    readonly subscribers: Subscribers
+    readonly checked: CheckedInput & Partial<Webhook>
+    readonly origin: Origin
+  },
 ) {
-  return subscribers.change((tx) => {
-    if (countWebhooks(tx) >= WEBHOOKS_MAX) {
-      throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
-    }
-    const now = ids.now()
-    const webhook: Webhook = {
-      id: ids.id('wh'),
-      ...NEW,
-      ...checked,
-      disabledReason: null,
-      pausedAt: checked.isActive === false ? now : null,
-      createdBy: makerOf(origin),
-      createdAt: now,
-      updatedAt: now,
-    }
-    const secret = newSecret(random)
-    const stored = insertWebhook(tx, webhook)
-    const sealed = seal.seal(secret, webhook.id)
-    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
-    subscribers.changed(webhook.id)
-    const after = auditedFields(webhook)
-    audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
-    return { stored, secret }
-  })
+  const { seal, subscribers, checked, origin } = by
+  if (countWebhooks(tx) >= WEBHOOKS_MAX) {
+    throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
+  }
+  const now = ids.now()
+  const webhook: Webhook = {
+    id: ids.id('wh'),
+    ...NEW,
+    ...checked,
+    disabledReason: null,
+    pausedAt: checked.isActive === false ? now : null,
+    createdBy: makerOf(origin),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const secret = newSecret(random)
+  const stored = insertWebhook(tx, webhook)
+  const sealed = seal.seal(secret, webhook.id)
+  insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
+  subscribers.changed(webhook.id)
+  const after = auditedFields(webhook)
+  audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
+  return { stored, secret }
 }
 
 async function update(
@@ -170,7 +177,7 @@ async function update(
 }
 
 /** The webhook gets nothing from now on; retention deletes its rows later. */
-function removeIn(
+export function removeIn(
   tx: Tx,
   { ids, audit }: Core,
   by: { readonly subscribers: Subscribers; readonly id: string; readonly origin: Origin },
@@ -225,6 +232,7 @@ function auditedFields(webhook: Webhook): AuditFields {
     is_active: webhook.isActive,
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
+    ...(webhook.keyId === null ? {} : { key_id: webhook.keyId }),
     ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
     ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
@@ -241,6 +249,8 @@ const NEW = {
   description: null,
   attachmentLinks: false,
   format: null,
+  keyId: null,
+  isCallback: false,
   ...ALL_LINES,
   isPublicOnly: false,
 }
@@ -288,6 +298,13 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   return webhook
 }
 
+/** Throws if the webhook is a callback: the messages that name it decide where it leads, and what it gets. */
+export function requireListed({ isCallback }: StoredWebhook): void {
+  if (!isCallback) return
+  const message = 'This webhook gets the events of single messages. It can be read and deleted.'
+  throw invalidRequest({ path: '', message })
+}
+
 export function requireActive(webhook: StoredWebhook): void {
   if (webhook.isActive) return
   throw new RelayError('webhook_inactive', 'The webhook is not active: set is_active first.')
@@ -307,7 +324,7 @@ const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input in stored form. Throws `invalid_request` with every invalid field. */
-function checkInput(
+export function checkInput(
   db: Db,
   rules: TargetRules,
   input: WebhookInput,

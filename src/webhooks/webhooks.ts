@@ -6,6 +6,7 @@ import type { Metrics } from '../system/metrics.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
 import { createAttempts } from './attempt.ts'
+import { createCallbacks } from './callbacks.ts'
 import { createRedelivery } from './deliveries.ts'
 import { EventLog } from './event-log.ts'
 import { DeliveryLoop, WebhookQueues } from './loop.ts'
@@ -47,6 +48,7 @@ export function createWebhooks(
     actions: {
       inbox: new TestInbox(core, { seal, origin }),
       ...createSubscriptions(core, { seal, rules, subscribers, queues }),
+      ...createCallbacks(core, { seal, rules, subscribers }),
       ...createRedelivery(core, { signals, scheduleMs, downloadUrl }),
       ...createReplay(core, { signals, queues }),
     },
