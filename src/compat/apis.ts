@@ -1,13 +1,15 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Line } from '../domain/line.ts'
+import { BLUEBUBBLES } from './bluebubbles/api.ts'
 import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
+import { SENDBLUE } from './sendblue.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
 
 /** The compatible APIs. Every path of one answers 404 until a key is made for it. */
-export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG]
+export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG, BLUEBUBBLES, SENDBLUE]
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
 

@@ -16,9 +16,10 @@ export type Chat = {
 
 const DIRECT_GUID = /^(?:iMessage|SMS|RCS|any);-;(.+)$/i
 
-/** The person of a direct chat with this guid; undefined if it is no such guid. */
-export function personInGuid(guid: string): string | undefined {
-  return DIRECT_GUID.exec(guid)?.[1]
+/** The person that the guid of a direct chat, a number or an address names; undefined if it names none. */
+export function personNamed(name: string): string | undefined {
+  const isPerson = name.startsWith('+') || name.includes('@')
+  return DIRECT_GUID.exec(name)?.[1] ?? (isPerson ? name : undefined)
 }
 
 /** The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same. */

@@ -1,8 +1,9 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
+import type { Message } from '../api/messages.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
-import type { AnyEvent } from '../api/webhooks.ts'
+import type { AnyEvent, Webhook } from '../api/webhooks.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 
@@ -39,6 +40,8 @@ export type WebhookFormat = {
   body(sent: SentEvent): string
   /** The headers by which its receivers know the sender, beside those of every webhook of the relay. */
   headers(signed: SignedBody): Readonly<Record<string, string>>
+  /** The address to post to, if its receivers know the sender by a secret in there. */
+  target?(url: string, secret: string): string
 }
 
 export type SentEvent = {
@@ -62,13 +65,20 @@ export type SignedBody = {
   readonly secret: string
 }
 
-export type CompatRoute = `${'GET' | 'POST' | 'DELETE'} /${string}`
+export type CompatRoute = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 /**
  * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
- * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it.
+ * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it,
+ * `sb headers` as Sendblue has it, `query` as `?password=KEY:SECRET`, for clients that can do nothing else.
  */
-export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers'
+export type CredentialForm =
+  | 'basic'
+  | 'bearer'
+  | 'one header'
+  | 'two headers'
+  | 'sb headers'
+  | 'query'
 
 export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer | Response>
 
@@ -77,6 +87,8 @@ export type CompatCall = {
   /** The fields of a body in JSON or of a form, over those of the query. */
   readonly fields: Fields
   readonly relay: CompatRelay
+  /** The secret of the key, as the client sent it. */
+  readonly secret: string
 }
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -94,7 +106,13 @@ export type CompatRelay = {
   /** Accepts all messages in one transaction, or throws and sends none. */
   send(messages: readonly CompatMessage[]): Promise<readonly CompatState[]>
   state(messageId: string): Promise<CompatState>
-  upload(file: CompatFile): Promise<string>
+  /** `requestId` is as in a message. */
+  upload(file: CompatFile, requestId?: string): Promise<string>
+  /** The webhooks in the form of the API that this key made, or one that it replaced. */
+  webhooks(): Promise<readonly Webhook[]>
+  subscribe(asked: CompatSubscription): Promise<Webhook>
+  /** The id of the line with a number. Throws `phone_line_not_found` if the key has none. */
+  lineWith(number: string): string
   /** The numbers of the lines that the key may use. */
   numbers(): readonly string[]
   /** Calls an operation of the relay's own API. */
@@ -108,9 +126,21 @@ export type CompatArguments = {
   readonly query?: Readonly<Record<string, string | undefined>>
 }
 
+export type CompatSubscription = {
+  readonly url: string
+  readonly events: readonly EventName[]
+  /** The secret that the client chose; without it, the relay makes one. */
+  readonly secret?: string | undefined
+  /** Events have an address for each file, if the key may read files. */
+  readonly hasFileLinks?: boolean
+}
+
 export type CompatMessage = {
-  /** A number or an address as a person writes it; a national number is read in the country of the lines. */
-  readonly to: string
+  /**
+   * A number or an address as a person writes it, or a conversation. A national number is read in the country of the
+   * lines.
+   */
+  readonly to: string | { readonly conversationId: string }
   readonly text: string
   /** The number of the line to send by; without it, the relay chooses. */
   readonly from?: string | undefined
@@ -121,6 +151,8 @@ export type CompatMessage = {
   readonly sendAt?: string | undefined
   /** Gets the events of this message in the form of the API's webhooks. */
   readonly callbackUrl?: string | undefined
+  /** The id of the message that it replies to. A line that can't reply sends it plainly. */
+  readonly replyTo?: string | undefined
   /** The client's own id of the request: two sends with the same id are one message. */
   readonly requestId?: string | undefined
 }
@@ -134,6 +166,7 @@ export type CompatState = {
   readonly createdAtMs: number
   /** The reason of a failure, as a sentence; null without one. */
   readonly failure: string | null
+  readonly message: Message
 }
 
 export type CompatFile = {

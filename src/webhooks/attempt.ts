@@ -116,16 +116,18 @@ function requestOf(
   const { isPublicOnly, secrets } = receiver
   const { messageId } = event
   const query = receiver.isCallback && messageId !== null ? callbackQuery(db, messageId) : ''
-  const url = receiver.url + query
   const keys = signingSecrets(secrets, clock)
   const [newest] = keys
   // The queue excludes this; nothing may be sent unsigned.
   if (newest === undefined) throw new Error('The secret is gone.')
   const format = receiver.format === null ? null : webhookFormat(receiver.format)
   const body = bodySent(db, event, { webhook: receiver, format, downloadUrl })
+  const address = receiver.url + query
+  const secret = secretText(newest)
+  const url = format?.target?.(address, secret) ?? address
   // Wall clock: receivers compare it with their own.
   const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-  const said = { url, body, secret: secretText(newest), timestamp: signed.timestamp }
+  const said = { url, body, secret, timestamp: signed.timestamp }
   const headers = {
     ...signedHeaders(signed, keys),
     ...(format && { 'content-type': format.contentType, ...format.headers(said) }),

@@ -1,24 +1,26 @@
-// Callbacks: webhooks that get the events of single messages, at an address that came with the send. There is one for
-// each key and address, whatever the query of the address is. They count in the limit of webhooks, aren't listed, and
-// end with their key.
+// Webhooks that clients of compatible APIs make. Callbacks get the events of single messages, at an address that came
+// with the send. There is one for each key and address, whatever the query of the address is. They count in the limit
+// of webhooks, aren't listed, and end with their key. Registered webhooks are webhooks as any other.
 
+import type { Webhook } from '../api/webhooks.ts'
 import { webhookFormat } from '../compat/apis.ts'
+import type { CompatSubscription } from '../compat/compat-api.ts'
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
 import type { MessageCallback } from '../domain/message-extras.ts'
 import { hasScope, requirePermission, type KeyCaller } from '../domain/permissions.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import type { Tx } from '../storage/database.ts'
-import { callbacksOfEndedKeys, findCallback } from '../storage/webhooks.ts'
+import { callbacksOfEndedKeys, findCallback, listWebhooks } from '../storage/webhooks.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Subscribers } from './publish.ts'
+import { resourceOf } from './resource.ts'
+import { chosenSecret } from './signature.ts'
 import { checkInput, createIn, removeIn } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
-type CallbackRequest = {
-  readonly url: string
-  readonly format: string
-  readonly caller: KeyCaller
-}
+type OfCaller = { readonly format: string; readonly caller: KeyCaller }
+type CallbackRequest = OfCaller & { readonly url: string }
 
 export function createCallbacks(
   core: Core,
@@ -50,6 +52,36 @@ export function createCallbacks(
           found ?? createIn(tx, core, { seal, subscribers, checked: all, origin }).stored.id
         return { webhookId, query: /\?[^#]*/.exec(url)?.[0] ?? '' }
       }
+    },
+    /** Makes a webhook that the client registers. Throws as `callback` does. */
+    async register(
+      { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
+      origin: Origin,
+    ): Promise<Webhook> {
+      const own = caller.permissions
+      requirePermission(own, 'webhooks:write')
+      const asked = { url, events, phone_line_ids: null, site_ids: null }
+      const checked = {
+        ...checkInput(core.db, rules, asked, { own, format }),
+        attachmentLinks: hasFileLinks && hasScope(own, 'attachments:read'),
+        isPublicOnly: !hasScope(own, 'webhooks:private'),
+        format,
+        keyId: caller.lineage,
+      }
+      const chosen = secret === undefined ? undefined : chosenSecret(secret)
+      const { stored } = await subscribers.change((tx) =>
+        createIn(tx, core, { seal, subscribers, checked, origin, secret: chosen }),
+      )
+      return resourceOf(stored, false)
+    },
+    /** The webhooks that the key registered, or one that it replaced; the newest first. */
+    registered({ format, caller }: OfCaller): readonly Webhook[] {
+      requirePermission(caller.permissions, 'webhooks:read')
+      const all = listWebhooks(core.db, WEBHOOKS_MAX, null)
+      const own = all.filter(
+        (row) => row.keyId === caller.lineage && row.format === format && !row.isCallback,
+      )
+      return own.map((row) => resourceOf(row, false))
     },
     /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
     endCallbacks(tx: Tx, origin: Origin = RELAY_ITSELF): number {

@@ -120,6 +120,7 @@ export function createIn(
     readonly subscribers: Subscribers
     readonly checked: CheckedInput & Partial<Webhook>
     readonly origin: Origin
+    readonly secret?: Uint8Array | undefined
   },
 ) {
   const { seal, subscribers, checked, origin } = by
@@ -137,7 +138,7 @@ export function createIn(
     createdAt: now,
     updatedAt: now,
   }
-  const secret = newSecret(random)
+  const secret = by.secret ?? newSecret(random)
   const stored = insertWebhook(tx, webhook)
   const sealed = seal.seal(secret, webhook.id)
   insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })

@@ -19,6 +19,10 @@ export function credentialsAs(
       return { 'X-API-Key': both }
     case 'two headers':
       return { 'X-API-Key': key, 'X-API-Secret': secret }
+    case 'sb headers':
+      return { 'sb-api-key-id': key, 'sb-api-secret-key': secret }
+    case 'query':
+      throw new Error('A query is no header.')
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../../api/messages.ts'
 import { homeOfCountry, personOf } from '../../domain/handle.ts'
-import { chatOf, findChat, isGroupNamed, personInGuid } from '../chats.ts'
+import { chatOf, findChat, isGroupNamed, personNamed } from '../chats.ts'
 import { chatNumber } from '../numbers.ts'
 import { invalidParams } from './errors.ts'
 import { numberParam, textParam, type Params } from './params.ts'
@@ -54,15 +54,11 @@ export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> 
   }
   if (hasNumber) return { conversation: await chatWithNumber(relay, params) }
   const name = named[0] ?? ''
-  const person = to ?? personInGuid(name) ?? (isPerson(name) ? name : undefined)
+  const person = to ?? personNamed(name)
   if (person !== undefined) return { to: handleIn(person, textParam(params, 'region')) }
   const found = await findChat(allChats(relay), isGroupNamed(name))
   if (found === undefined) throw invalidParams('unknown chat')
   return { conversation: found }
-}
-
-function isPerson(text: string): boolean {
-  return text.startsWith('+') || text.includes('@')
 }
 
 /** A number as a person writes it in `region`, or an address, as the relay takes it. */
