@@ -1,13 +1,15 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
+import type { Account, CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
+import { TWILIO } from './twilio/api.ts'
 
 /** The compatible APIs. Every path of one answers 404 until a key is made for it. */
-export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG]
+export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG, TWILIO]
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
 
@@ -38,6 +40,11 @@ function compatNamed(name: string): CompatApi {
 /** The form of a webhook's events; null for the relay's own. */
 export function webhookFormat(name: string | null): WebhookFormat | null {
   return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
+}
+
+/** The key and secret of a new account; null if keys for this API have the form of all others. */
+export function newAccount(madeFor: string | null, id: KeyId, random: Uint8Array): Account | null {
+  return COMPAT_APIS.find(({ name }) => name === madeFor)?.account?.(id, random) ?? null
 }
 
 /** The request for a key, with the scopes that the compatible API needs if it names none. */

@@ -1,8 +1,10 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
+import type { Message } from '../api/messages.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 
@@ -13,6 +15,8 @@ export type CompatApi = {
   /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
+  /** Makes the key and the secret of its accounts, if its clients want a form of their own. The relay signs with the secret. */
+  readonly account?: (keyId: KeyId, random: Uint8Array) => Account
   /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
@@ -31,6 +35,8 @@ export type CompatApi = {
   readonly webhook: WebhookFormat | null
 }
 
+export type Account = { readonly key: string; readonly secret: string }
+
 export type WebhookFormat = {
   /** The events that the form has. A webhook of this format can't have others. */
   readonly events: readonly EventName[]
@@ -39,6 +45,17 @@ export type WebhookFormat = {
   body(sent: SentEvent): string
   /** The headers by which its receivers know the sender, beside those of every webhook of the relay. */
   headers(signed: SignedBody): Readonly<Record<string, string>>
+  /** True if it is signed with the secret of an account, so that each webhook has a key. */
+  readonly hasAccount?: true
+  /** The replies in a receiver's answer to a received message. */
+  repliesIn?(answer: string): Promise<readonly CompatReply[]>
+}
+
+export type CompatReply = {
+  readonly text: string
+  readonly mediaUrls: readonly string[]
+  /** Another recipient than the sender of the message. */
+  readonly to: string | null
 }
 
 export type SentEvent = {
@@ -51,24 +68,32 @@ export type SentEvent = {
   readonly time: string
   /** The number of the event's line; null for a test event. */
   readonly line: string | null
+  /** The key of the webhook's account; empty if it has none. */
+  readonly account: string
+  /** The relay's address, without a path. */
+  readonly relay: string
 }
 
 export type SignedBody = {
+  readonly id: string
   readonly url: string
   readonly body: string
   /** Unix seconds of the attempt. */
   readonly timestamp: number
   /** The webhook's newest secret, as its owner saw it. */
   readonly secret: string
+  /** The secret of the webhook's account; empty if it has none. */
+  readonly token: string
 }
 
 export type CompatRoute = `${'GET' | 'POST' | 'DELETE'} /${string}`
 
 /**
  * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
- * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it.
+ * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it, `account`
+ * as `basic` with the id and the token of an account.
  */
-export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers'
+export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers' | 'account'
 
 export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer | Response>
 
@@ -87,6 +112,8 @@ export type CompatError = {
   readonly status: number
   readonly code: string
   readonly message: string
+  /** The field of the relay's own API that is wrong; empty if the error is about no field. */
+  readonly path: string
 }
 
 /** The relay, with the rights of the request's key. Its calls throw RelayErrors. */
@@ -95,8 +122,10 @@ export type CompatRelay = {
   send(messages: readonly CompatMessage[]): Promise<readonly CompatState[]>
   state(messageId: string): Promise<CompatState>
   upload(file: CompatFile): Promise<string>
-  /** The numbers of the lines that the key may use. */
-  numbers(): readonly string[]
+  /** The key itself, without its secret. */
+  readonly key: string
+  /** The lines that the key may use. */
+  readonly lines: readonly { readonly id: string; readonly number: string }[]
   /** Calls an operation of the relay's own API. */
   call<Id extends OperationId>(id: Id, given: CompatArguments): Promise<Answer<Id>>
   /** The bytes of a file. */
@@ -134,6 +163,7 @@ export type CompatState = {
   readonly createdAtMs: number
   /** The reason of a failure, as a sentence; null without one. */
   readonly failure: string | null
+  readonly message: Message
 }
 
 export type CompatFile = {

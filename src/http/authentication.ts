@@ -101,6 +101,7 @@ export const MCP_CREDENTIALS: ApiCredentials = {
 type Credentials = { readonly key: string; readonly secret: string }
 
 const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const ACCOUNT_AND_TOKEN = /^(AC[0-9a-f]{32}):(\S+)$/
 const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
 
 /** The API key of a request; null if a header is missing or wrong. */
@@ -118,20 +119,22 @@ export function credentialsIn(
   const [, scheme = '', token = ''] = SCHEME.exec(headers.get('authorization') ?? '') ?? []
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
+  const basic = (form: RegExp) => {
+    if (scheme.toLowerCase() !== 'basic') return null
+    return keyAndSecret(Buffer.from(token, 'base64').toString(), form)
+  }
   const read: Readonly<Record<CredentialForm, () => Credentials | null>> = {
     'two headers': () => (key === null || secret === null ? null : { key, secret }),
     'one header': () => keyAndSecret(key ?? ''),
     bearer: () => (scheme.toLowerCase() === 'bearer' ? keyAndSecret(token) : null),
-    basic: () => {
-      if (scheme.toLowerCase() !== 'basic') return null
-      return keyAndSecret(Buffer.from(token, 'base64').toString())
-    },
+    basic: () => basic(KEY_AND_SECRET),
+    account: () => basic(ACCOUNT_AND_TOKEN),
   }
   return forms.map((form) => read[form]()).find((found) => found !== null) ?? null
 }
 
-function keyAndSecret(text: string): Credentials | null {
-  const [, key, secret] = KEY_AND_SECRET.exec(text) ?? []
+function keyAndSecret(text: string, form = KEY_AND_SECRET): Credentials | null {
+  const [, key, secret] = form.exec(text) ?? []
   return key === undefined || secret === undefined ? null : { key, secret }
 }
 
@@ -141,8 +144,8 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   return conversation === null ? caller : limitedTo(caller, conversation)
 }
 
-const KEY = /^hl_live_[A-Za-z0-9_-]+$/
-const SECRET = /^hl_secret_[A-Za-z0-9_-]+$/
+const KEY = /^(?:hl_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
+const SECRET = /^(?:hl_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
 
 /** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
 function refusalOf(

@@ -40,7 +40,7 @@ import { includesLine } from '../domain/routing.ts'
 import type { Core } from '../storage/core.ts'
 import { listLines } from '../storage/lines.ts'
 import { sha256 } from '../system/hash.ts'
-import type { ApiCredentials, createAuthentication } from './authentication.ts'
+import { credentialsIn, type ApiCredentials, type createAuthentication } from './authentication.ts'
 import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { fieldsOf, timeIn } from './input.ts'
@@ -149,7 +149,8 @@ function relayFor(
   const fetch = innerFetch(request, api.credentials, calls.fetch)
   let uploads = 0
   return {
-    numbers: () => lines.map(({ number }) => number),
+    key: credentialsIn(request.headers, api.credentials)?.key ?? '',
+    lines,
     send: (messages) => sendAll(request, api, { messages, lines, relay }),
     state: async (id) =>
       sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
@@ -253,10 +254,11 @@ function sentState(message: Message): CompatState {
   throw new RelayError('not_found', 'There is no sent message with this id.')
 }
 
-function stateOf({ id, to, status, created_at: at, error }: Message): CompatState {
+function stateOf(message: Message): CompatState {
+  const { id, to, status, created_at: at, error } = message
   const isFailed = status === 'failed' || status === 'expired'
   const failure = isFailed ? (error?.message ?? 'It could not be sent.') : null
-  return { id, to, status, createdAtMs: timeIn('created_at', at), failure }
+  return { id, to, status, createdAtMs: timeIn('created_at', at), failure, message }
 }
 
 /** A repeated request brings its files again, and means the ones that it brought before. */
@@ -288,8 +290,8 @@ async function refused(
   { core: { log }, relay: { doubtSignal } }: { readonly core: Core; readonly relay: Relay },
 ): Promise<Response> {
   if (thrown instanceof RefusedError) {
-    const { status, code, message } = thrown
-    const answer = api.refusal({ status, code, message })
+    const { status, code, message, details } = thrown
+    const answer = api.refusal({ status, code, message, path: pathIn(details) })
     return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
   }
   const { requestId } = contextOf(request)
@@ -302,6 +304,14 @@ export async function inDialect(native: Response, api: CompatApi | null): Promis
   const isJson = headers.get('content-type') === 'application/json' && native.body !== null
   if (api === null || !isJson) return native
   const { error } = (await native.json()) as ErrorAnswer // `errorResponse` wrote it.
-  const { status, body } = api.refusal({ status: native.status, ...error })
-  return new Response(JSON.stringify(body), { status, headers })
+  const { code, message } = error
+  const path = pathIn(error.details)
+  const answer = api.refusal({ status: native.status, code, message, path })
+  return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
+}
+
+/** The field of the first issue. */
+function pathIn(details: unknown): string {
+  const { issues = [] } = Object(details) as { issues?: readonly { path?: string }[] } // As `invalidRequest` has it.
+  return issues[0]?.path ?? ''
 }
