@@ -90,8 +90,8 @@ const AT_ROOT = COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
   routesOf(api).map(({ path }) => ({ api, pattern: patternOf(path) })),
 )
 
-/** A parameter is one segment of a path. */
+/** A path with parameters also stands for all others below its first one: what isn't there is refused in its form. */
 function patternOf(path: string): RegExp {
-  const literal = path.replaceAll('.', String.raw`\.`)
-  return new RegExp(`^${literal.replaceAll(/:[a-z]+/g, '[^/]+')}$`)
+  const [literal = '', ...parameters] = path.replaceAll('.', String.raw`\.`).split(/:[a-z]+/)
+  return new RegExp(`^${literal}${parameters.length === 0 ? '$' : ''}`)
 }

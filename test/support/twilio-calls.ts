@@ -42,7 +42,10 @@ export async function ask(
 
 /** Sends by any line. */
 export const create = (relay: ScriptedRelay, account: Account, parameters: Parameters) =>
-  ask(relay, account, '/Messages.json', { MessagingServiceSid: `MG${'0'.repeat(32)}`, ...parameters })
+  ask(relay, account, '/Messages.json', {
+    MessagingServiceSid: `MG${'0'.repeat(32)}`,
+    ...parameters,
+  })
 
 export function parametersOf({ body }: Pick<Posted, 'body'>): Readonly<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(body))
