@@ -49,6 +49,7 @@ import { runServices, type Service } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createTimeline } from './timeline/timeline.ts'
 import { createNetwork } from './webhooks/network.ts'
+import type { SendReply } from './webhooks/replies.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -93,7 +94,8 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
-  const webhooks = createWebhookModule(runtime, { network, attachments }, start)
+  const sendReply: SendReply = (reply) => messaging.messages.reply(reply)
+  const webhooks = createWebhookModule(runtime, { network, attachments, sendReply }, start)
   const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
   const { lines, messages } = messaging
@@ -212,7 +214,11 @@ function createAttachmentModule(
 
 function createWebhookModule(
   { core, seal, metrics, disk, deliverySignal, health }: Runtime,
-  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  {
+    network,
+    attachments,
+    sendReply,
+  }: Pick<Below, 'network' | 'attachments'> & { readonly sendReply: SendReply },
   { config, life }: Start,
 ) {
   const webhooks = createWebhooks(core, {
@@ -225,6 +231,8 @@ function createWebhookModule(
     scheduleMs: config.webhookRetryScheduleMs,
     downloadUrl: (id, since) => attachments.downloadUrl(id, since),
     origin: () => life.listener?.localUrl ?? NOT_LISTENING,
+    serverUrl: serverUrl(config, life),
+    sendReply,
   })
   health.include(async () => webhooks.queues.findings().map(ofWebhook))
   return webhooks
@@ -365,6 +373,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     contacts: createContacts(core),
     credentials: createCredentials(core, {
       lastUsed,
+      seal: runtime.seal,
       endCallbacks: webhooks.actions.endCallbacks,
       endWebhook: webhooks.actions.removeIn,
       cancelMessage: (tx, id, origin) => messages.decisions.cancelIn(tx, id, origin),

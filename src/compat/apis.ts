@@ -1,15 +1,24 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { BLUEBUBBLES } from './bluebubbles/api.ts'
-import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
+import type { Account, CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
 import { SENDBLUE } from './sendblue.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
+import { TWILIO } from './twilio/api.ts'
 
 /** The compatible APIs. Every path of one answers 404 until a key is made for it. */
-export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG, BLUEBUBBLES, SENDBLUE]
+export const COMPAT_APIS: readonly CompatApi[] = [
+  SMS,
+  SIGNAL_CLI,
+  IMSG,
+  BLUEBUBBLES,
+  TWILIO,
+  SENDBLUE,
+]
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
 
@@ -40,6 +49,11 @@ function compatNamed(name: string): CompatApi {
 /** The form of a webhook's events; null for the relay's own. */
 export function webhookFormat(name: string | null): WebhookFormat | null {
   return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
+}
+
+/** The key and secret of a new account; null if keys for this API have the form of all others. */
+export function newAccount(madeFor: string | null, id: KeyId, random: Uint8Array): Account | null {
+  return COMPAT_APIS.find(({ name }) => name === madeFor)?.account?.(id, random) ?? null
 }
 
 /** The request for a key, with the scopes that the compatible API needs if it names none. */
@@ -85,8 +99,8 @@ const AT_ROOT = COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
   routesOf(api).map(({ path }) => ({ api, pattern: patternOf(path) })),
 )
 
-/** A parameter is one segment of a path. */
+/** A path with parameters also stands for all others below its first one: what isn't there is refused in its form. */
 function patternOf(path: string): RegExp {
-  const literal = path.replaceAll('.', String.raw`\.`)
-  return new RegExp(`^${literal.replaceAll(/:[a-z]+/g, '[^/]+')}$`)
+  const [literal = '', ...parameters] = path.replaceAll('.', String.raw`\.`).split(/:[a-z]+/)
+  return new RegExp(`^${literal}${parameters.length === 0 ? '$' : ''}`)
 }

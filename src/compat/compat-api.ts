@@ -4,6 +4,7 @@
 import type { Message } from '../api/messages.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
 import type { AnyEvent, Webhook } from '../api/webhooks.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 
@@ -14,6 +15,8 @@ export type CompatApi = {
   /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
+  /** Makes the key and the secret of its accounts, if its clients want a form of their own. The relay signs with the secret. */
+  readonly account?: (keyId: KeyId, random: Uint8Array) => Account
   /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
@@ -32,6 +35,8 @@ export type CompatApi = {
   readonly webhook: WebhookFormat | null
 }
 
+export type Account = { readonly key: string; readonly secret: string }
+
 export type WebhookFormat = {
   /** The events that the form has. A webhook of this format can't have others. */
   readonly events: readonly EventName[]
@@ -42,6 +47,17 @@ export type WebhookFormat = {
   headers(signed: SignedBody): Readonly<Record<string, string>>
   /** The address to post to, if its receivers know the sender by a secret in there. */
   target?(url: string, secret: string): string
+  /** True if it is signed with the secret of an account, so that each webhook has a key. */
+  readonly hasAccount?: true
+  /** The replies in a receiver's answer to a received message. */
+  repliesIn?(answer: string): Promise<readonly CompatReply[]>
+}
+
+export type CompatReply = {
+  readonly text: string
+  readonly mediaUrls: readonly string[]
+  /** Another recipient than the sender of the message. */
+  readonly to: string | null
 }
 
 export type SentEvent = {
@@ -54,29 +70,38 @@ export type SentEvent = {
   readonly time: string
   /** The number of the event's line; null for a test event. */
   readonly line: string | null
+  /** The key of the webhook's account; empty if it has none. */
+  readonly account: string
+  /** The relay's address, without a path. */
+  readonly relay: string
 }
 
 export type SignedBody = {
+  readonly id: string
   readonly url: string
   readonly body: string
   /** Unix seconds of the attempt. */
   readonly timestamp: number
   /** The webhook's newest secret, as its owner saw it. */
   readonly secret: string
+  /** The secret of the webhook's account; empty if it has none. */
+  readonly token: string
 }
 
 export type CompatRoute = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 /**
  * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
- * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it,
- * `sb headers` as Sendblue has it, `query` as `?password=KEY:SECRET`, for clients that can do nothing else.
+ * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it, `account`
+ * as `basic` with the id and the token of an account, `sb headers` as Sendblue has it, `query` as
+ * `?password=KEY:SECRET`, for clients that can do nothing else.
  */
 export type CredentialForm =
   | 'basic'
   | 'bearer'
   | 'one header'
   | 'two headers'
+  | 'account'
   | 'sb headers'
   | 'query'
 
@@ -99,6 +124,8 @@ export type CompatError = {
   readonly status: number
   readonly code: string
   readonly message: string
+  /** The field of the relay's own API that is wrong; empty if the error is about no field. */
+  readonly path: string
 }
 
 /** The relay, with the rights of the request's key. Its calls throw RelayErrors. */
@@ -113,8 +140,10 @@ export type CompatRelay = {
   subscribe(asked: CompatSubscription): Promise<Webhook>
   /** The id of the line with a number. Throws `phone_line_not_found` if the key has none. */
   lineWith(number: string): string
-  /** The numbers of the lines that the key may use. */
-  numbers(): readonly string[]
+  /** The key itself, without its secret. */
+  readonly key: string
+  /** The lines that the key may use. */
+  readonly lines: readonly { readonly id: string; readonly number: string }[]
   /** Calls an operation of the relay's own API. */
   call<Id extends OperationId>(id: Id, given: CompatArguments): Promise<Answer<Id>>
   /** The bytes of a file. */

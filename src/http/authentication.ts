@@ -104,6 +104,7 @@ export const IN_QUERY = ['password', 'guid', 'token']
 type Credentials = { readonly key: string; readonly secret: string }
 
 const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const ACCOUNT_AND_TOKEN = /^(AC[0-9a-f]{32}):(\S+)$/
 const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
 
 /** The API key of a request; null if a header is missing or wrong. */
@@ -123,6 +124,10 @@ export function credentialsIn(
   const secret = headers.get('x-api-secret')
   const pair = (key: string | null, secret: string | null) =>
     key === null || secret === null ? null : { key, secret }
+  const basic = (form: RegExp) => {
+    if (scheme.toLowerCase() !== 'basic') return null
+    return keyAndSecret(Buffer.from(token, 'base64').toString(), form)
+  }
   const read: Readonly<Record<CredentialForm, () => Credentials | null>> = {
     'two headers': () => pair(key, secret),
     'sb headers': () => pair(headers.get('sb-api-key-id'), headers.get('sb-api-secret-key')),
@@ -133,16 +138,14 @@ export function credentialsIn(
     },
     'one header': () => keyAndSecret(key ?? ''),
     bearer: () => (scheme.toLowerCase() === 'bearer' ? keyAndSecret(token) : null),
-    basic: () => {
-      if (scheme.toLowerCase() !== 'basic') return null
-      return keyAndSecret(Buffer.from(token, 'base64').toString())
-    },
+    basic: () => basic(KEY_AND_SECRET),
+    account: () => basic(ACCOUNT_AND_TOKEN),
   }
   return forms.map((form) => read[form]()).find((found) => found !== null) ?? null
 }
 
-function keyAndSecret(text: string): Credentials | null {
-  const [, key, secret] = KEY_AND_SECRET.exec(text) ?? []
+function keyAndSecret(text: string, form = KEY_AND_SECRET): Credentials | null {
+  const [, key, secret] = form.exec(text) ?? []
   return key === undefined || secret === undefined ? null : { key, secret }
 }
 
@@ -152,8 +155,8 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   return conversation === null ? caller : limitedTo(caller, conversation)
 }
 
-const KEY = /^hl_live_[A-Za-z0-9_-]+$/
-const SECRET = /^hl_secret_[A-Za-z0-9_-]+$/
+const KEY = /^(?:hl_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
+const SECRET = /^(?:hl_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
 
 /** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
 function refusalOf(request: Request, core: Core, { forms, how }: ApiCredentials): RelayError {

@@ -177,7 +177,8 @@ function relayFor(
   const fetch = innerFetch(request, api.credentials, calls.fetch)
   let uploads = 0
   return {
-    numbers: () => lines.map(({ number }) => number),
+    key: credentialsIn(request, api.credentials)?.key ?? '',
+    lines,
     send: (messages) => sendAll(request, api, { messages, lines, relay, core }),
     state: async (id) =>
       sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
@@ -353,8 +354,8 @@ async function refused(
   { core: { log }, relay: { doubtSignal } }: { readonly core: Core; readonly relay: Relay },
 ): Promise<Response> {
   if (thrown instanceof RefusedError) {
-    const { status, code, message } = thrown
-    const answer = api.refusal({ status, code, message })
+    const { status, code, message, details } = thrown
+    const answer = api.refusal({ status, code, message, path: pathIn(details) })
     return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
   }
   const { requestId } = contextOf(request)
@@ -367,6 +368,14 @@ export async function inDialect(native: Response, api: CompatApi | null): Promis
   const isJson = headers.get('content-type') === 'application/json' && native.body !== null
   if (api === null || !isJson) return native
   const { error } = (await native.json()) as ErrorAnswer // `errorResponse` wrote it.
-  const { status, body } = api.refusal({ status: native.status, ...error })
-  return new Response(JSON.stringify(body), { status, headers })
+  const { code, message } = error
+  const path = pathIn(error.details)
+  const answer = api.refusal({ status: native.status, code, message, path })
+  return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
+}
+
+/** The field of the first issue. */
+function pathIn(details: unknown): string {
+  const { issues = [] } = Object(details) as { issues?: readonly { path?: string }[] } // As `invalidRequest` has it.
+  return issues[0]?.path ?? ''
 }

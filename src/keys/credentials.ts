@@ -11,11 +11,12 @@ import type {
 } from '../api/keys.ts'
 import type { PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
+import { newAccount } from '../compat/apis.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
 import { KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
-import { RelayError } from '../domain/errors.ts'
+import { assert, RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
-import { timestamp, type BridgeId, type Timestamp } from '../domain/ids.ts'
+import { timestamp, type BridgeId, type KeyId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
   hasRules,
@@ -45,6 +46,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import type { Seal } from '../system/seal.ts'
 import {
   createBridge,
   endBridge,
@@ -73,9 +75,10 @@ import {
 
 export function createCredentials(
   core: Core,
-  { lastUsed, ...ends }: { readonly lastUsed: LastUsed } & Ends,
+  given: { readonly lastUsed: LastUsed; readonly seal: Seal } & Ends,
 ) {
   const { db } = core
+  const { lastUsed, seal, ...ends } = given
   return {
     keys: {
       create: async (
@@ -84,10 +87,10 @@ export function createCredentials(
         origin: Origin,
       ) => {
         const permissions = permissionsAsked(core, asked, permissionsOf(caller))
-        return createKey(core, { name, origin, permissions, madeFor })
+        return createKey(core, { name, origin, permissions, madeFor, seal: () => seal })
       },
       rotate: (id: string, asked: KeyRotation, caller: Caller, origin: Origin) =>
-        rotateKey(core, id, { asked, own: permissionsOf(caller), origin }),
+        rotateKey(core, id, { asked, own: permissionsOf(caller), origin, seal: () => seal }),
       list: (page: PageRequest, caller: Caller) =>
         listKeys(db, page, permissionsOf(caller), lastUsed),
       self: (caller: Caller) => ownKey(db, caller),
@@ -118,6 +121,8 @@ type NewKeyRequest = {
   /** The key whose place it takes. */
   readonly replaced?: Credential<'key'> | undefined
   readonly madeFor?: string | null | undefined
+  /** Called if the secret of the key must be sealed. */
+  readonly seal?: (() => Seal) | undefined
 }
 
 /** Only this answer has the key and the secret. */
@@ -137,11 +142,14 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING, madeFor = null, replaced }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, madeFor = null, replaced, seal }: NewKeyRequest,
 ): CreatedKey {
-  const key = newToken(random, KEY_PREFIX, 24)
-  const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
   const id = ids.id('key')
+  const account = newAccount(madeFor, id, random.bytes(SECRET_BYTES))
+  const { key, secret } = account ?? {
+    key: newToken(random, KEY_PREFIX, 24),
+    secret: newToken(random, SECRET_PREFIX, SECRET_BYTES),
+  }
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
   // The successor has the maker of the key that it replaces, whose limits go on counting for it.
@@ -160,7 +168,7 @@ function writeNewKey(
     secretCreatedAt: createdAt,
     secretMadeBy,
     madeFor,
-    sealedSecret: null,
+    sealedSecret: account && Buffer.from(sealed(seal, secret, id)),
     permissions,
   })
   const purpose = madeFor === null ? {} : { for: madeFor }
@@ -173,6 +181,12 @@ function writeNewKey(
   return { ...made, ...limitFields(permissions) }
 }
 
+/** The secret of an account, which signs. */
+function sealed(seal: NewKeyRequest['seal'], secret: string, id: KeyId): Uint8Array {
+  assert(seal !== undefined, 'an account is made with the key that seals its secret')
+  return seal().seal(Buffer.from(secret), id)
+}
+
 const OVERLAP_SECONDS = 86_400
 
 /** Makes a key that takes the place of another one, which goes on working for a while. */
@@ -183,10 +197,12 @@ export async function rotateKey(
     asked: { overlap = null, expires_at = null },
     own = EVERYTHING,
     origin,
+    seal,
   }: {
     readonly asked: KeyRotation
     readonly own?: Permissions | undefined
     readonly origin: Origin
+    readonly seal?: (() => Seal) | undefined
   },
 ): Promise<RotatedKey> {
   return core.writer.write((tx) => {
@@ -201,7 +217,8 @@ export async function rotateKey(
     const end = expires_at ?? isoTimeOrNull(earlierOf(asLong, own.expiresAt))
     const lasting = { ...permissions, expiresAt: null }
     const renewed = end === null ? lasting : { ...lasting, expiresAt: endIn(end, now, own) }
-    const made = writeNewKey(tx, core, { name, origin, permissions: renewed, madeFor, replaced })
+    const request = { name, origin, permissions: renewed, madeFor, replaced, seal }
+    const made = writeNewKey(tx, core, request)
     const left = timestamp(now + (overlap ?? OVERLAP_SECONDS) * 1_000)
     const oldEnd = earlierOf(left, expiresAt) ?? left
     setExpiry(tx, replaced.id, oldEnd)

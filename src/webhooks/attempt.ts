@@ -12,8 +12,10 @@ import { callbackQuery } from '../storage/webhooks.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
+import type { Account, Accounts } from './accounts.ts'
 import { bodySent, type DownloadUrl } from './payload.ts'
 import type { Post, PostRequest, PostResult } from './post.ts'
+import type { TakeReplies } from './replies.ts'
 import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
@@ -64,9 +66,12 @@ export function createAttempts(
     readonly metrics: Metrics
     readonly scheduleMs: readonly number[]
     readonly downloadUrl: DownloadUrl
+    readonly serverUrl: () => string
+    readonly accounts: Accounts
+    readonly takeReplies: TakeReplies
   },
 ) {
-  const { post, metrics, scheduleMs, downloadUrl } = given
+  const { post, metrics, scheduleMs, accounts, takeReplies, downloadUrl, serverUrl } = given
   // A body never changes, and a number is never given again: what all webhooks send is read once.
   const eventOf = memoize(EVENTS_KEPT, (seq: number) => {
     const event = readEvent(db, seq)
@@ -74,6 +79,7 @@ export function createAttempts(
     if (event === null) throw new Error('The event is gone.')
     return event
   })
+  const links = { db, clock, downloadUrl, serverUrl }
   const postSigned = async (
     receiver: Receiver,
     { eventSeq }: DueDelivery,
@@ -81,8 +87,16 @@ export function createAttempts(
   ): Promise<PostResult> => {
     try {
       const event = eventOf(eventSeq)
-      const request = requestOf({ db, clock, downloadUrl }, receiver, event)
-      return await post(request, signal)
+      const { keyId, format: name } = receiver
+      const hasAccount = keyId !== null && webhookFormat(name)?.hasAccount === true
+      const account = hasAccount ? accounts.of(keyId) : null
+      if (account === 'ended') {
+        return { result: 'failed', error: 'account_ended', isPrivateTarget: false }
+      }
+      const request = requestOf(links, { receiver, account }, event)
+      const answer = await post(request, signal)
+      if (account === null || request.readsAnswer !== true) return answer
+      return await takeReplies(answer, { event, account, format: receiver.format })
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
@@ -109,8 +123,16 @@ export function createAttempts(
 
 /** The signed request that delivers an event. */
 function requestOf(
-  { db, clock, downloadUrl }: Pick<Core, 'db' | 'clock'> & { readonly downloadUrl: DownloadUrl },
-  receiver: Receiver,
+  {
+    db,
+    clock,
+    downloadUrl,
+    serverUrl,
+  }: Pick<Core, 'db' | 'clock'> & {
+    readonly downloadUrl: DownloadUrl
+    readonly serverUrl: () => string
+  },
+  { receiver, account }: { readonly receiver: Receiver; readonly account: Account | null },
   event: SentEvent,
 ): PostRequest {
   const { isPublicOnly, secrets } = receiver
@@ -121,19 +143,23 @@ function requestOf(
   // The queue excludes this; nothing may be sent unsigned.
   if (newest === undefined) throw new Error('The secret is gone.')
   const format = receiver.format === null ? null : webhookFormat(receiver.format)
-  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl })
+  const { key = '', token = '' } = account ?? {}
+  const at = { account: key, relay: serverUrl() }
+  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl, ...at })
   const address = receiver.url + query
   const secret = secretText(newest)
   const url = format?.target?.(address, secret) ?? address
   // Wall clock: receivers compare it with their own.
   const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-  const said = { url, body, secret, timestamp: signed.timestamp }
+  const said = { ...signed, url, secret, token }
   const headers = {
     ...signedHeaders(signed, keys),
     ...(format && { 'content-type': format.contentType, ...format.headers(said) }),
     'user-agent': `Hookline/${VERSION}`,
   }
-  return { url, headers, body, ...(isPublicOnly && { isPublicOnly }) }
+  const readsAnswer = !receiver.isCallback && format?.repliesIn !== undefined
+  const more = { ...(isPublicOnly && { isPublicOnly }), ...(readsAnswer && { readsAnswer }) }
+  return { url, headers, body, ...more }
 }
 
 export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {

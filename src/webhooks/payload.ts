@@ -133,16 +133,21 @@ export function bodySent(
     readonly webhook: Pick<Webhook, 'id' | 'attachmentLinks'>
     readonly format: WebhookFormat | null
     readonly downloadUrl: DownloadUrl
+    /** The key of the webhook's account; empty if it has none. */
+    readonly account: string
+    /** The relay's address. */
+    readonly relay: string
   },
 ): string {
-  const { webhook, format, downloadUrl } = given
+  const { webhook, format, downloadUrl, account, relay } = given
   const own = webhook.attachmentLinks ? withLinks(body, createdAt, downloadUrl) : body
   if (format === null) return own
   const event = JSON.parse(own) as AnyEvent // A function of this file wrote it.
   const { phone_line_id: lineId } = event
   const line = lineId === null ? null : numberOfLine(db, lineId)
   const time = isoTime(createdAt)
-  return format.body({ id, webhookId: webhook.id, event, at: createdAt, time, line })
+  const sent = { id, webhookId: webhook.id, event, at: createdAt, time, line }
+  return format.body({ ...sent, account, relay })
 }
 
 /** The body for a webhook with `attachment_links`: adds a URL to every available file. */

@@ -15,6 +15,8 @@ export type PostRequest = {
   readonly body: string
   /** Rejects private addresses, whatever the setting. */
   readonly isPublicOnly?: boolean | undefined
+  /** True if the answer itself is wanted, and not only its beginning. */
+  readonly readsAnswer?: boolean | undefined
 }
 
 export type PostError =
@@ -27,6 +29,10 @@ export type PostError =
   | 'forbidden_target'
   | 'invalid_url'
   | 'network_error'
+  /** The webhook's key has ended, or `secret.key` can't open its token: nothing was posted. */
+  | 'account_ended'
+  /** The relay can't accept the replies in the answer now. */
+  | 'replies_held'
 
 export type PostResult =
   | {
@@ -34,6 +40,8 @@ export type PostResult =
       readonly statusCode: number
       /** The first 1 KiB of the response body at most; null if it is empty. */
       readonly excerpt: string | null
+      /** The whole body in XML or HTML, if it was asked for and has 64 KiB at most. */
+      readonly document?: string | null
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
     }
@@ -68,7 +76,7 @@ const TARGETS_MAX = 1_000
 type LastAddress = { readonly address: string; readonly hasAnswered: boolean }
 export type LastAddresses = Map<string, LastAddress>
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
-type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
+type Call = Pick<PostRequest, 'url' | 'isPublicOnly' | 'readsAnswer'> & { readonly init: Init }
 /** A response whose status has arrived; its body may still be on its way. */
 type Arrived = { readonly response: Response; readonly isPrivate: boolean }
 type Address = { readonly address: string; readonly isPrivate: boolean }
@@ -81,8 +89,8 @@ type Exchange<T> = {
 
 export function createPost(network: Network): Post {
   const callOut = createCallOut(network)
-  return ({ url, isPublicOnly, headers, body }, signal) =>
-    callOut({ url, isPublicOnly, init: { method: 'POST', headers, body } }, signal)
+  return ({ url, isPublicOnly, readsAnswer, headers, body }, signal) =>
+    callOut({ url, isPublicOnly, readsAnswer, init: { method: 'POST', headers, body } }, signal)
 }
 
 export function createGet(network: Network): Get {
@@ -104,7 +112,10 @@ function createCallOut(network: Network) {
       const order = { init: call.init, target: targetOf(call.url), read }
       const within = call.isPublicOnly === true ? publicly : anywhere
       const result = await exchange<Arrived>(within, order, limit.signal)
-      if ('response' in result) return await answered(network.clock, result, limit.abort)
+      if ('response' in result) {
+        if (call.readsAnswer === true) return await answeredInFull(network.clock, result, limit)
+        return await answered(network.clock, result, limit.abort)
+      }
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
@@ -267,6 +278,47 @@ async function answered(
     retryAfterSeconds: retryAfterOf(response.headers, clock),
     isPrivateTarget: isPrivate,
   }
+}
+
+const DOCUMENT_TYPE = /^(?:text|application)\/(?:[a-z.-]+\+)?(?:xml|html)\b/i
+const DOCUMENT_BYTES_MAX = 64 * 1_024
+
+/** Waits for the body, too: it says what to do. One that breaks off is a failure, and comes again with the next attempt. */
+async function answeredInFull(
+  clock: Clock,
+  arrived: Arrived,
+  limit: { readonly signal: AbortSignal; readonly abort: () => void },
+): Promise<PostResult> {
+  const { response, isPrivate } = arrived
+  const isDocument = DOCUMENT_TYPE.test(response.headers.get('content-type') ?? '')
+  if (!isDocument || !response.ok) return answered(clock, arrived, limit.abort)
+  const reading = bodyUpTo(response, DOCUMENT_BYTES_MAX + 1).catch(() => null)
+  const bytes = await Promise.race([reading, whenAborted(limit.signal)])
+  if (bytes === null)
+    return failed(limit.signal.aborted ? 'timeout' : 'connection_reset', isPrivate)
+  return {
+    result: 'answered',
+    statusCode: response.status,
+    excerpt: bytes.length === 0 ? null : textOf(bytes.subarray(0, EXCERPT_BYTES)),
+    document: bytes.length > DOCUMENT_BYTES_MAX ? null : textOf(bytes),
+    retryAfterSeconds: null,
+    isPrivateTarget: isPrivate,
+  }
+}
+
+/** At most so many bytes of a body; the rest isn't read. */
+async function bodyUpTo({ body }: Response, bytesMax: number): Promise<Uint8Array> {
+  const reader = body?.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  while (reader !== undefined && length < bytesMax) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    length += value.length
+  }
+  if (length >= bytesMax) reader?.cancel().catch(() => {})
+  return Buffer.concat(chunks).subarray(0, bytesMax)
 }
 
 const TLS_CODES =

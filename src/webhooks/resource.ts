@@ -20,6 +20,7 @@ export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.
     ...(isFailing(webhook, isUnreachable) ? { is_failing: true } : {}),
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
+    ...(webhook.keyId === null ? {} : { key_id: webhook.keyId }),
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
     ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),

@@ -29,6 +29,7 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Seal } from '../system/seal.ts'
+import { accountAsked } from './accounts.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
 import { missedEvents, pausedSince, resourceOf } from './resource.ts'
@@ -39,6 +40,7 @@ type NewWebhookInput = WebhookInput & {
   readonly url: string
   readonly events: readonly string[]
   readonly format?: string | null | undefined
+  readonly key_id?: string | null | undefined
 }
 
 /** Creates, lists, changes and deletes webhooks. A change is on disk when its promise resolves. */
@@ -63,7 +65,9 @@ export function createSubscriptions(
       const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const format = formatAsked(input.format)
-      const checked = { isPublicOnly, format, ...checkInput(db, rules, given, { own, format }) }
+      const keyId = accountAsked(core, { keyId: input.key_id ?? null, format }, own)
+      const kept = { isPublicOnly, format, keyId }
+      const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
       const { stored, secret } = await subscribers.change((tx) =>
         createIn(tx, core, { seal, subscribers, checked, origin }),

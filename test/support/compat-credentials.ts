@@ -12,6 +12,7 @@ export function credentialsAs(
   const both = `${key}:${secret}`
   switch (form) {
     case 'basic':
+    case 'account':
       return { Authorization: `Basic ${btoa(both)}` }
     case 'bearer':
       return { Authorization: `Bearer ${both}` }
@@ -30,6 +31,7 @@ export function credentialsAs(
 export const SENDS: Readonly<Record<string, (to: string, text: string) => object>> = {
   sms: (to, text) => ({ to, text }),
   'signal-cli': (to, text) => ({ recipients: [to], message: text }),
+  twilio: (to, text) => ({ To: to, Body: text, MessagingServiceSid: `MG${'0'.repeat(32)}` }),
 }
 
 /** The paths of an API that send. */

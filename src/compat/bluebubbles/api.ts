@@ -22,7 +22,7 @@ const serverInfo: CompatHandler = async ({ relay }) =>
     helper_connected: false,
     proxy_service: 'hookline',
     detected_icloud: '',
-    detected_imessage: relay.numbers()[0] ?? '',
+    detected_imessage: relay.lines[0]?.number ?? '',
   })
 
 const queryChats: CompatHandler = async ({ fields, relay }) => {

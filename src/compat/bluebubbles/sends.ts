@@ -60,7 +60,7 @@ async function placeIn(relay: CompatRelay, fields: Fields): Promise<Place> {
 
 /** The person with the only address, or the group whose members have these addresses. */
 async function placeOf(relay: CompatRelay, addresses: readonly string[]): Promise<Place> {
-  const home = commonHome(relay.numbers())
+  const home = commonHome(relay.lines.map(({ number }) => number))
   const [first = '', ...others] = addresses.map((address) => personOf(address, home))
   if (others.length === 0) return { to: first, group: null }
   const wanted = new Set([first, ...others])
