@@ -27,10 +27,23 @@ export function credentialsAs(
   }
 }
 
+/** The path and the headers of a call with a key in one of the forms that clients use. */
+export function callAs(
+  form: CredentialForm,
+  made: Pick<ApiKey, 'key' | 'secret'>,
+  path: string,
+): { readonly path: string; readonly headers: Record<string, string> } {
+  if (form !== 'query') return { path, headers: credentialsAs(form, made) }
+  const password = encodeURIComponent(`${made.key}:${made.secret}`)
+  return { path: `${path}${path.includes('?') ? '&' : '?'}password=${password}`, headers: {} }
+}
+
 /** A good body of a send by each API. */
 export const SENDS: Readonly<Record<string, (to: string, text: string) => object>> = {
   sms: (to, text) => ({ to, text }),
   'signal-cli': (to, text) => ({ recipients: [to], message: text }),
+  bluebubbles: (to, text) => ({ chatGuid: `any;-;${to}`, message: text, addresses: [to] }),
+  sendblue: (to, text) => ({ number: to, content: text }),
   twilio: (to, text) => ({ To: to, Body: text, MessagingServiceSid: `MG${'0'.repeat(32)}` }),
 }
 
