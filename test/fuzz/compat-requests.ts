@@ -13,7 +13,7 @@ export type CompatRequest = {
   /** The route that it is meant for, as `POST /compat/sms/send`. */
   readonly route: string
   readonly method: string
-  /** `:id` stands for ids that the relay gave; several with commas. */
+  /** `:id` and `:guid` stand for ids that the relay gave; several with commas. */
   readonly path: string
   readonly ids: readonly number[]
   readonly headers: Readonly<Record<string, string>>
@@ -31,7 +31,15 @@ const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart
 const RECIPIENT_FIELDS = 'to phone phone_number recipient number numbers phoneNumbers recipients'
 const TEXT_FIELDS = 'text message body content msg textMessage'
 const OTHER_FIELDS = 'id isEncrypted from sender base64_attachments base64_attachment text_mode'
-const FIELDS = `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} __proto__ toString`.split(' ')
+const BUBBLES_FIELDS = 'chatGuid addresses tempGuid attachment effectId url events offset limit'
+const SENDBLUE_FIELDS =
+  'content from_number status_callback reply_to group_id webhooks type globalSecret'
+/** Nobody listens there. */
+const HOOKS = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/hook?order=7', 'http://127.0.0.1:9']
+const FIELDS =
+  `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} ${BUBBLES_FIELDS} ${SENDBLUE_FIELDS} __proto__ toString`.split(
+    ' ',
+  )
 const FILES = [
   'aGVsbG8=',
   'data:text/plain;filename=menu.txt;base64,aGVsbG8=',
@@ -69,6 +77,29 @@ const GOOD: Readonly<Record<string, fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['recipients', 'message'] },
   ),
+  bluebubbles: fc.record(
+    {
+      chatGuid: people.map((to) => `any;-;${to}`),
+      addresses: people.map((to) => [to]),
+      message: fc.string({ minLength: 1, maxLength: 50 }),
+      tempGuid: fc.string({ maxLength: 4 }),
+      attachment: fc.constantFrom(...FILES),
+      url: fc.constantFrom(...HOOKS),
+      events: fc.constantFrom(['new-message'], ['*'], ['new-message', 'updated-message']),
+    },
+    { requiredKeys: ['chatGuid', 'addresses', 'message', 'url', 'events'] },
+  ),
+  sendblue: fc.record(
+    {
+      number: people,
+      content: fc.string({ minLength: 1, maxLength: 50 }),
+      webhooks: fc.array(fc.constantFrom(...HOOKS), { maxLength: 2 }),
+      status_callback: fc.constantFrom(...HOOKS),
+      globalSecret: fc.string({ maxLength: 10 }),
+      type: fc.constantFrom('receive', 'outbound'),
+    },
+    { requiredKeys: ['number', 'content', 'webhooks'] },
+  ),
 }
 
 /** Any request to any route of any compatible API, and to paths beside them. */
@@ -82,16 +113,29 @@ export const COMPAT_ROUTES: readonly string[] = COMPAT_APIS.flatMap((api) =>
   routesOf(api).map(({ method, path }) => `${method} ${path}`),
 )
 
+/** Ids in queries. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/compat/sendblue/api/status': '?handle=:id',
+}
+
+export const ID_IN_PATH = /:(?:id|guid)/
+
+/** The forms of credentials that are tried on an API: all but a query are headers. */
+function formsOf(name: string): readonly CredentialForm[] {
+  const own = COMPAT_APIS.find((api) => api.name === name)?.credentials ?? []
+  return own.some((form) => FORMS.includes(form)) ? FORMS : own
+}
+
 function requestTo(
   api: string,
   { method, path }: { readonly method: string; readonly path: string },
 ): fc.Arbitrary<CompatRequest> {
   const beside = fc.constantFrom(...NOWHERE).map((rest) => `/compat/${api}${rest}`)
-  const hostile = hostileText.map((text) => path.replace(':id', encoded(text)))
+  const hostile = hostileText.map((text) => path.replace(ID_IN_PATH, encoded(text)))
   return fc
     .record({
       method: mostly(fc.constant(method), fc.constantFrom(...METHODS), 20),
-      path: mostly(mostly(fc.constant(path), hostile, 6), beside, 20),
+      path: mostly(mostly(fc.constant(path + (QUERIES[path] ?? '')), hostile, 6), beside, 20),
       ids: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
       sent: bodyOf(api),
       repeated: fc.option(fc.constantFrom('a', 'b', 'é', 'x'.repeat(300)), { freq: 5 }),
@@ -105,7 +149,7 @@ function requestTo(
         fc.constantFrom('wrong', 'none'),
         8,
       ),
-      form: fc.constantFrom(...FORMS),
+      form: fc.constantFrom(...formsOf(api)),
     })
     .map(({ sent, repeated, query, whose, form, ...rest }) => ({
       ...rest,
@@ -157,6 +201,7 @@ function multipartOf(fields: object): FormData {
   const form = new FormData()
   for (const [name, value] of formOf(fields)) form.append(name, value)
   form.append('to', new Blob(['+12025550123']), 'a.txt')
+  form.set('attachment', new Blob(['hello']), 'a.txt')
   return form
 }
 

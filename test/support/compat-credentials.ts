@@ -1,4 +1,4 @@
-import { routesOf } from '../../src/compat/apis.ts'
+import { COMPAT_APIS, routesOf } from '../../src/compat/apis.ts'
 import type { CompatApi, CredentialForm } from '../../src/compat/compat-api.ts'
 import type { ApiKey } from './relay-process.ts'
 
@@ -36,6 +36,13 @@ export function callAs(
   if (form !== 'query') return { path, headers: credentialsAs(form, made) }
   const password = encodeURIComponent(`${made.key}:${made.secret}`)
   return { path: `${path}${path.includes('?') ? '&' : '?'}password=${password}`, headers: {} }
+}
+
+/** A form that the API takes. */
+export function formOf(name: string): CredentialForm {
+  const form = COMPAT_APIS.find((api) => api.name === name)?.credentials[0]
+  if (form === undefined) throw new Error(`${name} takes no credentials.`)
+  return form
 }
 
 /** A good body of a send by each API. */
