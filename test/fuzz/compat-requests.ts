@@ -24,6 +24,13 @@ export type CompatRequest = {
   }
 }
 
+export const ID_IN_PATH = /:(?:id|guid)/
+
+/** Ids in queries. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/compat/sendblue/api/status': '?handle=:id',
+}
+
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart/form-data', '']
@@ -113,13 +120,6 @@ export const COMPAT_ROUTES: readonly string[] = COMPAT_APIS.flatMap((api) =>
   routesOf(api).map(({ method, path }) => `${method} ${path}`),
 )
 
-/** Ids in queries. */
-const QUERIES: Readonly<Record<string, string>> = {
-  '/compat/sendblue/api/status': '?handle=:id',
-}
-
-export const ID_IN_PATH = /:(?:id|guid)/
-
 /** The forms of credentials that are tried on an API: all but a query are headers. */
 function formsOf(name: string): readonly CredentialForm[] {
   const own = COMPAT_APIS.find((api) => api.name === name)?.credentials ?? []
@@ -137,7 +137,7 @@ function requestTo(
       method: mostly(fc.constant(method), fc.constantFrom(...METHODS), 20),
       path: mostly(mostly(fc.constant(path + (QUERIES[path] ?? '')), hostile, 6), beside, 20),
       ids: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
-      sent: bodyOf(api),
+      sent: path.endsWith('/attachment') ? mostly(filesOf(api), bodyOf(api), 3) : bodyOf(api),
       repeated: fc.option(fc.constantFrom('a', 'b', 'é', 'x'.repeat(300)), { freq: 5 }),
       query: mostly(
         fc.constant(''),
@@ -163,6 +163,12 @@ function requestTo(
       body: sent.body,
       credentials: { whose, form },
     }))
+}
+
+/** A form with a file. */
+function filesOf(api: string): fc.Arbitrary<Sent> {
+  const good = GOOD[api] ?? fc.constant({})
+  return good.map((value) => ({ headers: {}, body: multipartOf(value) }))
 }
 
 type Sent = Pick<CompatRequest, 'headers' | 'body'>

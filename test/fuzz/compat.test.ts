@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { callAs, formOf } from '../support/compat-credentials.ts'
+import { callAs, credentialsAs, formOf } from '../support/compat-credentials.ts'
 import {
   ApiClient,
   createKey,
@@ -17,7 +17,7 @@ import { SCALE, SEED } from '../support/scale.ts'
 import { COMPAT_ROUTES, compatRequests, ID_IN_PATH, type CompatRequest } from './compat-requests.ts'
 import { LEAK } from './requests.ts'
 
-const REQUESTS = 1_500 * SCALE
+const REQUESTS = 2_500 * SCALE
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 const SHOWN_MAX = 5
@@ -59,7 +59,13 @@ test(
     }
     const requests = fc.sample(compatRequests, { numRuns: REQUESTS, seed: SEED })
 
+    const file = await fetch(`${relay.url}/api/v1/attachments`, {
+      method: 'POST',
+      headers: { ...credentialsAs('two headers', owner), 'Content-Type': 'text/plain' },
+      body: 'soup',
+    })
     const fuzz = new Fuzz(relay.url, keys)
+    fuzz.note(await file.text())
     await fuzz.run(requests)
     const exitCode = await relay.end('SIGTERM')
     process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
@@ -144,12 +150,17 @@ class Fuzz {
     const text = await response.text()
     this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
     if (response.ok && method === route.split(' ')[0]) this.succeeded.add(route)
+    this.note(text)
+    const what = faultIn(request, response, text)
+    if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
+  }
+
+  /** Remembers the ids in an answer. */
+  note(text: string): void {
     for (const [found, kind = ''] of text.matchAll(/\b(msg|wh|att)_[0-9a-z]{26}/g)) {
       const known = this.#ids.get(kind) ?? []
       if (known.length < IDS_MAX) this.#ids.set(kind, [...known, found])
     }
-    const what = faultIn(request, response, text)
-    if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
   }
 
   /** The path with ids of its kind. Only SMS Gate takes several. */
