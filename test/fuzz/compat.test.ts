@@ -17,7 +17,7 @@ import { SCALE, SEED } from '../support/scale.ts'
 import { COMPAT_ROUTES, compatRequests, ID_IN_PATH, type CompatRequest } from './compat-requests.ts'
 import { LEAK } from './requests.ts'
 
-const REQUESTS = 2_500 * SCALE
+const REQUESTS = 4_000 * SCALE
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 const SHOWN_MAX = 5
