@@ -40,10 +40,12 @@ export type Ledgers = {
 export const STORED_MESSAGES =
   'SELECT id, direction, status, text, error_code AS errorCode, handle FROM messages'
 
+/** With the deliveries to webhooks in the relay's own form. */
 export const STORED_EVENTS = `
-  SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
-    coalesce(sum(status = 'succeeded'), 0) AS succeeded
-  FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`
+  SELECT events.id, name, message_id AS messageId, count(d.seq) AS deliveries,
+    coalesce(sum(d.status = 'succeeded'), 0) AS succeeded
+  FROM events LEFT JOIN (deliveries d JOIN webhooks w ON w.seq = d.webhook_seq AND w.format IS NULL)
+    ON d.event_seq = events.seq GROUP BY events.seq`
 
 /** `places` are the data directories of the simulated networks: that of the relay, and those of its boxes. */
 export function readLedgers(dataDir: string, places: readonly string[] = [dataDir]): Ledgers {
@@ -68,6 +70,12 @@ export function receivedIds(dataDir: string): readonly string[] {
     .query<{ id: string }, []>(sql)
     .all()
     .map(({ id }) => id)
+}
+
+/** True once nothing waits for a webhook, also one that isn't listed. */
+export function isDelivered(dataDir: string): boolean {
+  using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
+  return relay.query("SELECT 1 FROM deliveries WHERE status = 'pending' LIMIT 1").get() === null
 }
 
 /** The messages that one network carried; one that it carried twice is there twice. */

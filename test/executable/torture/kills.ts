@@ -11,9 +11,10 @@ import {
   RelayProcess,
   temporaryDataDir,
 } from '../../support/relay-process.ts'
-import { disagreements, readLedgers, receivedIds, unexplained } from '../ledgers.ts'
-import { CompatClients, compatFaults } from './compat.ts'
+import { disagreements, isDelivered, readLedgers, receivedIds, unexplained } from '../ledgers.ts'
+import { CompatClients, compatFaults, FOLLOWED } from './compat.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
+import { FormatReceivers } from './formats.ts'
 import { ImsgClient, imsgFaults } from './imsg.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
@@ -62,6 +63,7 @@ export async function runKills(
   using dir = temporaryDataDir()
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
+  using formats = new FormatReceivers()
   const key = await createKey(dir.path)
   const start = (port: number) =>
     RelayProcess.start({ dataDir: dir.path, port, environment: ENVIRONMENT })
@@ -73,7 +75,9 @@ export async function runKills(
   const clients = new Clients(api, key, lines, { uploads })
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
-  const compat = await CompatClients.open(api, key.id, () => relay.url)
+  await formats.register(api, relay.url)
+  const callback = (text: string) => formats.callback(text)
+  const compat = await CompatClients.open(api, { name: key.id, url: () => relay.url, callback })
   const imsg = await ImsgClient.open(api)
   const sending = [clients, waiting, optOuts, compat, imsg]
   const running = Promise.all(sending.map((each) => each.run()))
@@ -102,6 +106,7 @@ export async function runKills(
   for (const each of sending) each.stop()
   await running
   await comeToRest(api)
+  await eventually('callbacks arrived', () => (isDelivered(dir.path) ? true : null), MET_MS_MAX)
   await eventually(
     'imsg heard everything',
     () => (imsg.hasHeard(receivedIds(dir.path)) ? true : null),
@@ -150,6 +155,7 @@ export async function runKills(
       ...waitingFaults(dir.path, waiting.sends),
       ...optOutFaults(dir.path, optOuts),
       ...compatFaults(ledgers, compat),
+      ...formats.faults(ledgers, FOLLOWED),
       ...imsgFaults(ledgers, imsg),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
