@@ -2,6 +2,7 @@ import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { KeyId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import { isOfConversations } from '../domain/permissions.ts'
 import { BLUEBUBBLES } from './bluebubbles/api.ts'
 import type { Account, CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
@@ -56,12 +57,14 @@ export function newAccount(madeFor: string | null, id: KeyId, random: Uint8Array
   return COMPAT_APIS.find(({ name }) => name === madeFor)?.account?.(id, random) ?? null
 }
 
-/** The request for a key, with the scopes that the compatible API needs if it names none. */
+/** The request for a key. If it names no scopes, the key has those that the API needs, as far as its limits let it. */
 export function withCompatScopes(asked: KeyCreation): KeyCreation {
   const name = asked.for ?? null
   if (name === null) return asked
   const { scopes } = compatNamed(name)
-  return { ...asked, scopes: asked.scopes ?? [...scopes] }
+  const isLimited = (asked.conversation_ids ?? null) !== null
+  const fitting = isLimited ? scopes.filter(isOfConversations) : [...scopes]
+  return { ...asked, scopes: asked.scopes ?? fitting }
 }
 
 /** A new key, with what to enter into the program that it is for. */
