@@ -1,14 +1,16 @@
 // Clients of the compatible APIs at a relay that dies: with ids of their own, so that a repeat is the same request, and
 // without, so that each repeat may be another message. What each was told is held against the ledgers.
 
+import { idOfSid, sidOf } from '../../../src/compat/twilio/ids.ts'
 import { credentialsAs, FORMS, SENDS } from '../../support/compat-credentials.ts'
 import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
 import { NOBODY_KNOWS, type Ledgers, type StoredMessage, type Told } from '../ledgers.ts'
+import type { TwilioReceiver } from './twilio.ts'
 
 const PAUSE_MS = 15
 const REFUSED = '0192'
 /** One for each way. */
-const AREAS = [212, 213, 312, 415, 617]
+const AREAS = [212, 213, 312, 415, 617, 646, 713]
 const FILE = 'data:text/plain;filename=menu.txt;base64,c291cA=='
 /** States of SMS Gate for the statuses of messages at rest. */
 const GATE_STATES: Readonly<Record<string, string>> = {
@@ -19,6 +21,9 @@ const GATE_STATES: Readonly<Record<string, string>> = {
   read: 'Delivered',
   failed: 'Failed',
 }
+
+/** Twilio's, likewise. */
+const TWILIO_STATES: Readonly<Record<string, string>> = { uncertain: 'sending' }
 
 type Way = {
   readonly api: string
@@ -33,7 +38,15 @@ const WAYS: readonly Way[] = [
   { api: 'sms', path: '/compat/sms/api/v1/sms/send', isNamed: false },
   { api: 'signal-cli', path: '/v2/send', isNamed: true },
   { api: 'signal-cli', path: '/compat/signal-cli/v2/send', isNamed: false },
+  {
+    api: 'twilio',
+    path: '/compat/twilio/2010-04-01/Accounts/:account/Messages.json',
+    isNamed: true,
+  },
+  { api: 'twilio', path: '/2010-04-01/Accounts/:account/Messages.json', isNamed: false },
 ]
+/** It answers before the line does, so its clients would send without end. */
+const TWILIO_PAUSE_MS = 250
 
 type Send = {
   readonly way: Way
@@ -51,20 +64,43 @@ export class CompatClients {
   readonly #url: () => string
   readonly #name: string
   readonly #keys: Readonly<Record<string, ApiKey>>
+  readonly #receiver: TwilioReceiver
   #isStopped = false
 
-  private constructor(url: () => string, name: string, keys: Readonly<Record<string, ApiKey>>) {
+  private constructor(
+    url: () => string,
+    name: string,
+    given: {
+      readonly keys: Readonly<Record<string, ApiKey>>
+      readonly receiver: TwilioReceiver
+    },
+  ) {
     this.#url = url
     this.#name = name
-    this.#keys = keys
+    this.#keys = given.keys
+    this.#receiver = given.receiver
   }
 
-  static async open(api: ApiClient, name: string, url: () => string): Promise<CompatClients> {
+  /** `receiver` gets the callbacks. */
+  static async open(
+    api: ApiClient,
+    name: string,
+    url: () => string,
+    receiver: TwilioReceiver,
+  ): Promise<CompatClients> {
     const make = (name: string) => api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
-    return new CompatClients(url, name, {
+    const keys = {
       sms: await make('sms'),
       'signal-cli': await make('signal-cli'),
-    })
+      twilio: receiver.key,
+    }
+    return new CompatClients(url, name, { keys, receiver })
+  }
+
+  /** The messages that named a callback. */
+  withCallback(): readonly string[] {
+    const sends = this.sends.filter(({ way }) => way.api === 'twilio')
+    return sends.flatMap(({ answer }) => messagesIn(answer?.body).map(({ messageId }) => messageId))
   }
 
   async run(): Promise<void> {
@@ -102,7 +138,18 @@ export class CompatClients {
       const { state } = (await response.json()) as { state: string }
       const { status } = await api.ask<{ status: string }>('GET', `/api/v1/messages/${messageId}`)
       if (state !== GATE_STATES[status]) this.otherStates.push(`${messageId}: ${status}, ${state}`)
+      const twilio = await this.#twilioState(messageId)
+      const wanted = TWILIO_STATES[status] ?? status
+      if (twilio !== wanted) this.otherStates.push(`${messageId}: ${status}, ${twilio}`)
     }
+  }
+
+  async #twilioState(messageId: string): Promise<string> {
+    const key = this.#key('twilio')
+    const path = `/2010-04-01/Accounts/${key.key}/Messages/${sidOf('SM', messageId)}.json`
+    const headers = credentialsAs('account', key)
+    const response = await fetch(this.#url() + path, { headers })
+    return ((await response.json()) as { status: string }).status
   }
 
   /** One message after another; one at a time of which nobody knows goes beside them, because its answer is late. */
@@ -110,7 +157,8 @@ export class CompatClients {
     const late: Promise<void>[] = []
     let isOneLate = false
     for (let count = 0; !this.#isStopped; count += 1) {
-      const to = recipientsOf(number, count)
+      const isTwilio = way.api === 'twilio'
+      const to = recipientsOf(number, count).slice(0, isTwilio ? 1 : undefined)
       const isLate = to[0]?.endsWith(NOBODY_KNOWS) === true
       if (isLate && isOneLate) continue
       const send: Send = { way, text: `${way.path} ${count}`, to, requests: 0, answer: null }
@@ -132,21 +180,26 @@ export class CompatClients {
     while (!this.#isStopped && send.answer === null && send.requests < most) {
       send.requests += 1
       send.answer = await this.#sendOnce(send, form)
-      await Bun.sleep(PAUSE_MS)
+      await Bun.sleep(send.way.api === 'twilio' ? TWILIO_PAUSE_MS : PAUSE_MS)
     }
   }
 
   /** Null if the answer got lost, or asks to come again. */
   async #sendOnce({ way, text, to }: Send, form: (typeof FORMS)[number]): Promise<Send['answer']> {
     const id = `${this.#name} ${text}`
-    const body = { ...SENDS[way.api]?.(to[0] ?? '', text), ...inFull(way, to, id) }
+    const callback = `${this.#receiver.url}/status?of=${encodeURIComponent(text)}`
+    const body = {
+      ...SENDS[way.api]?.(to[0] ?? '', text),
+      ...(way.api === 'twilio' ? { StatusCallback: callback } : inFull(way, to, id)),
+    }
     const headers = {
-      ...credentialsAs(form, this.#key(way.api)),
+      ...credentialsAs(way.api === 'twilio' ? 'account' : form, this.#key(way.api)),
       ...(way.isNamed ? { 'Idempotency-Key': id } : {}),
     }
     const given = { method: 'POST', headers, body: JSON.stringify(body) }
     try {
-      const response = await fetch(this.#url() + way.path, given)
+      const path = way.path.replace(':account', this.#key('twilio').key)
+      const response = await fetch(this.#url() + path, given)
       const answered: unknown = await response.json()
       return response.status === 503 ? null : { status: response.status, body: answered }
     } catch {
@@ -182,10 +235,14 @@ function messagesIn(
   body: unknown,
 ): readonly { readonly messageId: string; readonly status: string }[] {
   const answer = Object(body) as {
+    readonly sid?: string
+    readonly status?: string
     readonly id?: string
     readonly messages?: readonly { readonly id: string; readonly status: string }[]
     readonly recipients?: readonly { readonly state: string }[]
   } // Of any other shape, it has no messages.
+  const own = idOfSid('msg', answer.sid ?? '', ['SM'])
+  if (own !== null) return [{ messageId: own, status: answer.status ?? '' }]
   const states = answer.recipients ?? []
   const ids = answer.id?.split(',') ?? []
   return (

@@ -18,6 +18,7 @@ import { ImsgClient, imsgFaults } from './imsg.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
+import { TwilioReceiver, twilioFaults } from './twilio.ts'
 import { Waiting, waitingFaults } from './waiting.ts'
 
 const LIFE_MS_MIN = 150
@@ -73,9 +74,10 @@ export async function runKills(
   const clients = new Clients(api, key, lines, { uploads })
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
-  const compat = await CompatClients.open(api, key.id, () => relay.url)
+  using twilio = await TwilioReceiver.open(api, lines[0]?.id ?? '')
+  const compat = await CompatClients.open(api, key.id, () => relay.url, twilio)
   const imsg = await ImsgClient.open(api)
-  const sending = [clients, waiting, optOuts, compat, imsg]
+  const sending = [clients, waiting, optOuts, compat, imsg, twilio]
   const running = Promise.all(sending.map((each) => each.run()))
   const { port } = relay
   const hasMetAll = () =>
@@ -116,6 +118,7 @@ export async function runKills(
     await Bun.sleep(SWEPT_AFTER_MS)
     await comeToRest(api)
   }
+  await twilio.comeToRest()
   await compat.readStates(api)
   const unfoundNames = await clients.unfoundNames()
   const { data: days } = await api.ask<{ data: Parameters<typeof figureFaults>[1] }>(
@@ -151,6 +154,7 @@ export async function runKills(
       ...optOutFaults(dir.path, optOuts),
       ...compatFaults(ledgers, compat),
       ...imsgFaults(ledgers, imsg),
+      ...twilioFaults(ledgers, twilio, compat.withCallback()),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }
