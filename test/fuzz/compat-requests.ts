@@ -13,7 +13,10 @@ export type CompatRequest = {
   /** The route that it is meant for, as `POST /compat/sms/send`. */
   readonly route: string
   readonly method: string
-  /** `:id` stands for ids that the relay gave; several with commas. */
+  /**
+   * `:id` stands for ids that the relay gave, several with commas; `:sid` and `:media` for one of Twilio's, and
+   * `:account` for the key's own.
+   */
   readonly path: string
   readonly ids: readonly number[]
   readonly headers: Readonly<Record<string, string>>
@@ -31,7 +34,11 @@ const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart
 const RECIPIENT_FIELDS = 'to phone phone_number recipient number numbers phoneNumbers recipients'
 const TEXT_FIELDS = 'text message body content msg textMessage'
 const OTHER_FIELDS = 'id isEncrypted from sender base64_attachments base64_attachment text_mode'
-const FIELDS = `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} __proto__ toString`.split(' ')
+const TWILIO_FIELDS = 'To From Body MediaUrl StatusCallback SendAt ScheduleType Status'
+const FIELDS =
+  `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} ${TWILIO_FIELDS} __proto__ toString`.split(
+    ' ',
+  )
 const FILES = [
   'aGVsbG8=',
   'data:text/plain;filename=menu.txt;base64,aGVsbG8=',
@@ -69,6 +76,24 @@ const GOOD: Readonly<Record<string, fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['recipients', 'message'] },
   ),
+  twilio: fc
+    .record({
+      To: people,
+      Body: fc.string({ minLength: 1, maxLength: 50 }),
+      more: fc.constantFrom({}, scheduled(), { StatusCallback: 'http://127.0.0.1:9/status?n=1' }),
+      Status: fc.constantFrom('canceled', 'sent'),
+    })
+    .map(({ more, ...fields }) => ({
+      ...fields,
+      ...more,
+      MessagingServiceSid: `MG${'0'.repeat(32)}`,
+    })),
+}
+
+/** Scheduled, so that some can be canceled. */
+function scheduled(): object {
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  return { ScheduleType: 'fixed', SendAt: at }
 }
 
 /** Any request to any route of any compatible API, and to paths beside them. */
@@ -87,7 +112,7 @@ function requestTo(
   { method, path }: { readonly method: string; readonly path: string },
 ): fc.Arbitrary<CompatRequest> {
   const beside = fc.constantFrom(...NOWHERE).map((rest) => `/compat/${api}${rest}`)
-  const hostile = hostileText.map((text) => path.replace(':id', encoded(text)))
+  const hostile = hostileText.map((text) => path.replace(/:[a-z]+(?!.*:)/, encoded(text)))
   return fc
     .record({
       method: mostly(fc.constant(method), fc.constantFrom(...METHODS), 20),
@@ -105,7 +130,7 @@ function requestTo(
         fc.constantFrom('wrong', 'none'),
         8,
       ),
-      form: fc.constantFrom(...FORMS),
+      form: api === 'twilio' ? fc.constant('account' as const) : fc.constantFrom(...FORMS),
     })
     .map(({ sent, repeated, query, whose, form, ...rest }) => ({
       ...rest,

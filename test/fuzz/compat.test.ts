@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { sidOf } from '../../src/compat/twilio/ids.ts'
 import { credentialsAs } from '../support/compat-credentials.ts'
 import {
   ApiClient,
@@ -45,10 +46,12 @@ test(
     const keys: Keys = {
       sms: { good: await make('sms'), limited: await make('sms', LIMITS) },
       'signal-cli': { good: await make('signal-cli'), limited: await make('signal-cli', LIMITS) },
+      twilio: { good: await make('twilio'), limited: await make('twilio', LIMITS) },
     }
     const requests = fc.sample(compatRequests, { numRuns: REQUESTS, seed: SEED })
 
     const fuzz = new Fuzz(relay.url, keys)
+    fuzz.files.push(await messageWithFile(relay.url, owner))
     await fuzz.run(requests)
     const exitCode = await relay.end('SIGTERM')
     process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
@@ -70,11 +73,13 @@ test('a body that is too long, and one that does not end, are refused in the for
   for (const [name, path] of [
     ['sms', '/compat/sms/send'],
     ['signal-cli', '/v2/send'],
+    ['twilio', '/2010-04-01/Accounts/:account/Messages.json'],
   ] as const) {
     const key = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
+    const url = relay.url + path.replace(':account', key.key)
     const answers = await Promise.all([
-      ask(relay.url + path, key, `{"message":"${'x'.repeat(50 * 1_024 * 1_024)}"}`),
-      ask(relay.url + path, key, endless(50)),
+      ask(url, key, `{"message":"${'x'.repeat(50 * 1_024 * 1_024)}"}`),
+      ask(url, key, endless(50)),
     ])
 
     expect(answers.map(({ status }) => status)).toEqual([413, 413])
@@ -86,8 +91,11 @@ class Fuzz {
   readonly faults: Fault[] = []
   readonly routes = new Set<string>()
   readonly succeeded = new Set<string>()
+  /** Sids of messages with a file, each with that of the file. */
+  readonly files: (readonly [message: string, file: string])[] = []
   readonly #statuses = new Map<number, number>()
   readonly #ids: string[] = []
+  readonly #sids: string[] = []
   readonly #url: string
   readonly #keys: Keys
 
@@ -115,9 +123,8 @@ class Fuzz {
   async #send(request: CompatRequest): Promise<void> {
     const { route, method, path, ids, headers, body } = request
     this.routes.add(route)
-    const id = ids.map((number) => this.#ids[number % Math.max(this.#ids.length, 1)] ?? 'none')
     const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
-    const response = await fetch(this.#url + path.replace(':id', id.join(',')), {
+    const response = await fetch(this.#url + this.#filled(path, ids, request), {
       method,
       headers: { ...headers, ...this.#credentialsOf(request) },
       redirect: 'manual',
@@ -129,14 +136,33 @@ class Fuzz {
     for (const [found] of text.matchAll(/msg_[0-9a-z]{26}/g)) {
       if (this.#ids.length < IDS_MAX) this.#ids.push(found)
     }
+    for (const [sid] of text.matchAll(/[SM]M[0-9a-f]{32}/g)) {
+      if (this.#sids.length < IDS_MAX) this.#sids.push(sid)
+    }
     const what = faultIn(request, response, text)
     if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
   }
 
-  #credentialsOf({ api, credentials: { whose, form } }: CompatRequest): Record<string, string> {
+  #filled(path: string, ids: readonly number[], request: CompatRequest): string {
+    const known = (all: readonly string[]) =>
+      ids.map((number) => all[number % Math.max(all.length, 1)] ?? 'none')
+    const [message = '', file = ''] = this.files[0] ?? []
+    const [sid = ''] = known(this.#sids)
+    return path
+      .replace(':id', known(this.#ids).join(','))
+      .replace(':account', String(this.#madeFor(request)?.key))
+      .replace(':sid', path.includes('/Media') ? message : sid)
+      .replace(':media', file)
+  }
+
+  #madeFor({ api, credentials: { whose } }: CompatRequest): ApiKey | undefined {
+    return whose === 'limited' ? this.#keys[api]?.limited : this.#keys[api]?.good
+  }
+
+  #credentialsOf(request: CompatRequest): Record<string, string> {
+    const { whose, form } = request.credentials
     if (whose === 'none') return {}
-    const keys = this.#keys[api]
-    const made = whose === 'limited' ? keys?.limited : keys?.good
+    const made = this.#madeFor(request)
     const secret = `${made?.secret}${whose === 'wrong' ? 'x' : ''}`
     return credentialsAs(form, { key: String(made?.key), secret })
   }
@@ -162,13 +188,13 @@ function faultInError(request: CompatRequest, response: Response, text: string):
     return 'an error that is not JSON'
   // A client may leave the folder of its API by dots, as by any other address.
   const { pathname } = new URL(response.url)
-  const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(request)
+  const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(pathname)
   if (!isBeyond && !IN_SHAPE[api]?.(text)) return "an error that is not in its API's form"
   return LEAK.test(text) ? 'an error that gives something away' : null
 }
 
-function isAtRoot({ path }: CompatRequest): boolean {
-  return /^\/v[12]\//.test(path)
+function isAtRoot(pathname: string): boolean {
+  return /^\/(?:v[12]|2010-04-01\/Accounts)\//.test(pathname)
 }
 
 const IN_SHAPE: Readonly<Record<string, (text: string) => boolean>> = {
@@ -181,6 +207,12 @@ const IN_SHAPE: Readonly<Record<string, (text: string) => boolean>> = {
     const { error, ...others } = objectIn(text)
     return typeof error === 'string' && error !== '' && Object.keys(others).length === 0
   },
+  twilio: (text) => {
+    const { code, status, message, more_info: more, ...others } = objectIn(text)
+    const isTold = [message, more].every((each) => typeof each === 'string' && each !== '')
+    const isNumbered = typeof code === 'number' && typeof status === 'number'
+    return isNumbered && isTold && Object.keys(others).length === 0
+  },
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
@@ -189,6 +221,20 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {}
   }
+}
+
+/** The sids of a message with a file, and of the file. */
+async function messageWithFile(url: string, owner: ApiKey): Promise<readonly [string, string]> {
+  const headers = { 'X-API-Key': owner.key, 'X-API-Secret': owner.secret }
+  const call = async (path: string, type: string, body: string) => {
+    const given = { method: 'POST', headers: { ...headers, 'content-type': type }, body }
+    const response = await fetch(`${url}/api/v1${path}`, given)
+    return (await response.json()) as { readonly id: string }
+  }
+  const file = await call('/attachments?filename=menu.txt', 'text/plain', 'soup')
+  const sent = { to: '+12025550123', text: 'The menu', attachments: [{ id: file.id }] }
+  const message = await call('/messages/send', 'application/json', JSON.stringify(sent))
+  return [sidOf('MM', message.id), sidOf('ME', file.id)]
 }
 
 async function ask(url: string, key: ApiKey, body: string | ReadableStream) {
