@@ -16,6 +16,7 @@ import {
   temporaryDataDir,
 } from '../test/support/relay-process.ts'
 import { checkOpenClaw } from './compat/openclaw.ts'
+import { checkTwilio } from './compat/twilio.ts'
 
 const CACHE = join(tmpdir(), 'hookline-compat-check')
 const PYTHON = join(CACHE, 'python/bin/python')
@@ -30,6 +31,7 @@ const PYTHON_PACKAGES = [
   'requests',
   'hermes-agent==0.19.0',
   'aiohttp',
+  'twilio==9.13.0',
 ]
 const NODE_PACKAGES = [
   '@novu/providers@0.24.2',
@@ -45,6 +47,8 @@ const NODE_PACKAGES = [
   'chat-adapter-sendblue@0.2.0',
   'chat@4.41.1',
   '@chat-adapter/state-memory@4.41.0',
+  'twilio@6.3.1',
+  '@chat-adapter/twilio@4.31.0',
 ]
 /** OpenClaw wants a newer Node than most machines have, also to be installed. */
 const NODE = `node-${process.platform}-${process.arch}`
@@ -117,8 +121,42 @@ for (const check of CHECKS) {
   const isWanted = positionals.length === 0 || positionals.some((name) => check.name.includes(name))
   if (isWanted) await outcomeOf(check)
 }
+for (const [name, command, texts] of [
+  ['twilio, Node', inNode('twilio.mjs'), ['from twilio-node', 'a picture', 'You wrote: ping']],
+  [
+    'twilio, Python',
+    [PYTHON, join(PROGRAMS, 'twilio_client.py')],
+    ['from twilio-python', 'by its number', 'You wrote: ping'],
+  ],
+  ['@chat-adapter/twilio', inNode('twilio-chat.mjs'), ['from the *Chat SDK*', 'You wrote: ping']],
+] as const) {
+  const isWanted = positionals.length === 0 || positionals.some((one) => name.includes(one))
+  if (isWanted) await twilio(name, command, texts)
+}
 if (positionals.length === 0 || positionals.some((name) => 'openclaw'.includes(name))) {
   await openClaw()
+}
+
+async function twilio(
+  name: string,
+  command: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  last += 1
+  const to = `+1202555${String(1_000 + last)}`
+  const program = { command, folder: CACHE, relay: relay.url, to, texts }
+  const seen = await checkTwilio(api, program).catch((error: unknown) => {
+    process.exitCode = 1
+    return error instanceof Error ? error : new Error(String(error))
+  })
+  const isGood = typeof seen === 'string'
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${name}: ${isGood ? seen : seen.message}`)
+}
+
+/** Node finds its packages beside the program. */
+function inNode(file: string): readonly string[] {
+  cpSync(join(PROGRAMS, file), join(CACHE, file))
+  return [join(NODE_FOLDER, 'node'), join(CACHE, file)]
 }
 
 /** It takes some minutes. */

@@ -78,7 +78,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   key_id: nullish(
     id(
       'key',
-      'The key that signs its events and sends its replies, for a `format` with accounts. Left out if one such key exists.',
+      'The key that signs its events and sends its replies, for a `format` with accounts. May be left out if there is only one.',
     ),
   ),
 })

@@ -92,7 +92,7 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
           // Some programs have no place for a recipient but their URL.
           const fields = { ...queryOf(request, api), ...given }
           const { secret = '' } = credentialsIn(request, api.credentials) ?? {}
-          const called = { params, fields, secret }
+          const called = { params: withoutNull(params), fields, secret }
           const answer = await handle({
             ...called,
             relay: relayFor(request, api, { core, relay, calls }),
@@ -161,7 +161,16 @@ async function passOn(
   return fetch(pathname.slice(from) + search, { method, body, headers })
 }
 
-type Handled = { readonly request: Request; readonly params: Readonly<Record<string, string>> }
+type Handled = {
+  readonly request: Request
+  readonly params?: Params
+}
+type Params = Readonly<Record<string, string | null>>
+
+/** Elysia gives null for a segment of a path that it can't decode. */
+function withoutNull(params: Params = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value ?? '']))
+}
 
 function relayFor(
   request: Request,

@@ -149,7 +149,8 @@ class Calls {
     path: string,
     { headers, body }: { readonly headers: Record<string, string>; readonly body: string | null },
   ): Promise<Answered> {
-    const response = await fetch(this.#url + path, { method, headers, body })
+    const url = this.#url + path.replace(':account', this.#made.key)
+    const response = await fetch(url, { method, headers, body })
     const answered = JSON.stringify([...response.headers]) + (await response.text())
     return { status: response.status, text: answered }
   }

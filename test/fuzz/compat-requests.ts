@@ -13,7 +13,10 @@ export type CompatRequest = {
   /** The route that it is meant for, as `POST /compat/sms/send`. */
   readonly route: string
   readonly method: string
-  /** `:id` and `:guid` stand for ids that the relay gave; several with commas. */
+  /**
+   * `:id` and `:guid` stand for ids that the relay gave, several with commas; `:sid` and `:media` for one of Twilio's,
+   * and `:account` for the key's own.
+   */
   readonly path: string
   readonly ids: readonly number[]
   readonly headers: Readonly<Record<string, string>>
@@ -23,8 +26,6 @@ export type CompatRequest = {
     readonly form: CredentialForm
   }
 }
-
-export const ID_IN_PATH = /:(?:id|guid)/
 
 /** Ids in queries. */
 const QUERIES: Readonly<Record<string, string>> = {
@@ -41,12 +42,12 @@ const OTHER_FIELDS = 'id isEncrypted from sender base64_attachments base64_attac
 const BUBBLES_FIELDS = 'chatGuid addresses tempGuid attachment effectId url events offset limit'
 const SENDBLUE_FIELDS =
   'content from_number status_callback reply_to group_id webhooks type globalSecret'
+const TWILIO_FIELDS = 'To From Body MediaUrl StatusCallback SendAt ScheduleType Status'
 /** Nobody listens there. */
 const HOOKS = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/hook?order=7', 'http://127.0.0.1:9']
+const OWN_FIELDS = `${BUBBLES_FIELDS} ${SENDBLUE_FIELDS} ${TWILIO_FIELDS}`
 const FIELDS =
-  `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} ${BUBBLES_FIELDS} ${SENDBLUE_FIELDS} __proto__ toString`.split(
-    ' ',
-  )
+  `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} ${OWN_FIELDS} __proto__ toString`.split(' ')
 const FILES = [
   'aGVsbG8=',
   'data:text/plain;filename=menu.txt;base64,aGVsbG8=',
@@ -107,6 +108,24 @@ const GOOD: Readonly<Record<string, fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['number', 'content', 'webhooks'] },
   ),
+  twilio: fc
+    .record({
+      To: people,
+      Body: fc.string({ minLength: 1, maxLength: 50 }),
+      more: fc.constantFrom({}, scheduled(), { StatusCallback: 'http://127.0.0.1:9/status?n=1' }),
+      Status: fc.constantFrom('canceled', 'sent'),
+    })
+    .map(({ more, ...fields }) => ({
+      ...fields,
+      ...more,
+      MessagingServiceSid: `MG${'0'.repeat(32)}`,
+    })),
+}
+
+/** Scheduled, so that some can be canceled. */
+function scheduled(): object {
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  return { ScheduleType: 'fixed', SendAt: at }
 }
 
 /** Any request to any route of any compatible API, and to paths beside them. */
@@ -131,7 +150,7 @@ function requestTo(
   { method, path }: { readonly method: string; readonly path: string },
 ): fc.Arbitrary<CompatRequest> {
   const beside = fc.constantFrom(...NOWHERE).map((rest) => `/compat/${api}${rest}`)
-  const hostile = hostileText.map((text) => path.replace(ID_IN_PATH, encoded(text)))
+  const hostile = hostileText.map((text) => path.replace(/:[a-z]+(?!.*:)/, encoded(text)))
   return fc
     .record({
       method: mostly(fc.constant(method), fc.constantFrom(...METHODS), 20),

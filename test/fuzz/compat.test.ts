@@ -5,7 +5,8 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { callAs, credentialsAs, formOf } from '../support/compat-credentials.ts'
+import { sidOf } from '../../src/compat/twilio/ids.ts'
+import { callAs, formOf } from '../support/compat-credentials.ts'
 import {
   ApiClient,
   createKey,
@@ -14,7 +15,7 @@ import {
   type ApiKey,
 } from '../support/relay-process.ts'
 import { SCALE, SEED } from '../support/scale.ts'
-import { COMPAT_ROUTES, compatRequests, ID_IN_PATH, type CompatRequest } from './compat-requests.ts'
+import { COMPAT_ROUTES, compatRequests, type CompatRequest } from './compat-requests.ts'
 import { LEAK } from './requests.ts'
 
 const REQUESTS = 4_000 * SCALE
@@ -56,16 +57,14 @@ test(
         limited: await make('bluebubbles', LIMITS),
       },
       sendblue: { good: await make('sendblue'), limited: await make('sendblue', LIMITS) },
+      twilio: { good: await make('twilio'), limited: await make('twilio', LIMITS) },
     }
     const requests = fc.sample(compatRequests, { numRuns: REQUESTS, seed: SEED })
 
-    const file = await fetch(`${relay.url}/api/v1/attachments`, {
-      method: 'POST',
-      headers: { ...credentialsAs('two headers', owner), 'Content-Type': 'text/plain' },
-      body: 'soup',
-    })
     const fuzz = new Fuzz(relay.url, keys)
-    fuzz.note(await file.text())
+    const [message, file] = await messageWithFile(relay.url, owner)
+    fuzz.note(`${message} ${file}`)
+    fuzz.files.push([sidOf('MM', message), sidOf('ME', file)])
     await fuzz.run(requests)
     const exitCode = await relay.end('SIGTERM')
     process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
@@ -90,15 +89,17 @@ test('a body that is too long, and one that does not end, are refused in the for
     ['signal-cli', '/v2/send'],
     ['bluebubbles', '/compat/bluebubbles/api/v1/message/attachment'],
     ['sendblue', '/compat/sendblue/api/send-message'],
+    ['twilio', '/2010-04-01/Accounts/:account/Messages.json'],
   ] as const) {
     const key = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
+    const filled = path.replace(':account', key.key)
     const answers = await Promise.all([
       ask(
         relay.url,
-        callAs(formOf(name), key, path),
+        callAs(formOf(name), key, filled),
         `{"message":"${'x'.repeat(50 * 1_024 * 1_024)}"}`,
       ),
-      ask(relay.url, callAs(formOf(name), key, path), endless(50)),
+      ask(relay.url, callAs(formOf(name), key, filled), endless(50)),
     ])
 
     expect(answers.map(({ status }) => status)).toEqual([413, 413])
@@ -110,6 +111,8 @@ class Fuzz {
   readonly faults: Fault[] = []
   readonly routes = new Set<string>()
   readonly succeeded = new Set<string>()
+  /** Sids of messages with a file, each with that of the file. */
+  readonly files: (readonly [message: string, file: string])[] = []
   readonly #statuses = new Map<number, number>()
   readonly #ids = new Map<string, string[]>()
   readonly #url: string
@@ -157,28 +160,41 @@ class Fuzz {
 
   /** Remembers the ids in an answer. */
   note(text: string): void {
-    for (const [found, kind = ''] of text.matchAll(/\b(msg|wh|att)_[0-9a-z]{26}/g)) {
+    for (const [found, kind = 'sid'] of text.matchAll(
+      /\b(?:(msg|wh|att)_[0-9a-z]{26}|[SM]M[0-9a-f]{32})/g,
+    )) {
       const known = this.#ids.get(kind) ?? []
       if (known.length < IDS_MAX) this.#ids.set(kind, [...known, found])
     }
   }
 
   /** The path with ids of its kind. Only SMS Gate takes several. */
-  #filled({ api, path, ids }: CompatRequest): string {
-    if (/\/chat\/:guid/.test(path)) return path.replace(ID_IN_PATH, CHAT)
+  #filled(request: CompatRequest): string {
+    const { api, path, ids } = request
+    if (/\/chat\/:guid/.test(path)) return path.replace(':guid', CHAT)
+    const known = (kind: string) => {
+      const all = this.#ids.get(kind) ?? []
+      return ids.map((number) => all[number % Math.max(all.length, 1)] ?? 'none')
+    }
     const kind = /\/webhook\/:/.test(path) ? 'wh' : /\/attachment\/:/.test(path) ? 'att' : 'msg'
-    const known = this.#ids.get(kind) ?? []
-    const found = ids.map((number) => known[number % Math.max(known.length, 1)] ?? 'none')
-    return path.replace(ID_IN_PATH, api === 'sms' ? found.join(',') : (found[0] ?? ''))
+    const found = known(kind)
+    const [message = '', file = ''] = this.files[0] ?? []
+    return path
+      .replace(/:(?:id|guid)/, api === 'sms' ? found.join(',') : (found[0] ?? ''))
+      .replace(':account', String(this.#madeFor(request)?.key))
+      .replace(':sid', path.includes('/Media') ? message : (known('sid')[0] ?? ''))
+      .replace(':media', file)
+  }
+
+  #madeFor({ api, credentials: { whose } }: CompatRequest): ApiKey | undefined {
+    return whose === 'limited' ? this.#keys[api]?.limited : this.#keys[api]?.good
   }
 
   #credentialsOf(request: CompatRequest): ReturnType<typeof callAs> {
-    const { api, credentials } = request
-    const { whose, form } = credentials
+    const { whose, form } = request.credentials
     const path = this.#filled(request)
     if (whose === 'none') return { path, headers: {} }
-    const keys = this.#keys[api]
-    const made = whose === 'limited' ? keys?.limited : keys?.good
+    const made = this.#madeFor(request)
     const secret = `${made?.secret}${whose === 'wrong' ? 'x' : ''}`
     return callAs(form, { key: String(made?.key), secret }, path)
   }
@@ -204,13 +220,13 @@ function faultInError(request: CompatRequest, response: Response, text: string):
     return 'an error that is not JSON'
   // A client may leave the folder of its API by dots, as by any other address.
   const { pathname } = new URL(response.url)
-  const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(request)
+  const isBeyond = !pathname.startsWith(`/compat/${api}`) && !isAtRoot(pathname)
   if (!isBeyond && !IN_SHAPE[api]?.(text)) return "an error that is not in its API's form"
   return LEAK.test(text) ? 'an error that gives something away' : null
 }
 
-function isAtRoot({ path }: CompatRequest): boolean {
-  return /^\/v[12]\//.test(path)
+function isAtRoot(pathname: string): boolean {
+  return /^\/(?:v[12]|2010-04-01\/Accounts)\/./.test(pathname)
 }
 
 const IN_SHAPE: Readonly<Record<string, (text: string) => boolean>> = {
@@ -245,6 +261,12 @@ const IN_SHAPE: Readonly<Record<string, (text: string) => boolean>> = {
     const { error, ...others } = objectIn(text)
     return typeof error === 'string' && error !== '' && Object.keys(others).length === 0
   },
+  twilio: (text) => {
+    const { code, status, message, more_info: more, ...others } = objectIn(text)
+    const isTold = [message, more].every((each) => typeof each === 'string' && each !== '')
+    const isNumbered = typeof code === 'number' && typeof status === 'number'
+    return isNumbered && isTold && Object.keys(others).length === 0
+  },
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
@@ -253,6 +275,20 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {}
   }
+}
+
+/** The ids of a message with a file, and of the file. */
+async function messageWithFile(url: string, owner: ApiKey): Promise<readonly [string, string]> {
+  const headers = { 'X-API-Key': owner.key, 'X-API-Secret': owner.secret }
+  const call = async (path: string, type: string, body: string) => {
+    const given = { method: 'POST', headers: { ...headers, 'content-type': type }, body }
+    const response = await fetch(`${url}/api/v1${path}`, given)
+    return (await response.json()) as { readonly id: string }
+  }
+  const file = await call('/attachments?filename=menu.txt', 'text/plain', 'soup')
+  const sent = { to: '+12025550123', text: 'The menu', attachments: [{ id: file.id }] }
+  const message = await call('/messages/send', 'application/json', JSON.stringify(sent))
+  return [message.id, file.id]
 }
 
 async function ask(url: string, call: ReturnType<typeof callAs>, body: string | ReadableStream) {

@@ -3,6 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
+import type { CredentialForm } from '../../src/compat/compat-api.ts'
+import { idOfSid, sidOf } from '../../src/compat/twilio/ids.ts'
 import { SCOPES } from '../../src/domain/permissions.ts'
 import { credentialsAs, FORMS } from '../support/compat-credentials.ts'
 import { HOUR_MS } from '../support/limited-keys.ts'
@@ -28,8 +30,11 @@ const GATE: Readonly<Record<string, string>> = {
   sent: 'Sent',
   delivered: 'Delivered',
   failed: 'Failed',
+  canceled: 'Failed',
   expired: 'Failed',
 }
+/** Twilio's words, if they are others. */
+const TWILIO_STATES: Readonly<Record<string, string>> = { uncertain: 'sending', expired: 'failed' }
 
 /** An answer in words that all APIs have. */
 type Said = { readonly status: number; readonly code: string | null; readonly state: string | null }
@@ -48,7 +53,7 @@ type Side = { readonly shop: ScriptedRelay; key: Json; readonly messages: string
 
 const sentBy = async ({ shop }: Side) => shop.devices.map(({ sent }) => sent.map(({ to }) => to))
 
-for (const api of ['sms', 'signal-cli'] as const) {
+for (const api of ['sms', 'signal-cli', 'twilio'] as const) {
   test(
     `${CHECKS} calls by ${api} may do what the same calls of the relay's own API may`,
     async () => {
@@ -74,12 +79,12 @@ for (const api of ['sms', 'signal-cli'] as const) {
         for (let calls = 0; calls < CALLS_OF_ONE_KEY; calls += 1) {
           await change(random, both)
           const call = callIn(random, api, sides[0])
-          const form = random.of(api === 'sms' ? FORMS : FORMS.slice(0, 3))
+          const form = random.of(FORMS_OF[api])
           const [wanted, said] = await both((side, isOwn) =>
             isOwn ? askOwn(side, call) : askOther(side, call, credentialsAs(form, side.key)),
           )
           const asked = { call, limits: limits[0] }
-          const all = api === 'sms' ? wanted : asOfSignal(wanted, await isOwnLine(sides[0], call))
+          const all = await asOf[api](wanted, sides[0], call)
           count.checks += 1
           count.refused += wanted.status >= 400 ? 1 : 0
           count.waiting += wanted.state === 'queued' ? 1 : 0
@@ -104,6 +109,50 @@ const open = (folder: string) =>
     lines: ['online', 'online', 'online'],
     capabilities: { ...TEXTS_ONLY, attachments: true },
   })
+
+const FORMS_OF: Readonly<Record<Api, readonly CredentialForm[]>> = {
+  sms: FORMS,
+  'signal-cli': FORMS.slice(0, 3),
+  twilio: ['account'],
+}
+
+/** What the relay's own API says, in the words of each API. */
+const asOf: Readonly<Record<Api, (said: Said, side: Side, call: Call) => Promise<Said>>> = {
+  sms: async (said, _side, { does }) => (does === 'look' ? asOfGate(said) : said),
+  'signal-cli': async (said, side, call) => asOfSignal(said, await isOwnLine(side, call)),
+  twilio: async (said, side, call) => asOfTwilio(said, await isOwnLine(side, call), call),
+}
+
+/** It has no state of a received message. */
+function asOfGate(said: Said): Said {
+  if (said.state === 'received') return { status: 404, code: 'not_found', state: null }
+  return { ...said, state: said.state && (GATE[said.state] ?? said.state) }
+}
+
+/** Twilio's numbers of the relay's errors, and their statuses. */
+const TWILIO: Readonly<Record<string, readonly [number, number]>> = {
+  unauthorized: [401, 20003],
+  forbidden: [403, 20403],
+  not_found: [404, 20404],
+  recipient_not_allowed: [400, 21408],
+  phone_line_not_found: [400, 21606],
+  rate_limit_exceeded: [429, 20429],
+  not_queued: [409, 30409],
+}
+
+/** It answers before the line does, and looks for the line of a number before anything else. */
+function asOfTwilio(said: Said, isOwn: boolean, call: Call): Said {
+  const isRefusedLater =
+    said.code === 'recipient_not_allowed' || said.code === 'rate_limit_exceeded'
+  const word = !isOwn && isRefusedLater ? 'phone_line_not_found' : said.code
+  if (word !== null) {
+    const [status, code] = TWILIO[word] ?? [said.status, 0]
+    return { status, code: String(code), state: null }
+  }
+  const isUnsaid = call.does === 'send' && said.state === 'sent'
+  const state = said.state && (TWILIO_STATES[said.state] ?? said.state)
+  return { ...said, state: isUnsaid ? 'queued' : state }
+}
 
 async function isOwnLine({ shop, key }: Side, call: Call): Promise<boolean> {
   if (call.does !== 'send' || call.from === null || key.phone_line_ids === undefined) return true
@@ -212,7 +261,7 @@ async function change(random: SeededRandom, both: Both): Promise<void> {
 }
 
 function callIn(random: SeededRandom, api: string, { messages }: Side): Call {
-  if (api === 'sms' && random.chance() < 0.4)
+  if (api !== 'signal-cli' && random.chance() < 0.4)
     return { does: 'look', at: random.below(messages.length) }
   const from = api === 'sms' || random.chance() < 0.5 ? null : random.below(NUMBERS.length)
   const hasFile = api === 'signal-cli' && random.chance() < 0.2
@@ -230,8 +279,8 @@ async function askOwn(side: Side, call: Call): Promise<Said> {
       headers,
     )
     if (status !== 200) return { status, code: body.error.code, state: null }
-    if (body.direction === 'inbound') return { status: 404, code: 'not_found', state: null }
-    return { status, code: null, state: GATE[body.status] ?? body.status }
+    const isCanceled = body.error?.code === 'canceled'
+    return { status, code: null, state: isCanceled ? 'canceled' : body.status }
   }
   const attachments: Json[] = []
   if (call.hasFile) {
@@ -256,9 +305,11 @@ async function askOwn(side: Side, call: Call): Promise<Said> {
   return { status: 200, code: null, state: body.status }
 }
 
+type Api = 'sms' | 'signal-cli' | 'twilio'
+
 type Ask = (side: Side, call: Call, headers: Record<string, string>) => Promise<Said>
 
-const ask: Readonly<Record<'sms' | 'signal-cli', Ask>> = {
+const ask: Readonly<Record<Api, Ask>> = {
   sms: async ({ shop, messages }, call, headers) => {
     const isLook = call.does === 'look'
     const path = isLook ? `/compat/sms/message/${messages[call.at]}` : '/compat/sms/send'
@@ -270,6 +321,26 @@ const ask: Readonly<Record<'sms' | 'signal-cli', Ask>> = {
     if (isLook) return { status: 200, code: null, state: said.state }
     expect([said.success, said.messages.length]).toEqual([true, 1])
     messages.push(said.id)
+    return { status: 200, code: null, state: said.status }
+  },
+  twilio: async ({ shop, key, messages }, call, headers) => {
+    const isLook = call.does === 'look'
+    const root = `/2010-04-01/Accounts/${key.key}/Messages`
+    const sid = isLook ? sidOf('SM', messages[call.at] ?? '') : ''
+    const sender: Record<string, string> =
+      isLook || call.from === null
+        ? { MessagingServiceSid: `MG${'0'.repeat(32)}` }
+        : { From: NUMBERS[call.from] ?? '' }
+    const body = isLook ? null : new URLSearchParams({ To: call.to, Body: 'hi', ...sender })
+    const path = isLook ? `${root}/${sid}.json` : `${root}.json`
+    const response = await shop.fetch(path, {
+      method: isLook ? 'GET' : 'POST',
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      body: body && body.toString(),
+    })
+    const said: Json = await response.json()
+    if (!response.ok) return { status: response.status, code: String(said.code), state: null }
+    if (!isLook) messages.push(idOfSid('msg', said.sid, ['SM']) ?? '')
     return { status: 200, code: null, state: said.status }
   },
   'signal-cli': async ({ shop, messages }, call, headers) => {

@@ -5,15 +5,8 @@ import { expect, test } from 'bun:test'
 import { HOUR_MS } from '../support/limited-keys.ts'
 import { ends } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
-import {
-  accountOn,
-  ask,
-  create,
-  parametersOf,
-  signatureFor,
-  twiml,
-  type Account,
-} from '../support/twilio-calls.ts'
+import { accountOn, ask, create, twiml, type Account } from '../support/twilio-calls.ts'
+import { parametersOf, signatureFor } from '../support/twilio-signature.ts'
 
 const ANNA = '+12025550147'
 const BOB = '+12025550148'

@@ -1,11 +1,8 @@
-// Calls of Twilio's API on a relay in this process, and its webhooks as a receiver checks them.
-
-import { createHmac } from 'node:crypto'
+// Calls of Twilio's API on a relay in this process.
 
 import { keyFor, type Made } from './compat-calls.ts'
 import type { ScriptedRelay } from './scripted-relay.ts'
 import type { Json } from './test-relay.ts'
-import type { Posted } from './webhook-sink.ts'
 import { answered } from './webhook-sink.ts'
 
 export type Account = { readonly made: Made; readonly sid: string; readonly path: string }
@@ -46,22 +43,6 @@ export const create = (relay: ScriptedRelay, account: Account, parameters: Param
     MessagingServiceSid: `MG${'0'.repeat(32)}`,
     ...parameters,
   })
-
-export function parametersOf({ body }: Pick<Posted, 'body'>): Readonly<Record<string, string>> {
-  return Object.fromEntries(new URLSearchParams(body))
-}
-
-/** The signature that Twilio's libraries expect. */
-export function signatureFor({ url, body }: Pick<Posted, 'url' | 'body'>, token: string): string {
-  const parameters = parametersOf({ body })
-  const text = Object.keys(parameters)
-    .sort()
-    .map((name) => name + parameters[name])
-    .join('')
-  return createHmac('sha1', token)
-    .update(new URL(url).href + text)
-    .digest('base64')
-}
 
 /** An answer of a receiver with replies. */
 export function twiml(...messages: readonly string[]) {

@@ -5,16 +5,7 @@ import type { CompatApi } from '../compat-api.ts'
 import { refusal } from './errors.ts'
 import { accountOf, serviceOf } from './ids.ts'
 import { list } from './lists.ts'
-import {
-  account,
-  create,
-  fetch,
-  fetchMedium,
-  keepsMessages,
-  listMedia,
-  ofAccount,
-  update,
-} from './messages.ts'
+import { account, create, fetch, fetchMedium, listMedia, ofAccount, update } from './messages.ts'
 import { VERSION } from './resources.ts'
 import { TWILIO_WEBHOOK } from './webhook.ts'
 
@@ -43,7 +34,6 @@ export const TWILIO: CompatApi = {
     [`GET ${ROOT}/:account/Messages.json`]: ofAccount(list),
     [`GET ${ROOT}/:account/Messages/:sid`]: ofAccount(fetch),
     [`POST ${ROOT}/:account/Messages/:sid`]: ofAccount(update),
-    [`DELETE ${ROOT}/:account/Messages/:sid`]: ofAccount(keepsMessages),
     [`GET ${ROOT}/:account/Messages/:sid/Media.json`]: ofAccount(listMedia),
     [`GET ${ROOT}/:account/Messages/:sid/Media/:media`]: ofAccount(fetchMedium),
   },

@@ -80,23 +80,18 @@ export const fetch: CompatHandler = async ({ params, relay }) => {
 }
 
 /** Cancels a message that wasn't sent yet. Texts stay, because the relay's owner decides how long messages are kept. */
-export const update: CompatHandler = async (call) => {
-  const { params, fields, relay } = call
+export const update: CompatHandler = async ({ params, fields, relay }) => {
   const { id } = await messageOf(params, relay)
   if (fields['Status'] === 'canceled') {
     const message = await relay.call('cancelMessage', { params: { id } })
     return { status: 200, body: messageResource(relay.key, message) }
   }
-  if (fields['Body'] !== undefined) return keepsMessages(call)
-  return fault(400, 20001, "The only change of a message is the Status 'canceled'.")
+  if (fields['Body'] === undefined) {
+    return fault(400, 20001, "The only change of a message is the Status 'canceled'.")
+  }
+  const kept = "messages are kept for as long as the relay's owner has set."
+  return fault(405, 20004, `Method not allowed: ${kept}`)
 }
-
-export const keepsMessages: CompatHandler = async () =>
-  fault(
-    405,
-    20004,
-    "Method not allowed: messages are kept for as long as the relay's owner has set.",
-  )
 
 async function messageOf(params: CompatCall['params'], relay: CompatRelay): Promise<Message> {
   const id = idOfSid('msg', withoutJson(params['sid']), ['SM', 'MM'])

@@ -1,6 +1,7 @@
 // Clients of the compatible APIs at a relay that dies: with ids of their own, so that a repeat is the same request, and
 // without, so that each repeat may be another message. What each was told is held against the ledgers.
 
+import { idOfSid, sidOf } from '../../../src/compat/twilio/ids.ts'
 import { callAs, credentialsAs, formOf, FORMS, SENDS } from '../../support/compat-credentials.ts'
 import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
 import { NOBODY_KNOWS, type Ledgers, type StoredMessage, type Told } from '../ledgers.ts'
@@ -8,7 +9,7 @@ import { NOBODY_KNOWS, type Ledgers, type StoredMessage, type Told } from '../le
 const PAUSE_MS = 15
 const REFUSED = '0192'
 /** One for each way. */
-const AREAS = [212, 213, 312, 415, 617, 646, 702, 808]
+const AREAS = [212, 213, 312, 415, 617, 646, 702, 808, 713, 503]
 const FILE = 'data:text/plain;filename=menu.txt;base64,c291cA=='
 /** States of SMS Gate for the statuses of messages at rest. */
 const GATE_STATES: Readonly<Record<string, string>> = {
@@ -31,6 +32,8 @@ const SENDBLUE_STATES: Readonly<Record<string, string>> = {
 }
 /** The route of sends whose callback gets what becomes of them. */
 export const FOLLOWED = '/compat/sendblue/api/send-message'
+/** Twilio's, likewise. */
+const TWILIO_STATES: Readonly<Record<string, string>> = { uncertain: 'sending' }
 
 type Way = {
   readonly api: string
@@ -48,7 +51,15 @@ const WAYS: readonly Way[] = [
   { api: 'bluebubbles', path: '/compat/bluebubbles/api/v1/message/text', isNamed: true },
   { api: 'bluebubbles', path: '/compat/bluebubbles/api/v1/chat/new', isNamed: false },
   { api: 'sendblue', path: FOLLOWED, isNamed: false },
+  {
+    api: 'twilio',
+    path: '/compat/twilio/2010-04-01/Accounts/:account/Messages.json',
+    isNamed: true,
+  },
+  { api: 'twilio', path: '/2010-04-01/Accounts/:account/Messages.json', isNamed: false },
 ]
+/** It answers before the line does, so its clients would send without end. */
+const TWILIO_PAUSE_MS = 250
 
 type Send = {
   readonly way: Way
@@ -62,8 +73,9 @@ type Send = {
 type Options = {
   readonly name: string
   readonly url: () => string
-  /** The address for what becomes of the message with a text. */
-  readonly callback: (text: string) => string
+  /** By the APIs that have callbacks: the address for what becomes of the message with a text. */
+  readonly callbacks: Readonly<Record<string, (text: string) => string>>
+  readonly twilio: ApiKey
 }
 
 export class CompatClients {
@@ -73,22 +85,28 @@ export class CompatClients {
   readonly #url: () => string
   readonly #name: string
   readonly #keys: Readonly<Record<string, ApiKey>>
-  readonly #callback: (text: string) => string
+  readonly #callbacks: Options['callbacks']
   #isStopped = false
 
-  private constructor(keys: Readonly<Record<string, ApiKey>>, { name, url, callback }: Options) {
+  private constructor(keys: Readonly<Record<string, ApiKey>>, { name, url, callbacks }: Options) {
     this.#url = url
     this.#name = name
     this.#keys = keys
-    this.#callback = callback
+    this.#callbacks = callbacks
   }
 
   static async open(api: ApiClient, options: Options): Promise<CompatClients> {
-    const keys: Record<string, ApiKey> = {}
+    const keys: Record<string, ApiKey> = { twilio: options.twilio }
     for (const name of new Set(WAYS.map((way) => way.api))) {
-      keys[name] = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
+      keys[name] ??= await api.ask<ApiKey>('POST', '/api/v1/keys', { for: name })
     }
     return new CompatClients(keys, options)
+  }
+
+  /** The messages that named a callback of Twilio. */
+  withCallback(): readonly string[] {
+    const sends = this.sends.filter(({ way }) => way.api === 'twilio')
+    return sends.flatMap(({ answer }) => messagesIn(answer?.body).map(({ messageId }) => messageId))
   }
 
   async run(): Promise<void> {
@@ -131,7 +149,18 @@ export class CompatClients {
       const other = (await (await fetch(this.#url() + path, given)).json()) as { status: string }
       if (other.status !== SENDBLUE_STATES[status])
         this.otherStates.push(`${messageId}: ${status}, ${other.status}`)
+      const twilio = await this.#twilioState(messageId)
+      const wanted = TWILIO_STATES[status] ?? status
+      if (twilio !== wanted) this.otherStates.push(`${messageId}: ${status}, ${twilio}`)
     }
+  }
+
+  async #twilioState(messageId: string): Promise<string> {
+    const key = this.#key('twilio')
+    const path = `/2010-04-01/Accounts/${key.key}/Messages/${sidOf('SM', messageId)}.json`
+    const headers = credentialsAs('account', key)
+    const response = await fetch(this.#url() + path, { headers })
+    return ((await response.json()) as { status: string }).status
   }
 
   /** One message after another; one at a time of which nobody knows goes beside them, because its answer is late. */
@@ -163,16 +192,20 @@ export class CompatClients {
     while (!this.#isStopped && send.answer === null && send.requests < most) {
       send.requests += 1
       send.answer = await this.#sendOnce(send, form)
-      await Bun.sleep(PAUSE_MS)
+      await Bun.sleep(send.way.api === 'twilio' ? TWILIO_PAUSE_MS : PAUSE_MS)
     }
   }
 
   /** Null if the answer got lost, or asks to come again. */
   async #sendOnce({ way, text, to }: Send, form: (typeof FORMS)[number]): Promise<Send['answer']> {
     const id = `${this.#name} ${text}`
-    const more = inFull(way, to, { id, callback: this.#callback(text) })
-    const body = { ...SENDS[way.api]?.(to[0] ?? '', text), ...more }
-    const call = callAs(form, this.#key(way.api), way.path)
+    const callback = this.#callbacks[way.api]?.(text) ?? ''
+    const body = {
+      ...SENDS[way.api]?.(to[0] ?? '', text),
+      ...inFull(way, to, { id, callback }),
+    }
+    const key = this.#key(way.api)
+    const call = callAs(form, key, way.path.replace(':account', key.key))
     const isNamed = way.isNamed && way.api !== 'bluebubbles'
     const headers = { ...call.headers, ...(isNamed ? { 'Idempotency-Key': id } : {}) }
     const given = { method: 'POST', headers, body: JSON.stringify(body) }
@@ -200,6 +233,7 @@ function inFull(
 ): object {
   if (api === 'bluebubbles') return isNamed ? { tempGuid: id } : {}
   if (api === 'sendblue') return { status_callback: callback }
+  if (api === 'twilio') return { StatusCallback: callback }
   if (api === 'sms') return { to, ...(isNamed ? { id } : {}) }
   return { recipients: to, ...(isNamed ? { base64_attachments: [FILE] } : {}) }
 }
@@ -220,12 +254,13 @@ function messagesIn(
   body: unknown,
 ): readonly { readonly messageId: string; readonly status: string }[] {
   const answer = Object(body) as {
+    readonly sid?: string
+    readonly status?: string
     readonly id?: string
     readonly messages?: readonly { readonly id: string; readonly status: string }[]
     readonly recipients?: readonly { readonly state: string }[]
     readonly data?: { readonly guid: string; readonly messages?: readonly { guid: string }[] }
     readonly message_handle?: string
-    readonly status?: string
   } // Of any other shape, it has no messages.
   const { data, message_handle: handle, status = '' } = answer
   // BlueBubbles has no status of what it accepted.
@@ -237,6 +272,8 @@ function messagesIn(
     const isFailed = status === 'ERROR'
     return [{ messageId: handle, status: isFailed ? 'failed' : status.toLowerCase() }]
   }
+  const own = idOfSid('msg', answer.sid ?? '', ['SM'])
+  if (own !== null) return [{ messageId: own, status: answer.status ?? '' }]
   const states = answer.recipients ?? []
   const ids = answer.id?.split(',') ?? []
   return (

@@ -19,6 +19,7 @@ import { ImsgClient, imsgFaults } from './imsg.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
+import { TwilioReceiver, twilioFaults } from './twilio.ts'
 import { Waiting, waitingFaults } from './waiting.ts'
 
 const LIFE_MS_MIN = 150
@@ -76,10 +77,18 @@ export async function runKills(
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
   await formats.register(api, relay.url)
-  const callback = (text: string) => formats.callback(text)
-  const compat = await CompatClients.open(api, { name: key.id, url: () => relay.url, callback })
+  using twilio = await TwilioReceiver.open(api, lines[0]?.id ?? '')
+  const compat = await CompatClients.open(api, {
+    name: key.id,
+    url: () => relay.url,
+    callbacks: {
+      sendblue: (text) => formats.callback(text),
+      twilio: (text) => `${twilio.url}/status?of=${encodeURIComponent(text)}`,
+    },
+    twilio: twilio.key,
+  })
   const imsg = await ImsgClient.open(api)
-  const sending = [clients, waiting, optOuts, compat, imsg]
+  const sending = [clients, waiting, optOuts, compat, imsg, twilio]
   const running = Promise.all(sending.map((each) => each.run()))
   const { port } = relay
   const hasMetAll = () =>
@@ -121,6 +130,7 @@ export async function runKills(
     await Bun.sleep(SWEPT_AFTER_MS)
     await comeToRest(api)
   }
+  await twilio.comeToRest()
   await compat.readStates(api)
   const unfoundNames = await clients.unfoundNames()
   const { data: days } = await api.ask<{ data: Parameters<typeof figureFaults>[1] }>(
@@ -157,6 +167,7 @@ export async function runKills(
       ...compatFaults(ledgers, compat),
       ...formats.faults(ledgers, FOLLOWED),
       ...imsgFaults(ledgers, imsg),
+      ...twilioFaults(ledgers, twilio, compat.withCallback()),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }
