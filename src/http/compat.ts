@@ -172,10 +172,9 @@ async function sendAll(
 ): Promise<readonly CompatState[]> {
   requirePermission(permissionsOf(callerOf(request)), 'messages:send')
   const waitMs = api.answersAtOnce === true ? 0 : WAIT_MS
-  const fetchSeconds = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
-    ? FETCH_SECONDS
-    : 0
-  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS + fetchSeconds)
+  const isFetched = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
+  const seconds = SILENCE_SECONDS + (isFetched ? FETCH_SECONDS : 0)
+  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + seconds)
   // One person in two spellings is one recipient.
   const byRecipient = new Map(messages.map((each) => [recipientOf(each.to, lines), each]))
   const requests = [...byRecipient].map(([to, message]) => {
@@ -186,7 +185,9 @@ async function sendAll(
     const repeated = given.idempotencyKey ?? message.requestId
     // A request to several people has one message for each.
     const key = repeated === undefined ? null : [api.name, repeated, to].join(' ')
-    const callback = callbackOf(request, api, { message, relay })
+    const { callbackUrl: url } = message
+    const asked = url !== undefined && { url, format: api.name, caller: given.key }
+    const callback = asked ? relay.webhooks.callback(asked, originOf(request)) : undefined
     return { ...given, idempotencyKey: key && sha256(key).toHex(), waitMs, callback }
   })
   const answers = await relay.sender.sendAll(requests)
@@ -207,23 +208,6 @@ function contentOf({ text, attachmentIds = [], mediaUrls = [], sendAt }: CompatM
     ...(files.length === 0 ? {} : { attachments: files }),
     ...(sendAt === undefined ? {} : { send_at: sendAt }),
   }
-}
-
-/** Makes the webhook that gets the events of a message, in the transaction that accepts it. */
-function callbackOf(
-  request: Request,
-  { name }: CompatApi,
-  {
-    message: { callbackUrl },
-    relay,
-  }: Omit<Sending, 'messages' | 'lines'> & {
-    readonly message: CompatMessage
-  },
-) {
-  const caller = callerOf(request)
-  if (callbackUrl === undefined || caller.kind !== 'key') return undefined
-  const asked = { url: callbackUrl, format: name, caller }
-  return relay.webhooks.callback(asked, originOf(request))
 }
 
 /** A number as a person writes it, in E.164. Throws `invalid_recipient` if its country is unknown. */

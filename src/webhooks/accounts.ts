@@ -13,30 +13,28 @@ export type Account = {
   readonly caller: KeyCaller
 }
 
-/** Accounts, by the lineages of their keys. They are read for each attempt, because keys end. */
-export type Accounts = { of(lineage: KeyId): Account | 'ended' }
+/** Reads the account of a lineage for each attempt, because keys end. */
+export type AccountOf = (lineage: KeyId) => Account | 'ended'
 
-export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: Seal }): Accounts {
-  return {
-    of(lineage) {
-      const live = liveKeyOf(db, lineage, clock.now())
-      const sealed = live?.sealedSecret ?? null
-      const token = live === null || sealed === null ? null : seal.open(sealed, live.id)
-      if (live === null || token === null) return 'ended'
-      const { key, madeFor, permissions } = live
-      const caller = { kind: 'key', keyId: live.id, lineage, madeFor, permissions } as const
-      return { key, token: Buffer.from(token).toString(), caller }
-    },
+export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: Seal }): AccountOf {
+  return (lineage) => {
+    const live = liveKeyOf(db, lineage, clock.now())
+    const sealed = live?.sealedSecret ?? null
+    const token = live === null || sealed === null ? null : seal.open(sealed, live.id)
+    if (live === null || token === null) return 'ended'
+    const { key, madeFor, permissions } = live
+    const caller = { kind: 'key', keyId: live.id, lineage, madeFor, permissions } as const
+    return { key, token: Buffer.from(token).toString(), caller }
   }
 }
 
 /** The lineage of the key that a new webhook of this format belongs to; null if the format needs none. */
 export function accountAsked(
   { db, clock }: Core,
-  asked: { readonly keyId: string | null; readonly format: string | null },
+  asked: { readonly keyId: string | null | undefined; readonly format: string | null },
   own: Permissions,
 ): KeyId | null {
-  const { keyId, format } = asked
+  const { keyId = null, format } = asked
   const wrong = (message: string) => invalidRequest({ path: 'key_id', message })
   if (format === null || webhookFormat(format)?.hasAccount !== true) {
     if (keyId === null) return null

@@ -4,6 +4,7 @@
 
 import { webhookFormat } from '../compat/apis.ts'
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
+import { assert } from '../domain/errors.ts'
 import type { MessageCallback } from '../domain/message-extras.ts'
 import { hasScope, requirePermission, type KeyCaller } from '../domain/permissions.ts'
 import type { Core } from '../storage/core.ts'
@@ -17,7 +18,8 @@ import type { TargetRules } from './targets.ts'
 type CallbackRequest = {
   readonly url: string
   readonly format: string
-  readonly caller: KeyCaller
+  /** Null can't be: only keys call compatible APIs. */
+  readonly caller: KeyCaller | null
 }
 
 export function createCallbacks(
@@ -35,6 +37,7 @@ export function createCallbacks(
      * or `forbidden`.
      */
     callback({ url, format, caller }: CallbackRequest, origin: Origin) {
+      assert(caller !== null, 'a compatible API is called with a key')
       const own = caller.permissions
       requirePermission(own, 'webhooks:write')
       const events = webhookFormat(format)?.events.filter((name) => name !== 'message.received')

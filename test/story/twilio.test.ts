@@ -177,7 +177,11 @@ test('a list is filtered by To, From and date, and read page by page', async () 
   }
   await relay.device.receive({ guid: 'a', handle: ANNA as never, text: 'from her' })
   const list = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await ask(relay, account, `/Messages.json?${new URLSearchParams(query)}`)
+    const { body } = await ask(
+      relay,
+      account,
+      `/Messages.json?${new URLSearchParams(query).toString()}`,
+    )
     return body.messages.map((message: Json) => message.body)
   }
   const today = new Date(relay.clock.now()).toISOString().slice(0, 10)
