@@ -31,10 +31,10 @@ export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: S
 /** The lineage of the key that a new webhook of this format belongs to; null if the format needs none. */
 export function accountAsked(
   { db, clock }: Core,
-  asked: { readonly keyId: string | null | undefined; readonly format: string | null },
+  asked: { readonly keyId: string | null; readonly format: string | null },
   own: Permissions,
 ): KeyId | null {
-  const { keyId = null, format } = asked
+  const { keyId, format } = asked
   const wrong = (message: string) => invalidRequest({ path: 'key_id', message })
   if (format === null || webhookFormat(format)?.hasAccount !== true) {
     if (keyId === null) return null

@@ -65,7 +65,8 @@ export function createSubscriptions(
       const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const format = formatAsked(input.format)
-      const keyId = accountAsked(core, { keyId: input.key_id, format }, own)
+      const asked = { keyId: input.key_id ?? null, format }
+      const keyId = (asked.keyId ?? format) === null ? null : accountAsked(core, asked, own)
       const kept = { isPublicOnly, format, keyId }
       const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)

@@ -158,12 +158,18 @@ test('an unknown outcome is never called failed, and a failure has its number', 
   relay.device.script = ends({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
   await create(relay, account, { To: BOB, Body: 'b', StatusCallback: CALLBACK })
   await relay.clock.advance(60_000)
+  const SendAt = new Date(relay.clock.now() + HOUR_MS).toISOString()
+  const later = { To: BOB, Body: 'c', StatusCallback: CALLBACK, SendAt, ScheduleType: 'fixed' }
+  const { body: scheduled } = await create(relay, account, later)
+  await ask(relay, account, `/Messages/${scheduled.sid}.json`, { Status: 'canceled' })
+  await relay.clock.advance(60_000)
 
   const said = relay.sink.posts.map((posted) => parametersOf(posted))
 
   expect(said.map(({ MessageStatus, ErrorCode }) => [MessageStatus, ErrorCode])).toEqual([
     ['sending', undefined],
     ['failed', '30006'],
+    ['canceled', undefined],
   ])
 })
 
