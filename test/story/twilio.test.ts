@@ -213,6 +213,10 @@ test('a list is filtered by To, From and date, and read page by page', async () 
   expect(await list({ DateSent: today, From: LINE })).toHaveLength(5)
   expect(await list({ 'DateSent>': today })).toHaveLength(6)
   expect(await list({ 'DateSent<': '2020-01-01' })).toEqual([])
+  const { data } = await relay.get('/api/v1/messages?limit=1')
+  const [{ created_at: newest }] = data
+  expect(await list({ 'DateSent>': newest })).toEqual(['from her'])
+  expect(await list({ 'DateSent<': newest })).toHaveLength(6)
 })
 
 test('a file that arrived is listed, described, and downloaded with the credentials', async () => {

@@ -291,8 +291,11 @@ function isRefusal({ answer }: Send): boolean {
 
 /** In the words of each API: its clients send again, or give up. */
 function saysFailed(send: Send): boolean {
-  const { success, state } = Object(send.answer?.body) as { success?: boolean; state?: string } // As above.
-  return isRefusal(send) || success === false || state === 'Failed'
+  const answer = Object(send.answer?.body) as Partial<
+    Record<'success' | 'state' | 'status', unknown>
+  > // As above.
+  const { success, state, status } = answer
+  return isRefusal(send) || success === false || state === 'Failed' || status === 'failed'
 }
 
 /** An answer that came before the outcome. */
