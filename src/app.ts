@@ -94,7 +94,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
-  const sendReply: SendReply = (reply) => messaging.messages.reply(reply)
+  const sendReply: SendReply = (reply) => messaging.messages.sender.send(reply)
   const webhooks = createWebhookModule(runtime, { network, attachments, sendReply }, start)
   const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
@@ -176,14 +176,10 @@ function createMaintenance(
   const backups = createBackups(core, { directory, folder: config.backupFolder, worker, disk })
   const restoring = createRestoring(core, { directory, worker, disk, restore, restored })
   const jobs = [backups.job, restoring.job, updates.job]
-  const onChange = () => {
-    dispatchSignal.notify()
-    healthSignal.notify()
-  }
+  const onChange = () => [dispatchSignal, healthSignal].forEach((signal) => signal.notify())
   const isWell = () => life.phase === 'running' && !disk.isLow
   const clockWatch = new ClockWatch(core, { onChange })
-  const { endCallbacks } = webhooks.actions
-  const timetable = createTimetable(core, { attachments, jobs, endCallbacks })
+  const timetable = createTimetable(core, { attachments, jobs, webhooks: webhooks.actions })
   const heartbeat = new Heartbeat(core, { isWell, beat: network.get })
   return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
 }
@@ -212,13 +208,11 @@ function createAttachmentModule(
   return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
 }
 
+type PostsAndReplies = Pick<Below, 'network' | 'attachments'> & { readonly sendReply: SendReply }
+
 function createWebhookModule(
   { core, seal, metrics, disk, deliverySignal, health }: Runtime,
-  {
-    network,
-    attachments,
-    sendReply,
-  }: Pick<Below, 'network' | 'attachments'> & { readonly sendReply: SendReply },
+  { network, attachments, sendReply }: PostsAndReplies,
   { config, life }: Start,
 ) {
   const webhooks = createWebhooks(core, {
@@ -374,8 +368,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     credentials: createCredentials(core, {
       lastUsed,
       seal: runtime.seal,
-      endCallbacks: webhooks.actions.endCallbacks,
-      endWebhook: webhooks.actions.removeIn,
+      webhooks: webhooks.actions,
       cancelMessage: (tx, id, origin) => messages.decisions.cancelIn(tx, id, origin),
     }),
     days,

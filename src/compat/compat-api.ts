@@ -15,7 +15,7 @@ export type CompatApi = {
   /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
-  /** Makes the key and the secret of its accounts, if its clients want a form of their own. The relay signs with the secret. */
+  /** Makes the key and the secret of an account, if its clients want a form of their own. The relay signs with it. */
   readonly account?: (keyId: KeyId, random: Uint8Array) => Account
   /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]

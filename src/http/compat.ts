@@ -53,14 +53,7 @@ import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { fieldsOf, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
-import {
-  callerOf,
-  contextOf,
-  linesOf,
-  originOf,
-  unauthorized,
-  viewerOf,
-} from './request-context.ts'
+import { callerOf, contextOf, linesOf, originOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
 import { FETCH_SECONDS, idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
 
@@ -214,10 +207,9 @@ async function sendAll(
 ): Promise<readonly CompatState[]> {
   requirePermission(permissionsOf(callerOf(request)), 'messages:send')
   const waitMs = api.answersAtOnce === true ? 0 : WAIT_MS
-  const fetchSeconds = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
-    ? FETCH_SECONDS
-    : 0
-  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS + fetchSeconds)
+  const isFetched = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
+  const seconds = SILENCE_SECONDS + (isFetched ? FETCH_SECONDS : 0)
+  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + seconds)
   // One person in two spellings is one recipient.
   const byRecipient = new Map(messages.map((each) => [recipientOf(each, lines), each]))
   const requests = [...byRecipient].map(([recipient, message]) => {
@@ -230,7 +222,9 @@ async function sendAll(
     const repeated = given.idempotencyKey ?? message.requestId
     // A request to several people has one message for each.
     const key = repeated === undefined ? null : [api.name, repeated, recipient].join(' ')
-    const callback = callbackOf(request, api, { message, relay })
+    const { callbackUrl: url } = message
+    const asked = url !== undefined && { url, format: api.name, caller: given.key }
+    const callback = asked ? relay.webhooks.callback(asked, originOf(request)) : undefined
     const agent = api.isForAgents === true ? OWN_JUDGE : given.agent
     return { ...given, agent, idempotencyKey: key && sha256(key).toHex(), waitMs, callback }
   })
@@ -270,22 +264,9 @@ function contentOf({ text, attachmentIds = [], mediaUrls = [], sendAt, replyTo }
   }
 }
 
-/** Makes the webhook that gets the events of a message, in the transaction that accepts it. */
-function callbackOf(
-  request: Request,
-  { name }: CompatApi,
-  { message: { callbackUrl }, relay }: Pick<Sending, 'relay'> & { readonly message: CompatMessage },
-) {
-  const caller = callerOf(request)
-  if (callbackUrl === undefined || caller.kind !== 'key') return undefined
-  const asked = { url: callbackUrl, format: name, caller }
-  return relay.webhooks.callback(asked, originOf(request))
-}
-
 function ownerOf(request: Request, { name }: CompatApi) {
   const caller = callerOf(request)
-  if (caller.kind !== 'key') throw unauthorized()
-  return { caller, format: name }
+  return { caller: caller.kind === 'key' ? caller : null, format: name }
 }
 
 /**

@@ -11,12 +11,11 @@ import type {
 } from '../api/keys.ts'
 import type { PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
-import { newAccount } from '../compat/apis.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
-import { KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
-import { assert, RelayError } from '../domain/errors.ts'
+import { KEY_PREFIX } from '../domain/credential.ts'
+import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
-import { timestamp, type BridgeId, type KeyId, type Timestamp } from '../domain/ids.ts'
+import { timestamp, type BridgeId, type Timestamp } from '../domain/ids.ts'
 import {
   EVERYTHING,
   hasRules,
@@ -64,21 +63,20 @@ import {
   rulesResource,
 } from './permissions.ts'
 import {
-  SECRET_BYTES,
   hintOf,
   list,
-  newToken,
+  newKey,
   noCredential,
   requireCredential,
   requireNameFits,
+  type SealSource,
 } from './tokens.ts'
 
 export function createCredentials(
   core: Core,
-  given: { readonly lastUsed: LastUsed; readonly seal: Seal } & Ends,
+  { lastUsed, seal, ...ends }: { readonly lastUsed: LastUsed; readonly seal: Seal } & Ends,
 ) {
   const { db } = core
-  const { lastUsed, seal, ...ends } = given
   return {
     keys: {
       create: async (
@@ -121,8 +119,7 @@ type NewKeyRequest = {
   /** The key whose place it takes. */
   readonly replaced?: Credential<'key'> | undefined
   readonly madeFor?: string | null | undefined
-  /** Called if the secret of the key must be sealed. */
-  readonly seal?: (() => Seal) | undefined
+  readonly seal?: SealSource
 }
 
 /** Only this answer has the key and the secret. */
@@ -145,11 +142,7 @@ function writeNewKey(
   { name, origin, permissions = EVERYTHING, madeFor = null, replaced, seal }: NewKeyRequest,
 ): CreatedKey {
   const id = ids.id('key')
-  const account = newAccount(madeFor, id, random.bytes(SECRET_BYTES))
-  const { key, secret } = account ?? {
-    key: newToken(random, KEY_PREFIX, 24),
-    secret: newToken(random, SECRET_PREFIX, SECRET_BYTES),
-  }
+  const { key, secret, sealedSecret } = newKey(random, { id, madeFor, seal })
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
   // The successor has the maker of the key that it replaces, whose limits go on counting for it.
@@ -168,7 +161,7 @@ function writeNewKey(
     secretCreatedAt: createdAt,
     secretMadeBy,
     madeFor,
-    sealedSecret: account && Buffer.from(sealed(seal, secret, id)),
+    sealedSecret,
     permissions,
   })
   const purpose = madeFor === null ? {} : { for: madeFor }
@@ -179,12 +172,6 @@ function writeNewKey(
   const times = { created_at: isoTime(createdAt), last_used_at: null }
   const made = { id, name, key, secret, created_by: createdBy, ...times, ...purpose }
   return { ...made, ...limitFields(permissions) }
-}
-
-/** The secret of an account, which signs. */
-function sealed(seal: NewKeyRequest['seal'], secret: string, id: KeyId): Uint8Array {
-  assert(seal !== undefined, 'an account is made with the key that seals its secret')
-  return seal().seal(Buffer.from(secret), id)
 }
 
 const OVERLAP_SECONDS = 86_400
@@ -202,7 +189,7 @@ export async function rotateKey(
     readonly asked: KeyRotation
     readonly own?: Permissions | undefined
     readonly origin: Origin
-    readonly seal?: (() => Seal) | undefined
+    readonly seal?: SealSource
   },
 ): Promise<RotatedKey> {
   return core.writer.write((tx) => {
@@ -217,8 +204,8 @@ export async function rotateKey(
     const end = expires_at ?? isoTimeOrNull(earlierOf(asLong, own.expiresAt))
     const lasting = { ...permissions, expiresAt: null }
     const renewed = end === null ? lasting : { ...lasting, expiresAt: endIn(end, now, own) }
-    const request = { name, origin, permissions: renewed, madeFor, replaced, seal }
-    const made = writeNewKey(tx, core, request)
+    const like = { name, origin, madeFor, replaced, seal }
+    const made = writeNewKey(tx, core, { ...like, permissions: renewed })
     const left = timestamp(now + (overlap ?? OVERLAP_SECONDS) * 1_000)
     const oldEnd = earlierOf(left, expiresAt) ?? left
     setExpiry(tx, replaced.id, oldEnd)
@@ -337,11 +324,16 @@ function ownKey(db: Db, caller: Caller): KeySelf {
 
 /** They end what a key left behind, in the transaction that revokes the key. */
 type Ends = {
-  /** Removes the webhooks that end with their keys. */
-  readonly endCallbacks: (tx: Tx, origin: Origin) => void
-  readonly endWebhook: (tx: Tx, id: string, origin: Origin) => void
+  readonly webhooks: {
+    removeIn(tx: Tx, id: string, origin: Origin): void
+    /** Removes the webhooks that end with their keys. */
+    endCallbacks(tx: Tx, origin: Origin): void
+  }
   readonly cancelMessage: (tx: Tx, id: string, origin: Origin) => void
 }
+
+/** A command that opens the data itself leaves out `ends`. */
+type Revocation = { origin: Origin; own?: Permissions; ends?: Ends; all?: boolean }
 
 /**
  * Revokes permanently. Revoking again changes nothing and gives the same answer. With `all`, what the key left behind
@@ -350,23 +342,12 @@ type Ends = {
 export async function revokeKey(
   core: FileCore,
   id: string,
-  {
-    origin,
-    own = EVERYTHING,
-    ends,
-    all = false,
-  }: {
-    readonly origin: Origin
-    readonly own?: Permissions
-    /** Left out by a command that opens the data itself. */
-    readonly ends?: Ends | undefined
-    readonly all?: boolean
-  },
+  { origin, own = EVERYTHING, ends, all = false }: Revocation,
 ): Promise<RevokedKey> {
   return core.writer.write((tx) => {
     const key = requireOwnKey(tx, id, own)
     endKey(tx, core, key, origin)
-    ends?.endCallbacks(tx, origin)
+    ends?.webhooks.endCallbacks(tx, origin)
     const left = leftBehindBy(tx, key.id, core.ids.now())
     const done = { id: key.id, deleted: true as const }
     if (isNothing(left)) return done
@@ -375,8 +356,8 @@ export async function revokeKey(
     for (const made of left.keys) endKey(tx, core, requireCredential(tx, 'key', made), origin)
     for (const made of left.bridges) endBridge(tx, core, made, origin)
     for (const made of left.messages) ends.cancelMessage(tx, made, origin)
-    for (const made of left.webhooks) ends.endWebhook(tx, made, origin)
-    ends.endCallbacks(tx, origin)
+    for (const made of left.webhooks) ends.webhooks.removeIn(tx, made, origin)
+    ends.webhooks.endCallbacks(tx, origin)
     return { ...done, ended: listsOf(left) }
   })
 }

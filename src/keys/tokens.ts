@@ -2,9 +2,15 @@
 
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
-import { CREDENTIAL_NAME_LENGTH_MAX, type CredentialKind } from '../domain/credential.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { timestamp } from '../domain/ids.ts'
+import { newAccount } from '../compat/apis.ts'
+import {
+  CREDENTIAL_NAME_LENGTH_MAX,
+  KEY_PREFIX,
+  SECRET_PREFIX,
+  type CredentialKind,
+} from '../domain/credential.ts'
+import { RelayError, assert, invalidRequest } from '../domain/errors.ts'
+import { timestamp, type KeyId } from '../domain/ids.ts'
 import {
   getCredential,
   listCredentials,
@@ -13,6 +19,7 @@ import {
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Random } from '../system/random.ts'
+import type { Seal } from '../system/seal.ts'
 import type { LastUsed } from './last-used.ts'
 
 export const SECRET_BYTES = 32
@@ -60,6 +67,27 @@ export function requireNameFits(path: string, name: string | null): void {
 
 export function newToken(random: Random, prefix: string, bytes: number): string {
   return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
+}
+
+/** Called if a secret must be sealed; undefined only where no key is made for a compatible API. */
+export type SealSource = (() => Seal) | undefined
+
+/** A new key with its secret, which is sealed if the relay signs with it. */
+export function newKey(
+  random: Random,
+  {
+    id,
+    madeFor,
+    seal,
+  }: { readonly id: KeyId; readonly madeFor: string | null; readonly seal: SealSource },
+) {
+  const account = newAccount(madeFor, id, random.bytes(SECRET_BYTES))
+  if (account === null) {
+    const key = newToken(random, KEY_PREFIX, 24)
+    return { key, secret: newToken(random, SECRET_PREFIX, SECRET_BYTES), sealedSecret: null }
+  }
+  assert(seal !== undefined, 'an account is made with the key that seals its secret')
+  return { ...account, sealedSecret: Buffer.from(seal().seal(Buffer.from(account.secret), id)) }
 }
 
 export function hintOf(token: string, prefix: string): string {

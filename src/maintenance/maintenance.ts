@@ -37,16 +37,15 @@ export function createTimetable(
   {
     attachments,
     jobs,
-    endCallbacks,
+    webhooks,
   }: {
     readonly attachments: SweptFiles
     readonly jobs: readonly Job[]
-    /** Removes the webhooks of keys that have expired. */
-    readonly endCallbacks: (tx: Tx) => number
+    readonly webhooks: { endCallbacks(tx: Tx): number }
   },
 ): Timetable {
   const purges: readonly Purge[] = [
-    (tx) => endCallbacks(tx),
+    (tx) => webhooks.endCallbacks(tx),
     deleteFinishedDeliveries,
     oldEventsPurge(),
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),

@@ -18,7 +18,6 @@ import { Intake } from './intake.ts'
 import { OptOuts } from './opt-outs.ts'
 import { MessageQueue } from './queue.ts'
 import { createReading } from './reading.ts'
-import { createReplier } from './replies.ts'
 import { Routing, takesMessages, waitReasonOf, type LineDirectory } from './routing.ts'
 import { Sender } from './send.ts'
 import { Outcomes } from './settle.ts'
@@ -49,20 +48,6 @@ export function createMessages(core: Core, around: Surroundings) {
   const routing = new Routing(core, { directory })
   const queue = new MessageQueue(core, { directory, callers, routing, outcomes })
   const optOuts = new OptOuts(core, { publish, dispatchSignal, outcomes })
-  const sender = new Sender(core, {
-    routing,
-    practiceKinds: directory.practiceKinds,
-    queue,
-    callers,
-    publish,
-    dispatchSignal,
-    store,
-    attachments: around.attachments,
-    disk,
-    mayLeave,
-    onLoop: around.onLoop,
-    waitMs: around.waitMs,
-  })
   return {
     callers,
     outcomes,
@@ -88,8 +73,20 @@ export function createMessages(core: Core, around: Surroundings) {
       routing,
       deviceChanges,
     }),
-    sender,
-    reply: createReplier(sender),
+    sender: new Sender(core, {
+      routing,
+      practiceKinds: directory.practiceKinds,
+      queue,
+      callers,
+      publish,
+      dispatchSignal,
+      store,
+      attachments: around.attachments,
+      disk,
+      mayLeave,
+      onLoop: around.onLoop,
+      waitMs: around.waitMs,
+    }),
     reading: createReading(core, { waitReason }),
     decisions: new Decisions(core, { outcomes, queue, waitReason, dispatchSignal }),
     conversationChanges: createConversationChanges(core, { waitReason, dispatchSignal }),

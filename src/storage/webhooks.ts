@@ -39,13 +39,9 @@ export function findCallback(
   db: Db,
   { keyId, url, format }: { readonly keyId: KeyId; readonly url: string; readonly format: string },
 ): WebhookId | null {
-  const isIt = [eq(webhooks.url, url), eq(webhooks.format, format), eq(webhooks.isCallback, true)]
-  const row = db.orm
-    .select({ id: webhooks.id })
-    .from(webhooks)
-    .where(and(eq(webhooks.keyId, keyId), ...isIt, isKept))
-    .get()
-  return row?.id ?? null
+  const sql = `SELECT id FROM webhooks WHERE key_id = $keyId AND url = $url AND format = $format
+     AND is_callback = 1 AND deleted_at IS NULL`
+  return db.row<{ id: WebhookId }>(sql, { keyId, url, format })?.id ?? null
 }
 
 /** The query that a message adds to the address of its callback; empty without one. */

@@ -13,20 +13,18 @@ export type Account = {
   readonly caller: KeyCaller
 }
 
-/** Accounts, by the lineages of their keys. They are read for each attempt, because keys end. */
-export type Accounts = { of(lineage: KeyId): Account | 'ended' }
+/** Reads the account of a lineage for each attempt, because keys end. */
+export type AccountOf = (lineage: KeyId) => Account | 'ended'
 
-export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: Seal }): Accounts {
-  return {
-    of(lineage) {
-      const live = liveKeyOf(db, lineage, clock.now())
-      const sealed = live?.sealedSecret ?? null
-      const token = live === null || sealed === null ? null : seal.open(sealed, live.id)
-      if (live === null || token === null) return 'ended'
-      const { key, madeFor, permissions } = live
-      const caller = { kind: 'key', keyId: live.id, lineage, madeFor, permissions } as const
-      return { key, token: Buffer.from(token).toString(), caller }
-    },
+export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: Seal }): AccountOf {
+  return (lineage) => {
+    const live = liveKeyOf(db, lineage, clock.now())
+    const sealed = live?.sealedSecret ?? null
+    const token = live === null || sealed === null ? null : seal.open(sealed, live.id)
+    if (live === null || token === null) return 'ended'
+    const { key, madeFor, permissions } = live
+    const caller = { kind: 'key', keyId: live.id, lineage, madeFor, permissions } as const
+    return { key, token: Buffer.from(token).toString(), caller }
   }
 }
 

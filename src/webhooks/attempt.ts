@@ -5,6 +5,7 @@ import { timestamp, type KeyId, type Timestamp, type WebhookId } from '../domain
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
 import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent, type SentEvent } from '../storage/events.ts'
@@ -12,7 +13,7 @@ import { callbackQuery } from '../storage/webhooks.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
-import type { Account, Accounts } from './accounts.ts'
+import type { Account, AccountOf } from './accounts.ts'
 import { bodySent, type DownloadUrl } from './payload.ts'
 import type { Post, PostRequest, PostResult } from './post.ts'
 import type { TakeReplies } from './replies.ts'
@@ -65,13 +66,11 @@ export function createAttempts(
     readonly post: Post
     readonly metrics: Metrics
     readonly scheduleMs: readonly number[]
-    readonly downloadUrl: DownloadUrl
-    readonly serverUrl: () => string
-    readonly accounts: Accounts
+    readonly accountOf: AccountOf
     readonly takeReplies: TakeReplies
-  },
+  } & Omit<Sources, 'db' | 'clock'>,
 ) {
-  const { post, metrics, scheduleMs, accounts, takeReplies, downloadUrl, serverUrl } = given
+  const { post, metrics, scheduleMs, accountOf, takeReplies } = given
   // A body never changes, and a number is never given again: what all webhooks send is read once.
   const eventOf = memoize(EVENTS_KEPT, (seq: number) => {
     const event = readEvent(db, seq)
@@ -79,7 +78,7 @@ export function createAttempts(
     if (event === null) throw new Error('The event is gone.')
     return event
   })
-  const links = { db, clock, downloadUrl, serverUrl }
+  const links = { db, clock, downloadUrl: given.downloadUrl, serverUrl: given.serverUrl }
   const postSigned = async (
     receiver: Receiver,
     { eventSeq }: DueDelivery,
@@ -89,7 +88,7 @@ export function createAttempts(
       const event = eventOf(eventSeq)
       const { keyId, format: name } = receiver
       const hasAccount = keyId !== null && webhookFormat(name)?.hasAccount === true
-      const account = hasAccount ? accounts.of(keyId) : null
+      const account = hasAccount ? accountOf(keyId) : null
       if (account === 'ended') {
         return { result: 'failed', error: 'account_ended', isPrivateTarget: false }
       }
@@ -121,32 +120,34 @@ export function createAttempts(
   }
 }
 
+type Sources = Pick<Core, 'db' | 'clock'> & {
+  readonly downloadUrl: DownloadUrl
+  readonly serverUrl: () => string
+}
+
+const NO_ACCOUNT = { key: '', token: '' }
+
+/** A callback has the query that came with its message. */
+function urlFor(db: Db, { url, isCallback }: Receiver, { messageId }: SentEvent): string {
+  return isCallback && messageId !== null ? url + callbackQuery(db, messageId) : url
+}
+
 /** The signed request that delivers an event. */
 function requestOf(
-  {
-    db,
-    clock,
-    downloadUrl,
-    serverUrl,
-  }: Pick<Core, 'db' | 'clock'> & {
-    readonly downloadUrl: DownloadUrl
-    readonly serverUrl: () => string
-  },
+  { db, clock, downloadUrl, serverUrl }: Sources,
   { receiver, account }: { readonly receiver: Receiver; readonly account: Account | null },
   event: SentEvent,
 ): PostRequest {
   const { isPublicOnly, secrets } = receiver
-  const { messageId } = event
-  const query = receiver.isCallback && messageId !== null ? callbackQuery(db, messageId) : ''
   const keys = signingSecrets(secrets, clock)
   const [newest] = keys
   // The queue excludes this; nothing may be sent unsigned.
   if (newest === undefined) throw new Error('The secret is gone.')
   const format = receiver.format === null ? null : webhookFormat(receiver.format)
-  const { key = '', token = '' } = account ?? {}
+  const { key, token } = account ?? NO_ACCOUNT
   const at = { account: key, relay: serverUrl() }
   const body = bodySent(db, event, { webhook: receiver, format, downloadUrl, ...at })
-  const address = receiver.url + query
+  const address = urlFor(db, receiver, event)
   const secret = secretText(newest)
   const url = format?.target?.(address, secret) ?? address
   // Wall clock: receivers compare it with their own.

@@ -6,6 +6,7 @@ import type { Webhook } from '../api/webhooks.ts'
 import { webhookFormat } from '../compat/apis.ts'
 import type { CompatSubscription } from '../compat/compat-api.ts'
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
+import { assert } from '../domain/errors.ts'
 import type { MessageCallback } from '../domain/message-extras.ts'
 import { hasScope, requirePermission, type KeyCaller } from '../domain/permissions.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
@@ -19,7 +20,9 @@ import { chosenSecret } from './signature.ts'
 import { checkInput, createIn, removeIn } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
-type OfCaller = { readonly format: string; readonly caller: KeyCaller }
+const CALLED_WITH_KEY = 'a compatible API is called with a key'
+/** The caller can't be null, which is the owner. */
+type OfCaller = { readonly format: string; readonly caller: KeyCaller | null }
 type CallbackRequest = OfCaller & { readonly url: string }
 
 export function createCallbacks(
@@ -37,6 +40,7 @@ export function createCallbacks(
      * or `forbidden`.
      */
     callback({ url, format, caller }: CallbackRequest, origin: Origin) {
+      assert(caller !== null, CALLED_WITH_KEY)
       const own = caller.permissions
       requirePermission(own, 'webhooks:write')
       const events = webhookFormat(format)?.events.filter((name) => name !== 'message.received')
@@ -58,6 +62,7 @@ export function createCallbacks(
       { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
       origin: Origin,
     ): Promise<Webhook> {
+      assert(caller !== null, CALLED_WITH_KEY)
       const own = caller.permissions
       requirePermission(own, 'webhooks:write')
       const asked = { url, events, phone_line_ids: null, site_ids: null }
@@ -76,6 +81,7 @@ export function createCallbacks(
     },
     /** The webhooks that the key registered, or one that it replaced; the newest first. */
     registered({ format, caller }: OfCaller): readonly Webhook[] {
+      assert(caller !== null, CALLED_WITH_KEY)
       requirePermission(caller.permissions, 'webhooks:read')
       const all = listWebhooks(core.db, WEBHOOKS_MAX, null)
       const own = all.filter(

@@ -29,9 +29,7 @@ export type PostError =
   | 'forbidden_target'
   | 'invalid_url'
   | 'network_error'
-  /** The webhook's key has ended, or `secret.key` can't open its token: nothing was posted. */
   | 'account_ended'
-  /** The relay can't accept the replies in the answer now. */
   | 'replies_held'
 
 export type PostResult =
@@ -79,6 +77,7 @@ type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostReques
 type Call = Pick<PostRequest, 'url' | 'isPublicOnly' | 'readsAnswer'> & { readonly init: Init }
 /** A response whose status has arrived; its body may still be on its way. */
 type Arrived = { readonly response: Response; readonly isPrivate: boolean }
+type Limit = Pick<ReturnType<typeof deadline>, 'signal' | 'abort'>
 type Address = { readonly address: string; readonly isPrivate: boolean }
 /** A request and the reader of its response. A RelayError that the reader throws reaches the caller. */
 type Exchange<T> = {
@@ -112,10 +111,8 @@ function createCallOut(network: Network) {
       const order = { init: call.init, target: targetOf(call.url), read }
       const within = call.isPublicOnly === true ? publicly : anywhere
       const result = await exchange<Arrived>(within, order, limit.signal)
-      if ('response' in result) {
-        if (call.readsAnswer === true) return await answeredInFull(network.clock, result, limit)
-        return await answered(network.clock, result, limit.abort)
-      }
+      const readIn = call.readsAnswer === true ? answeredInFull : answered
+      if ('response' in result) return await readIn(network.clock, result, limit)
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
@@ -267,7 +264,7 @@ async function callTo<T>(
 async function answered(
   clock: Clock,
   { response, isPrivate }: Arrived,
-  abort: () => void,
+  { abort }: Pick<Limit, 'abort'>,
 ): Promise<PostResult> {
   return {
     result: 'answered',
@@ -283,42 +280,19 @@ async function answered(
 const DOCUMENT_TYPE = /^(?:text|application)\/(?:[a-z.-]+\+)?(?:xml|html)\b/i
 const DOCUMENT_BYTES_MAX = 64 * 1_024
 
-/** Waits for the body, too: it says what to do. One that breaks off is a failure, and comes again with the next attempt. */
-async function answeredInFull(
-  clock: Clock,
-  arrived: Arrived,
-  limit: { readonly signal: AbortSignal; readonly abort: () => void },
-): Promise<PostResult> {
+/** Waits for a body that says what to do. If it breaks off, the attempt has failed. */
+async function answeredInFull(clock: Clock, arrived: Arrived, limit: Limit): Promise<PostResult> {
   const { response, isPrivate } = arrived
   const isDocument = DOCUMENT_TYPE.test(response.headers.get('content-type') ?? '')
-  if (!isDocument || !response.ok) return answered(clock, arrived, limit.abort)
-  const reading = bodyUpTo(response, DOCUMENT_BYTES_MAX + 1).catch(() => null)
-  const bytes = await Promise.race([reading, whenAborted(limit.signal)])
-  if (bytes === null)
+  if (!isDocument || !response.ok) return answered(clock, arrived, limit)
+  const body = bodyUpTo(response, DOCUMENT_BYTES_MAX + 1)
+  const ended = await Promise.race([body.isWhole.catch(() => null), whenAborted(limit.signal)])
+  if (ended !== true) body.cancel()
+  if (ended === null)
     return failed(limit.signal.aborted ? 'timeout' : 'connection_reset', isPrivate)
-  return {
-    result: 'answered',
-    statusCode: response.status,
-    excerpt: bytes.length === 0 ? null : textOf(bytes.subarray(0, EXCERPT_BYTES)),
-    document: bytes.length > DOCUMENT_BYTES_MAX ? null : textOf(bytes),
-    retryAfterSeconds: null,
-    isPrivateTarget: isPrivate,
-  }
-}
-
-/** At most so many bytes of a body; the rest isn't read. */
-async function bodyUpTo({ body }: Response, bytesMax: number): Promise<Uint8Array> {
-  const reader = body?.getReader()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  while (reader !== undefined && length < bytesMax) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    length += value.length
-  }
-  if (length >= bytesMax) reader?.cancel().catch(() => {})
-  return Buffer.concat(chunks).subarray(0, bytesMax)
+  const read = { excerpt: body.excerpt(), document: ended ? textOf(body.bytes()) : null }
+  const more = { retryAfterSeconds: null, isPrivateTarget: isPrivate }
+  return { result: 'answered', statusCode: response.status, ...read, ...more }
 }
 
 const TLS_CODES =
@@ -382,14 +356,20 @@ async function wholeOf(
   return bytes === null || bytes.length === 0 ? null : textOf(bytes)
 }
 
+async function excerptOf(clock: Clock, response: Response): Promise<string | null> {
+  const body = bodyUpTo(response, EXCERPT_BYTES)
+  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, body.isWhole, false)
+  if (!isWhole) body.cancel()
+  return body.excerpt()
+}
+
 /** Counts bytes itself: a receiver may announce five in `Content-Length` and send chunks without end. */
-async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
-  if (body === null) return null
-  const reader = body.getReader()
+function bodyUpTo({ body }: Response, bytesMax: number) {
+  const reader = body?.getReader() ?? new Blob().stream().getReader()
   const chunks: Uint8Array[] = []
   let length = 0
-  const reading = async () => {
-    while (length < EXCERPT_BYTES) {
+  const read = async () => {
+    while (length < bytesMax) {
       const { done, value } = await reader.read()
       if (done) return true
       chunks.push(value)
@@ -397,10 +377,9 @@ async function excerptOf(clock: Clock, { body }: Response): Promise<string | nul
     }
     return false
   }
-  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, reading(), false)
-  if (!isWhole) reader.cancel().catch(() => {})
-  if (length === 0) return null
-  return textOf(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES))
+  const bytes = () => Buffer.concat(chunks).subarray(0, bytesMax)
+  const excerpt = () => (length === 0 ? null : textOf(bytes().subarray(0, EXCERPT_BYTES)))
+  return { isWhole: read(), bytes, excerpt, cancel: () => void reader.cancel().catch(() => {}) }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -38,7 +38,8 @@ import { isoTime } from '../system/iso-time.ts'
 import { bodyOf } from './event-log.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { DeliverySignals } from './publish.ts'
-import { requireActive, requireListed, webhookById } from './subscriptions.ts'
+import { requireListed } from './resource.ts'
+import { requireActive, webhookById } from './subscriptions.ts'
 
 export type RetryRequest = {
   /** Null for all events that the webhook wants. */

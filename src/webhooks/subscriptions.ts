@@ -32,7 +32,7 @@ import type { Seal } from '../system/seal.ts'
 import { accountAsked } from './accounts.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
-import { missedEvents, pausedSince, resourceOf } from './resource.ts'
+import { missedEvents, pausedSince, requireListed, resourceOf } from './resource.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
@@ -65,20 +65,20 @@ export function createSubscriptions(
       const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const format = formatAsked(input.format)
-      const keyId = accountAsked(core, { keyId: input.key_id ?? null, format }, own)
+      const asked = { keyId: input.key_id ?? null, format }
+      const keyId = (asked.keyId ?? format) === null ? null : accountAsked(core, asked, own)
       const kept = { isPublicOnly, format, keyId }
       const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
-      const { stored, secret } = await subscribers.change((tx) =>
-        createIn(tx, core, { seal, subscribers, checked, origin }),
-      )
+      const by = { seal, subscribers, checked, origin }
+      const { stored, secret } = await subscribers.change((tx) => createIn(tx, core, by))
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
     },
     list(page: PageRequest, limits: LineLimits = ALL_LINES): Page<api.Webhook> {
       const rows = listWebhooks(db, WEBHOOKS_MAX, cursorSeq(page.cursor))
-      const listed = rows.filter((row) => !row.isCallback && isNarrower(row, limits))
-      const seen = listed.slice(0, page.limit + 1)
-      return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
+      const seen = rows.filter((row) => !row.isCallback && isNarrower(row, limits))
+      const found = allFound(seen.slice(0, page.limit + 1))
+      return pageOf(found, page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
     /** Like `get`, with the number of events since the webhook was paused. */
@@ -88,9 +88,7 @@ export function createSubscriptions(
     },
     /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
-      const webhook = webhookById(db, id)
-      requireListed(webhook)
-      const { format } = webhook
+      const { format } = requireListed(webhookById(db, id))
       const checked = checkInput(db, rules, input, { own, format })
       const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
       return withMissed(changed, wasPausedAt)
@@ -301,13 +299,6 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   const webhook = id === null ? null : findWebhook(db, id)
   if (webhook === null) throw new RelayError('not_found', 'There is no webhook with this id.')
   return webhook
-}
-
-/** Throws if the webhook is a callback: the messages that name it decide where it leads, and what it gets. */
-export function requireListed({ isCallback }: StoredWebhook): void {
-  if (!isCallback) return
-  const message = 'This webhook gets the events of single messages. It can be read and deleted.'
-  throw invalidRequest({ path: '', message })
 }
 
 export function requireActive(webhook: StoredWebhook): void {

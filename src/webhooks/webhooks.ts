@@ -48,7 +48,7 @@ export function createWebhooks(
     scheduleMs,
     downloadUrl,
     serverUrl,
-    accounts: createAccounts(core, { seal }),
+    accountOf: createAccounts(core, { seal }),
     takeReplies: createReplies(core, { send: given.sendReply }),
   })
   metrics.onCollect(() => observeBacklog(core, metrics))

@@ -344,6 +344,11 @@ function bubbleOf({ to, hasFile }: Extract<Call, { readonly does: 'send' }>): Re
   return { method: 'POST', body: form }
 }
 
+function formOf({ to, from }: Extract<Call, { readonly does: 'send' }>): string {
+  const number = from === null ? `MG${'0'.repeat(32)}` : (NUMBERS[from] ?? '')
+  return new URLSearchParams({ To: to, Body: 'hi', From: number }).toString()
+}
+
 type Ask = (side: Side, call: Call, headers: Record<string, string>) => Promise<Said>
 
 const ask: Readonly<Record<Api, Ask>> = {
@@ -362,19 +367,11 @@ const ask: Readonly<Record<Api, Ask>> = {
   },
   twilio: async ({ shop, key, messages }, call, headers) => {
     const isLook = call.does === 'look'
-    const root = `/2010-04-01/Accounts/${key.key}/Messages`
-    const sid = isLook ? sidOf('SM', messages[call.at] ?? '') : ''
-    const sender: Record<string, string> =
-      isLook || call.from === null
-        ? { MessagingServiceSid: `MG${'0'.repeat(32)}` }
-        : { From: NUMBERS[call.from] ?? '' }
-    const body = isLook ? null : new URLSearchParams({ To: call.to, Body: 'hi', ...sender })
-    const path = isLook ? `${root}/${sid}.json` : `${root}.json`
-    const response = await shop.fetch(path, {
-      method: isLook ? 'GET' : 'POST',
-      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-      body: body && body.toString(),
-    })
+    const sid = isLook ? `/${sidOf('SM', messages[call.at] ?? '')}` : ''
+    const path = `/2010-04-01/Accounts/${key.key}/Messages${sid}.json`
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+    const given = { method: 'POST', headers: form, body: isLook ? '' : formOf(call) }
+    const response = await shop.fetch(path, isLook ? { headers } : given)
     const said: Json = await response.json()
     if (!response.ok) return { status: response.status, code: String(said.code), state: null }
     if (!isLook) messages.push(idOfSid('msg', said.sid, ['SM']) ?? '')

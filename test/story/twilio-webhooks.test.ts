@@ -2,9 +2,11 @@
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { HOUR_MS } from '../support/limited-keys.ts'
 import { ends } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
+import type { Json } from '../support/test-relay.ts'
 import { accountOn, ask, create, twiml, type Account } from '../support/twilio-calls.ts'
 import { parametersOf, signatureFor } from '../support/twilio-signature.ts'
 
@@ -19,13 +21,29 @@ async function receive(relay: ScriptedRelay, text = 'hello', guid = text): Promi
   await relay.clock.advance(5_000)
 }
 
-const addInbound = (relay: ScriptedRelay, more: object = {}) =>
-  relay.post('/api/v1/webhooks', {
-    url: INBOUND,
-    events: ['message.received'],
-    format: 'twilio',
-    ...more,
+/** Waits until so many deliveries to the webhook have succeeded: the parser of replies is loaded when it is needed. */
+async function delivered(relay: ScriptedRelay, webhook: Json, count: number): Promise<void> {
+  const path = `/api/v1/webhooks/${webhook.id}/deliveries?limit=200`
+  await eventually(`${count} deliveries`, async () => {
+    await relay.clock.advance(1_000)
+    const { data } = await relay.get(path)
+    const attempts = data
+      .filter(({ status }: Json) => status === 'succeeded')
+      .map(({ attempt_count: made }: Json) => made)
+    return attempts.reduce((sum: number, made: number) => sum + made, 0) >= count || null
   })
+  await relay.clock.advance(60_000)
+}
+
+const inbound = (keyId?: string) => ({
+  url: INBOUND,
+  events: ['message.received'],
+  format: 'twilio',
+  ...(keyId === undefined ? {} : { key_id: keyId }),
+})
+
+const addInbound = (relay: ScriptedRelay, more: object = {}) =>
+  relay.post('/api/v1/webhooks', { ...inbound(), ...more })
 
 test('a callback gets each step of its message, signed with the token, at its own address', async () => {
   await using relay = await startScripted()
@@ -134,13 +152,16 @@ test('a callback ends with its key, however the key ends, and not when another o
     await create(relay, account, { To: people[place] ?? '', Body: 'a', StatusCallback: url })
   }
   await relay.clock.advance(60_000)
-  await relay.request('DELETE', `/api/v1/keys/${revoked.made.id}`)
+  const { body: end } = await relay.request('DELETE', `/api/v1/keys/${revoked.made.id}`)
+  const { data: atOnce } = await relay.get('/api/v1/audit?action=webhook.deleted')
   const { body: newer } = await relay.post(`/api/v1/keys/${rotated.made.id}/rotate`, { overlap: 0 })
   await relay.clock.advance(3 * HOUR_MS)
 
   const { data } = await relay.get('/api/v1/audit?action=webhook.deleted')
   const [posted, ...others] = relay.sink.posts
 
+  // The first one ended with the call that revoked its key, which leaves nothing behind.
+  expect([atOnce.length, end.created]).toEqual([1, undefined])
   expect(data).toHaveLength(2)
   // Only what nobody knows was left to say, and the newer token signs it.
   expect([posted?.url, others]).toEqual([`${CALLBACK}/1`, []])
@@ -158,12 +179,18 @@ test('an unknown outcome is never called failed, and a failure has its number', 
   relay.device.script = ends({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
   await create(relay, account, { To: BOB, Body: 'b', StatusCallback: CALLBACK })
   await relay.clock.advance(60_000)
+  const SendAt = new Date(relay.clock.now() + HOUR_MS).toISOString()
+  const later = { To: BOB, Body: 'c', StatusCallback: CALLBACK, SendAt, ScheduleType: 'fixed' }
+  const { body: scheduled } = await create(relay, account, later)
+  await ask(relay, account, `/Messages/${scheduled.sid}.json`, { Status: 'canceled' })
+  await relay.clock.advance(60_000)
 
   const said = relay.sink.posts.map((posted) => parametersOf(posted))
 
   expect(said.map(({ MessageStatus, ErrorCode }) => [MessageStatus, ErrorCode])).toEqual([
     ['sending', undefined],
     ['failed', '30006'],
+    ['canceled', undefined],
   ])
 })
 
@@ -204,9 +231,14 @@ test('a webhook for Twilio needs one key that was made for it', async () => {
   const named = await addInbound(relay, { key_id: second.made.id })
   const foreign = await addInbound(relay, { key_id: String(relay.key?.id) })
   const useless = await addInbound(relay, { format: 'sms', key_id: first.made.id })
+  const { body: narrow } = await relay.post('/api/v1/keys', { scopes: ['webhooks:write'] })
+  const beyond = await relay.request('POST', '/api/v1/webhooks', inbound(first.made.id), {
+    'X-API-Key': narrow.key,
+    'X-API-Secret': narrow.secret,
+  })
 
-  const all = [without, unclear, named, foreign, useless]
-  expect(all.map(({ status }) => status)).toEqual([400, 400, 201, 400, 400])
+  const all = [without, unclear, named, foreign, useless, beyond]
+  expect(all.map(({ status }) => status)).toEqual([400, 400, 201, 400, 400, 400])
   expect(without.body.error.message).toContain('hookline keys create --for twilio')
   expect(unclear.body.error.message).toContain(first.made.id)
 })
@@ -218,9 +250,10 @@ test('replies in TwiML are sent once, also if the delivery is repeated', async (
   relay.sink.answer = () => twiml('Hi &amp; welcome', '<Body>Second</Body>')
 
   await receive(relay, 'hello')
+  await delivered(relay, webhook, 1)
   const { data } = await relay.get(`/api/v1/webhooks/${webhook.id}/deliveries`)
   await relay.post(`/api/v1/webhook-deliveries/${data[0].id}/redeliver`, {})
-  await relay.clock.advance(60_000)
+  await delivered(relay, webhook, 2)
 
   expect(relay.sink.posts).toHaveLength(2)
   expect(relay.device.sent.map(({ to, text }) => [to, text])).toEqual([
@@ -232,7 +265,7 @@ test('replies in TwiML are sent once, also if the delivery is repeated', async (
 test('what is no TwiML sends nothing', async () => {
   await using relay = await startScripted()
   await accountOn(relay)
-  await addInbound(relay)
+  const { body: webhook } = await addInbound(relay)
   const documents = [
     '',
     'OK',
@@ -240,12 +273,13 @@ test('what is no TwiML sends nothing', async () => {
     '<Response><Message>open',
     '<Response><Say>no</Say><Message> </Message></Response>',
     '<!DOCTYPE x [<!ENTITY e "boom">]><Response><Message>&e;</Message></Response>',
-    `${'<a>'.repeat(20_000)}`,
+    '<a>'.repeat(20_000),
   ]
 
   for (const [place, document] of documents.entries()) {
     relay.sink.answer = () => ({ ...twiml(), document })
     await receive(relay, `text ${place}`)
+    await delivered(relay, webhook, place + 1)
   }
 
   expect(relay.sink.posts).toHaveLength(documents.length)
@@ -255,13 +289,14 @@ test('what is no TwiML sends nothing', async () => {
 test('a reply keeps the rules of its key, and a key that has ended sends nothing', async () => {
   await using relay = await startScripted()
   const strict = await accountOn(relay, { rules: { recipients: 'list', allow: [ANNA] } })
-  await addInbound(relay)
+  const { body: webhook } = await addInbound(relay)
   relay.sink.answer = () => ({
     ...twiml(),
     document: `<Response><Message to="${BOB}">to Bob</Message><Message>to Anna</Message></Response>`,
   })
 
   await receive(relay, 'one')
+  await delivered(relay, webhook, 1)
   const before = relay.texts()
   await relay.request('DELETE', `/api/v1/keys/${strict.made.id}`)
   await receive(relay, 'two')

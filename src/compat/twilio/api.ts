@@ -5,7 +5,7 @@ import type { CompatApi } from '../compat-api.ts'
 import { refusal } from './errors.ts'
 import { accountOf, serviceOf } from './ids.ts'
 import { list } from './lists.ts'
-import { account, create, fetch, fetchMedium, listMedia, ofAccount, update } from './messages.ts'
+import { create, fetch, fetchMedium, listMedia, ofAccount, update } from './messages.ts'
 import { VERSION } from './resources.ts'
 import { TWILIO_WEBHOOK } from './webhook.ts'
 
@@ -29,7 +29,6 @@ export const TWILIO: CompatApi = {
   bodyBytesMax: 256 * 1_024,
   answersAtOnce: true,
   routes: {
-    [`GET ${ROOT}/:account`]: ofAccount(account),
     [`POST ${ROOT}/:account/Messages.json`]: ofAccount(create),
     [`GET ${ROOT}/:account/Messages.json`]: ofAccount(list),
     [`GET ${ROOT}/:account/Messages/:sid`]: ofAccount(fetch),

@@ -42,12 +42,10 @@ const STATUSES: Readonly<Record<number, number>> = {
 
 /** Why a message failed, by our code; 30008 is "unknown error". */
 const FAILURES: Readonly<Record<string, number>> = {
-  not_registered: 30006,
-  no_imessage: 30006,
   not_on_imessage: 30006,
+  recipient_rejected: 30003,
   recipient_opted_out: 21610,
   expired: 30036,
-  unreachable: 30003,
 }
 
 export function refusal(error: CompatError): CompatAnswer {
@@ -59,8 +57,7 @@ export function refusal(error: CompatError): CompatAnswer {
 
 /** An error in the shape of Twilio's API. */
 export function fault(status: number, code: number, message: string): CompatAnswer {
-  const more_info = `/guide/compatible-apis#twilio`
-  return { status, body: { code, message, more_info, status } }
+  return { status, body: { code, message, more_info: '/guide/compatible-apis#twilio', status } }
 }
 
 export function failureCode(code: string): number {

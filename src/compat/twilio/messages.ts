@@ -6,22 +6,17 @@ import type { CompatAnswer, CompatCall, CompatHandler, CompatRelay, Fields } fro
 import { textIn } from '../fields.ts'
 import { fault } from './errors.ts'
 import { idOfSid } from './ids.ts'
-import { pageFields, spanOf } from './lists.ts'
-import { accountPath, accountResource, mediaResource, messageResource } from './resources.ts'
+import { pageOf } from './lists.ts'
+import { accountPath, mediaResource, messageResource } from './resources.ts'
 
 /** Answers a call whose path names the account of its credentials. */
 export function ofAccount(handle: CompatHandler): CompatHandler {
   return async (call) => {
-    const account = withoutJson(call.params['account'])
+    const { account } = call.params
     if (account === call.relay.key) return handle(call)
     return fault(404, 20404, `The requested resource ${account} was not found.`)
   }
 }
-
-export const account: CompatHandler = async ({ relay }) => ({
-  status: 200,
-  body: accountResource(relay.key),
-})
 
 export const create: CompatHandler = async ({ fields, relay }) => {
   const to = textIn(fields, ['To']) ?? ''
@@ -102,9 +97,10 @@ export const listMedia: CompatHandler = async ({ params, relay }) => {
   const message = await messageOf(params, relay)
   const files = message.attachments ?? []
   const media = files.map((file) => mediaResource(relay.key, message, file))
-  const uri = `${accountPath(relay.key)}/Messages/${withoutJson(params['sid'])}/Media.json`
-  const page = pageFields(uri, { page: 0, pageSize: Math.max(50, media.length), next: null })
-  return { status: 200, body: { ...page, ...spanOf(0, media.length), media_list: media } }
+  const uri = `${accountPath(relay.key)}/Messages/${params['sid']}/Media.json`
+  const { length: count } = media
+  const page = pageOf(uri, { page: 0, size: Math.max(1, count), count, next: null })
+  return { status: 200, body: { ...page, media_list: media } }
 }
 
 /** A medium as JSON, or its bytes if the path doesn't end in `.json`. */

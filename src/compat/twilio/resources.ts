@@ -2,6 +2,7 @@
 
 import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Message } from '../../api/messages.ts'
+import { rfcTime } from '../../system/iso-time.ts'
 import { failureCode } from './errors.ts'
 import { sidOf } from './ids.ts'
 
@@ -30,9 +31,9 @@ export function messageResource(account: string, message: Message) {
     account_sid: account,
     api_version: VERSION,
     body: message.text,
-    date_created: dateOf(message.created_at),
-    date_sent: dateOf(message.sent_at),
-    date_updated: dateOf(message.updated_at),
+    date_created: rfcTime(message.created_at),
+    date_sent: message.sent_at && rfcTime(message.sent_at),
+    date_updated: rfcTime(message.updated_at),
     direction: direction === 'inbound' ? 'inbound' : 'outbound-api',
     error_code: failure && failureCode(failure.code),
     error_message: failure && failure.message,
@@ -66,7 +67,7 @@ export type MessageWithFiles = {
 }
 
 export function mediaResource(account: string, message: Message, file: MessageAttachment) {
-  const date = dateOf(message.created_at)
+  const date = rfcTime(message.created_at)
   return {
     account_sid: account,
     content_type: file.mime_type,
@@ -85,25 +86,4 @@ export function mediaPath(account: string, message: MessageWithFiles, fileId: st
 
 export function accountPath(account: string): string {
   return `/${VERSION}/Accounts/${account}`
-}
-
-export function accountResource(account: string) {
-  const path = accountPath(account)
-  return {
-    sid: account,
-    friendly_name: 'Hookline',
-    status: 'active',
-    type: 'Full',
-    auth_token: null,
-    date_created: null,
-    date_updated: null,
-    owner_account_sid: account,
-    subresource_uris: { messages: `${path}/Messages.json` },
-    uri: `${path}.json`,
-  }
-}
-
-/** A time as RFC 2822 has it. */
-function dateOf(time: string | null): string | null {
-  return time && new Date(time).toUTCString().replace('GMT', '+0000')
 }

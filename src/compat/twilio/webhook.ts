@@ -16,8 +16,12 @@ const STATUSES: Partial<Record<EventName, string>> = {
   'message.failed': 'failed',
 }
 
-/** Codes of messages that may have arrived: for them Twilio has no word, and `failed` would be sent again. */
-const UNCERTAIN = ['outcome_unknown', 'restored']
+/** By the code of a failure. The first two may have arrived: Twilio has no word for them, and `failed` is sent again. */
+const FAILED_STATUSES: Readonly<Record<string, string>> = {
+  outcome_unknown: 'sending',
+  restored: 'sending',
+  canceled: 'canceled',
+}
 
 export const TWILIO_WEBHOOK: WebhookFormat = {
   events: [
@@ -49,8 +53,7 @@ export const TWILIO_WEBHOOK: WebhookFormat = {
 
 function statusParameters({ event, account, line }: SentEvent, message: EventMessage) {
   const { code = '' } = message.error ?? {}
-  const isUncertain = UNCERTAIN.includes(code)
-  const status = isUncertain ? 'sending' : (STATUSES[event.event] ?? 'sent')
+  const status = FAILED_STATUSES[code] ?? STATUSES[event.event] ?? 'sent'
   return {
     ...commonParameters(account, message),
     From: line ?? '',

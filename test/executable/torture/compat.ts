@@ -322,8 +322,12 @@ function isRefusal({ answer }: Send): boolean {
 
 /** In the words of each API: its clients send again, or give up. */
 function saysFailed(send: Send): boolean {
-  const { success, state, status } = Object(send.answer?.body) as Readonly<Record<string, unknown>> // As above.
-  return isRefusal(send) || success === false || state === 'Failed' || status === 'ERROR'
+  const answer = Object(send.answer?.body) as Partial<
+    Record<'success' | 'state' | 'status', unknown>
+  > // As above.
+  const { success, state, status } = answer
+  const failed = ['Failed', 'ERROR', 'failed']
+  return isRefusal(send) || success === false || failed.some((word) => word === (state ?? status))
 }
 
 /** An answer that came before the outcome. */

@@ -77,7 +77,7 @@ export async function runKills(
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
   await formats.register(api, relay.url)
-  using twilio = await TwilioReceiver.open(api, lines[0]?.id ?? '')
+  using twilio = await TwilioReceiver.open(api, lines)
   const compat = await CompatClients.open(api, {
     name: key.id,
     url: () => relay.url,
@@ -92,11 +92,8 @@ export async function runKills(
   const running = Promise.all(sending.map((each) => each.run()))
   const { port } = relay
   const hasMetAll = () =>
-    clients.hasMetAll() &&
     optOuts.refusals > 0 &&
-    waiting.hasMetAll() &&
-    compat.hasMetAll() &&
-    imsg.hasMetAll() &&
+    [clients, waiting, compat, imsg, twilio].every((each) => each.hasMetAll()) &&
     clients.told.length > kills
   const places = placesInTurn()
   for (let done = 0; done < kills; done += 1) {

@@ -1,11 +1,13 @@
 // A receiver of Twilio's webhooks at a relay that dies: callbacks of messages, and received messages that it answers
-// with a reply in TwiML. Now and then it refuses, so that the event comes again. What it got is held against the ledgers.
+// with a reply in TwiML. Now and then it refuses, so that the event comes again. What it got is held against the
+// ledgers.
 
 import { sidOf } from '../../../src/compat/twilio/ids.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
 import { signatureFor } from '../../support/twilio-signature.ts'
 import { NOBODY_KNOWS, type Ledgers, type StoredMessage } from '../ledgers.ts'
+import type { Line } from './load.ts'
 
 const PAUSE_MS = 150
 const REFUSED_EVERY = 5
@@ -30,9 +32,10 @@ export class TwilioReceiver {
     this.#server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
   }
 
-  static async open(api: ApiClient, line: string): Promise<TwilioReceiver> {
+  /** People write to the first of the lines. */
+  static async open(api: ApiClient, lines: readonly Line[]): Promise<TwilioReceiver> {
     const key = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: 'twilio' })
-    const receiver = new TwilioReceiver(api, key, line)
+    const receiver = new TwilioReceiver(api, key, lines[0]?.id ?? '')
     await api.ask('POST', '/api/v1/webhooks', {
       url: `${receiver.url}/sms`,
       events: ['message.received'],
@@ -59,6 +62,10 @@ export class TwilioReceiver {
       await this.#api.ask('POST', path, body).catch(() => {})
       await Bun.sleep(PAUSE_MS)
     }
+  }
+
+  hasMetAll(): boolean {
+    return this.inbound > REFUSED_EVERY && this.said.size > 0
   }
 
   stop(): void {
