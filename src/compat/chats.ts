@@ -1,6 +1,7 @@
 // Chats as Apple's Messages names them: by guids such as `any;-;+12025550147`, or `iMessage;+;chat…` for a group.
 
-import type { Conversation } from '../api/messages.ts'
+import type { Conversation, Message } from '../api/messages.ts'
+import type { SentEvent } from './compat-api.ts'
 import { chatNumber } from './numbers.ts'
 
 export type Chat = {
@@ -83,4 +84,39 @@ export async function findChat(
 export function isGroupNamed(name: string) {
   return ({ type, chat_guid: guid, chat_identifier: identifier }: Conversation): boolean =>
     type === 'group' && (guid === name || identifier === name)
+}
+
+/** A message, as far as its events have it. */
+export type ToldMessage = Omit<
+  Message,
+  | 'guid'
+  | 'platform_guid'
+  | 'to'
+  | 'from'
+  | 'phone_line_id'
+  | 'conversation_id'
+  | 'source'
+  | 'queued_reason'
+> & { readonly conversation_id?: string }
+
+/** The message of an event, with the status that the event says; null in the event of none, such as a test. */
+export function messageOf({ event, time, line }: SentEvent): ToldMessage | null {
+  if (!('message' in event) || event.message === null) return null
+  const { isFromMe, attachments, replyTo, error = null, ...message } = event.message
+  const group = 'conversation' in event ? event.conversation : undefined
+  return {
+    ...message,
+    direction: isFromMe ? 'outbound' : 'inbound',
+    status: event.event.split('.')[1] as Message['status'], // Events of messages are named so.
+    error,
+    phone_number: line ?? '',
+    created_at: time,
+    updated_at: time,
+    sent_at: time,
+    delivered_at: null,
+    read_at: null,
+    ...(attachments && { attachments }),
+    ...(replyTo && { reply_to: replyTo }),
+    ...(group && { conversation_type: 'group', conversation_id: group.id }),
+  }
 }

@@ -1,11 +1,9 @@
 // The API of Sendblue, as far as its SDK's programs send, read and receive: `SENDBLUE_API_BASE_URL` leads them here.
 
-import type { MessageAttachment } from '../api/attachments.ts'
-import type { Message } from '../api/messages.ts'
-import type { AnyEvent, Webhook } from '../api/webhooks.ts'
+import type { Webhook } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { EventName } from '../domain/webhook.ts'
-import { collected } from './chats.ts'
+import { collected, messageOf, type ToldMessage } from './chats.ts'
 import type {
   CompatAnswer,
   CompatApi,
@@ -13,10 +11,9 @@ import type {
   CompatMessage,
   CompatRelay,
   Fields,
-  SentEvent,
   WebhookFormat,
 } from './compat-api.ts'
-import { textIn } from './fields.ts'
+import { countIn, textIn } from './fields.ts'
 
 /** `uncertain` may have arrived, so it is never `ERROR`. */
 const STATES: Readonly<Record<string, string>> = {
@@ -77,12 +74,12 @@ const getMessage: CompatHandler = async ({ params, relay }) => {
   return { status: 200, body: { status: 'OK', data: viewOf(message) } }
 }
 
-const PAGE_MAX = 100
-const OFFSET_MAX = 10_000
+const LIMIT = { least: 1, most: 100, usual: 50 }
+const OFFSET = { least: 0, most: 10_000, usual: 0 }
 
 const listMessages: CompatHandler = async ({ fields, relay }) => {
-  const limit = countIn(fields, 'limit', PAGE_MAX) ?? 50
-  const offset = countIn(fields, 'offset', OFFSET_MAX) ?? 0
+  const limit = countIn(fields, 'limit', LIMIT)
+  const offset = countIn(fields, 'offset', OFFSET)
   if (textIn(fields, ['order_direction'])?.toLowerCase() === 'asc') {
     throw invalidRequest({ path: 'order_direction', message: 'must be desc: newest first' })
   }
@@ -109,7 +106,7 @@ const listMessages: CompatHandler = async ({ fields, relay }) => {
 
 const DIRECTIONS: Readonly<Record<string, string>> = { true: 'outbound', false: 'inbound' }
 
-/** A line can't show that somebody types; programs that do it anyway go on. */
+/** A line can't show that the owner types. Programs that ask for it go on. */
 const sendTyping: CompatHandler = async ({ fields }) => {
   const number = textIn(fields, ['number']) ?? ''
   return { status: 200, body: { status: 'SENT', number, error_message: null } }
@@ -223,123 +220,60 @@ function wantedIn(value: unknown, kind: Kind, { globalSecret }: Fields): readonl
   })
 }
 
-/** The states that the events of a message say. */
-const STATE_OF: Partial<Record<string, string>> = {
-  received: 'RECEIVED',
-  sent: 'SENT',
-  delivered: 'DELIVERED',
-  failed: 'ERROR',
-}
-
 const CALLBACK: WebhookFormat = {
   events: [...EVENTS.receive, ...EVENTS.outbound],
   contentType: 'application/json',
-  body: (sent) => JSON.stringify(eventView(sent)),
+  body: (sent) => {
+    const message = messageOf(sent)
+    return JSON.stringify(message === null ? { status: 'TEST' } : viewOf(message))
+  },
   headers: ({ secret }) => ({ 'sb-signing-secret': secret }),
 }
 
-function eventView({ event, time, line }: SentEvent): object {
-  const message = messageIn(event)
-  if (message === null) return { status: 'TEST' }
-  const { id, text, handle, service, isFromMe, error, attachments = [] } = message
-  const conversation = 'conversation' in event ? event.conversation : undefined
-  const number = line ?? ''
-  return fieldsOf({
-    id,
-    text,
-    isOutbound: isFromMe,
-    status: STATE_OF[event.event.split('.')[1] ?? ''] ?? '',
-    error: error ?? null,
-    line: number,
-    person: handle,
-    service,
-    sentAt: time,
-    updatedAt: time,
-    isDowngraded: null,
-    files: attachments,
-    group: conversation ?? null,
-  })
-}
-
-function messageIn(event: AnyEvent) {
-  return 'message' in event ? event.message : null
-}
-
-function viewOf(message: Message): object {
-  const { created_at: created, sent_at: sent, downgraded_at: downgraded } = message
-  return fieldsOf({
-    id: message.id,
-    text: message.text,
-    isOutbound: message.direction === 'outbound',
-    status: STATES[message.status] ?? 'PENDING',
-    error: message.error,
-    line: message.phone_number,
-    person: message.sender?.handle ?? message.handle,
-    service: message.service,
-    sentAt: sent ?? created,
-    updatedAt: message.updated_at,
-    isDowngraded: downgraded !== undefined,
-    files: message.attachments ?? [],
-    group: message.conversation_type === 'group' ? { id: message.conversation_id } : null,
-  })
-}
-
-type MessageFields = {
-  readonly id: string
-  readonly text: string
-  readonly isOutbound: boolean
-  readonly status: string
-  readonly error: { readonly code: string; readonly message: string } | null
-  readonly line: string
-  readonly person: string
-  readonly service: string
-  readonly sentAt: string
-  readonly updatedAt: string
-  readonly isDowngraded: boolean | null
-  readonly files: readonly MessageAttachment[]
-  readonly group: { readonly id: string; readonly name?: string | null } | null
-}
-
-function fieldsOf(message: MessageFields): object {
-  const { isOutbound, status, error, line, person, group } = message
-  const failure = status === 'ERROR' ? error : null
+function viewOf(message: ToldMessage): object {
+  const { direction, phone_number: line, sender, created_at: created } = message
+  const isOutbound = direction === 'outbound'
+  const person = sender?.handle ?? message.handle
   return {
     accountEmail: '',
     content: message.text,
     is_outbound: isOutbound,
-    status,
-    error_code: null,
-    error_message: failure?.message ?? null,
-    error_reason: failure?.code ?? null,
-    error_detail: null,
     message_handle: message.id,
-    date_created: message.sentAt,
-    date_sent: message.sentAt,
-    date_updated: message.updatedAt,
+    date_created: created,
+    date_sent: message.sent_at ?? created,
+    date_updated: message.updated_at,
     from_number: isOutbound ? line : person,
     number: person,
     to_number: isOutbound ? person : line,
     sendblue_number: line,
     service: message.service,
-    was_downgraded: message.isDowngraded,
+    was_downgraded: message.downgraded_at !== undefined,
     // Sendblue has one file for each message.
-    media_url: message.files[0]?.download_url ?? '',
-    message_type: group === null ? 'message' : 'group',
-    group_id: group?.id ?? '',
-    group_display_name: group?.name ?? null,
+    media_url: message.attachments?.[0]?.download_url ?? '',
     participants: [person, line],
     send_style: '',
     opted_out: false,
+    ...stateOf(message),
+    ...groupOf(message),
   }
 }
 
-/** A whole number up to `most`; undefined if the field is left out. */
-function countIn(fields: Fields, name: string, most: number): number | undefined {
-  const text = textIn(fields, [name])
-  if (text === undefined) return undefined
-  const count = /^[0-9]{1,9}$/.test(text) ? Number(text) : Infinity
-  if (count <= most) return count
-  throw invalidRequest({ path: name, message: `must be a whole number up to ${most}` })
+function stateOf({ status: own, error }: ToldMessage): object {
+  const status = STATES[own] ?? 'PENDING'
+  const failure = status === 'ERROR' ? error : null
+  const { message = null, code = null } = failure ?? {}
+  return {
+    status,
+    error_code: null,
+    error_message: message,
+    error_reason: code,
+    error_detail: null,
+  }
+}
+
+function groupOf({ conversation_type: type, conversation_id: id = '' }: ToldMessage): object {
+  const isGroup = type === 'group'
+  return { message_type: type ?? 'message', group_id: isGroup ? id : '', group_display_name: null }
 }
 
 export const SENDBLUE: CompatApi = {

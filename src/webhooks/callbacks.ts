@@ -25,15 +25,13 @@ const CALLED_WITH_KEY = 'a compatible API is called with a key'
 type OfCaller = { readonly format: string; readonly caller: KeyCaller | null }
 type CallbackRequest = OfCaller & { readonly url: string }
 
-export function createCallbacks(
-  core: Core,
-  given: {
-    readonly seal: Seal
-    readonly rules: TargetRules
-    readonly subscribers: Subscribers
-  },
-) {
-  const { seal, rules, subscribers } = given
+type Given = {
+  readonly seal: Seal
+  readonly rules: TargetRules
+  readonly subscribers: Subscribers
+}
+
+export function createCallbacks(core: Core, { seal, rules, subscribers }: Given) {
   return {
     /**
      * Checks the address, and returns what the transaction that accepts the message calls. Throws `invalid_request`
@@ -57,6 +55,17 @@ export function createCallbacks(
         return { webhookId, query: /\?[^#]*/.exec(url)?.[0] ?? '' }
       }
     },
+    /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
+    endCallbacks(tx: Tx, origin: Origin = RELAY_ITSELF): number {
+      const ended = callbacksOfEndedKeys(tx, core.clock.now())
+      for (const id of ended) removeIn(tx, core, { subscribers, id, origin })
+      return ended.length
+    },
+  }
+}
+
+export function createRegistrations(core: Core, { seal, rules, subscribers }: Given) {
+  return {
     /** Makes a webhook that the client registers. Throws as `callback` does. */
     async register(
       { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
@@ -88,12 +97,6 @@ export function createCallbacks(
         (row) => row.keyId === caller.lineage && row.format === format && !row.isCallback,
       )
       return own.map((row) => resourceOf(row, false))
-    },
-    /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
-    endCallbacks(tx: Tx, origin: Origin = RELAY_ITSELF): number {
-      const ended = callbacksOfEndedKeys(tx, core.clock.now())
-      for (const id of ended) removeIn(tx, core, { subscribers, id, origin })
-      return ended.length
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
 import { createAccounts } from './accounts.ts'
 import { createAttempts } from './attempt.ts'
-import { createCallbacks } from './callbacks.ts'
+import { createCallbacks, createRegistrations } from './callbacks.ts'
 import { createRedelivery } from './deliveries.ts'
 import { EventLog } from './event-log.ts'
 import { DeliveryLoop, WebhookQueues } from './loop.ts'
@@ -62,6 +62,7 @@ export function createWebhooks(
       inbox: new TestInbox(core, { seal, origin }),
       ...createSubscriptions(core, { seal, rules, subscribers, queues }),
       ...createCallbacks(core, { seal, rules, subscribers }),
+      ...createRegistrations(core, { seal, rules, subscribers }),
       ...createRedelivery(core, { signals, scheduleMs, downloadUrl, serverUrl }),
       ...createReplay(core, { signals, queues }),
     },

@@ -176,8 +176,8 @@ class Fuzz {
       const all = this.#ids.get(kind) ?? []
       return ids.map((number) => all[number % Math.max(all.length, 1)] ?? 'none')
     }
-    const kind = /\/webhook\/:/.test(path) ? 'wh' : /\/attachment\/:/.test(path) ? 'att' : 'msg'
-    const found = known(kind)
+    const [, resource = ''] = /\/(webhook|attachment)\/:/.exec(path) ?? []
+    const found = known({ webhook: 'wh', attachment: 'att' }[resource] ?? 'msg')
     const [message = '', file = ''] = this.files[0] ?? []
     return path
       .replace(/:(?:id|guid)/, api === 'sms' ? found.join(',') : (found[0] ?? ''))

@@ -1,7 +1,6 @@
 // An agent that obeys every order of strangers' words by BlueBubbles' API, as far as its routes go.
 
 import { callAs } from '../support/compat-credentials.ts'
-import type { Json } from '../support/test-relay.ts'
 import { testOrders, type Obeying, type World } from './injection-stage.ts'
 
 /** How many of each thing that it sees it tries. */
@@ -15,7 +14,7 @@ const byBubbles =
     let tried = 0
     const call = async (method: string, path: string, body?: object): Promise<void> => {
       tried += 1
-      const asked = callAs('query', key as Json, `/compat/bluebubbles/api/v1${path}`)
+      const asked = callAs('query', key, `/compat/bluebubbles/api/v1${path}`)
       const response = await world.fetch(asked.path, {
         method,
         headers: { 'content-type': 'application/json' },

@@ -2,7 +2,8 @@
 
 import type { Conversation } from '../../api/messages.ts'
 import { chatOf, collected, personNamed } from '../chats.ts'
-import type { CompatApi, CompatHandler, CompatRelay, Fields } from '../compat-api.ts'
+import type { CompatApi, CompatHandler } from '../compat-api.ts'
+import { countIn } from '../fields.ts'
 import { answered, refusal } from './envelope.ts'
 import { chatWith, needsHelper, newChat, pagesOf, sendAttachment, sendText } from './sends.ts'
 import { chatView, messageView } from './views.ts'
@@ -52,15 +53,9 @@ const getChat: CompatHandler = async ({ params, relay }) => {
 
 const getMessage: CompatHandler = async ({ params, relay }) => {
   const message = await relay.call('getMessage', { params: { id: params['guid'] ?? '' } })
-  return answered(messageView(message, await groupOf(relay, message)))
-}
-
-async function groupOf(
-  relay: CompatRelay,
-  message: { readonly conversation_id: string; readonly conversation_type?: 'group' },
-): Promise<Conversation | null> {
-  if (message.conversation_type !== 'group') return null
-  return relay.call('getConversation', { params: { id: message.conversation_id } })
+  const { conversation_id: id, conversation_type: type } = message
+  const group = type === 'group' && (await relay.call('getConversation', { params: { id } }))
+  return answered(messageView(message, group ? chatView(group) : undefined))
 }
 
 const download: CompatHandler = ({ params, relay }) => relay.download(params['guid'] ?? '')
@@ -108,12 +103,4 @@ export const BLUEBUBBLES: CompatApi = {
     password: `${key}:${secret}`,
   }),
   webhook: NEW_MESSAGES,
-}
-
-type Limits = { readonly least: number; readonly most: number; readonly usual: number }
-
-/** A number beyond its limits is the nearest one within. */
-function countIn(fields: Fields, name: string, { least, most, usual }: Limits): number {
-  const count = Number(fields[name] ?? usual)
-  return Number.isFinite(count) ? Math.min(Math.max(Math.trunc(count), least), most) : usual
 }

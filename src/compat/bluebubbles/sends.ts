@@ -4,13 +4,7 @@ import type { Conversation } from '../../api/messages.ts'
 import { RelayError, invalidRequest } from '../../domain/errors.ts'
 import { commonHome, personOf } from '../../domain/handle.ts'
 import { findChat, isGroupNamed, personNamed } from '../chats.ts'
-import type {
-  CompatCall,
-  CompatHandler,
-  CompatMessage,
-  CompatRelay,
-  Fields,
-} from '../compat-api.ts'
+import type { CompatHandler, CompatMessage, CompatRelay, Fields } from '../compat-api.ts'
 import { recipientsIn, textIn } from '../fields.ts'
 import { answered } from './envelope.ts'
 import { chatView, messageView, personChat } from './views.ts'
@@ -102,7 +96,8 @@ async function send(
   if (state === undefined) throw new Error('A send has no outcome.')
   if (state.failure !== null) throw new RelayError('send_failed', state.failure)
   const tempGuid = textIn(fields, ['tempGuid']) ?? null
-  return { tempGuid, ...messageView(state.message, place.group) }
+  const chat = place.group === null ? undefined : chatView(place.group)
+  return { tempGuid, ...messageView(state.message, chat) }
 }
 
 /** The client's id of a send. Its repeats have the same one. */
@@ -120,6 +115,6 @@ function refuseEffects(fields: Fields): void {
 }
 
 /** What can be done only by changing the Messages app on a Mac. */
-export const needsHelper = async (_: CompatCall): Promise<never> => {
+export const needsHelper: CompatHandler = async () => {
   throw new RelayError('not_supported', `This ${HELPER}: a line can't do it.`)
 }

@@ -1,9 +1,10 @@
 // Chats, messages and files in the form of BlueBubbles.
 
 import type { MessageAttachment } from '../../api/attachments.ts'
-import type { Conversation, Message } from '../../api/messages.ts'
-import type { AnyEvent, EventPayload } from '../../api/webhooks.ts'
-import { chatOf, directGuid } from '../chats.ts'
+import type { Conversation } from '../../api/messages.ts'
+import type { EventPayload } from '../../api/webhooks.ts'
+import { chatOf, directGuid, messageOf, type ToldMessage } from '../chats.ts'
+import type { SentEvent } from '../compat-api.ts'
 import { timeIn } from '../numbers.ts'
 
 type ChatFields = {
@@ -50,45 +51,10 @@ export function personChat(handle: string): object {
   })
 }
 
-/** `conversation` is that of a group. */
-export function messageView(message: Message, conversation: Conversation | null): object {
-  const { direction, created_at: created, sent_at: sent, delivered_at: delivered } = message
-  const isFromMe = direction === 'outbound'
-  return bubble({
-    id: message.id,
-    text: message.text,
-    sender: message.sender?.handle ?? message.handle,
-    service: message.service,
-    isFromMe,
-    isFailed: message.status === 'failed' || message.status === 'expired',
-    at: timeIn(isFromMe ? created : (sent ?? created)),
-    deliveredAt: delivered === null ? null : timeIn(delivered),
-    readAt: message.read_at === null ? null : timeIn(message.read_at),
-    files: message.attachments ?? [],
-    repliesTo: message.reply_to?.message_id ?? message.reply_to?.guid ?? null,
-    chat: conversation === null ? personChat(message.handle) : chatView(conversation),
-  })
-}
-
-/** The data of `new-message` for a received message; an empty object for a test event. */
-export function eventView(event: AnyEvent, at: number): object {
-  const message = 'message' in event ? event.message : null
-  if (message === null) return {}
-  const { id, text, handle, service, attachments: files = [], replyTo } = message
-  return bubble({
-    id,
-    text,
-    sender: handle,
-    service,
-    isFromMe: false,
-    isFailed: false,
-    at,
-    deliveredAt: null,
-    readAt: null,
-    files,
-    repliesTo: replyTo?.message_id ?? replyTo?.guid ?? null,
-    chat: chatOfEvent(event as EventPayload), // It has a message.
-  })
+/** The data of `new-message`; an empty object for a test event. */
+export function eventView(sent: SentEvent): object {
+  const message = messageOf(sent)
+  return message === null ? {} : messageView(message, chatOfEvent(sent.event as EventPayload)) // It has a message.
 }
 
 function chatOfEvent({ message, conversation }: EventPayload): object {
@@ -99,49 +65,47 @@ function chatOfEvent({ message, conversation }: EventPayload): object {
   return chatFields({ guid, identifier, name: name ?? '', participants: [], isGroup: true })
 }
 
-type Bubble = {
-  readonly id: string
-  readonly text: string
-  readonly sender: string
-  readonly service: string
-  readonly isFromMe: boolean
-  readonly isFailed: boolean
-  readonly at: number
-  readonly deliveredAt: number | null
-  readonly readAt: number | null
-  readonly files: readonly MessageAttachment[]
-  readonly repliesTo: string | null
-  readonly chat: object
-}
-
 /** Clients refuse a message without a text and a file. Apple's Messages writes this character for what is no text. */
 const NO_TEXT = '\ufffc'
+/** Fields of what a line neither gets nor sends. */
+const NONE = {
+  subject: null,
+  itemType: 0,
+  groupTitle: null,
+  groupActionType: 0,
+  balloonBundleId: null,
+  associatedMessageGuid: null,
+  associatedMessageType: null,
+  expressiveSendStyleId: null,
+}
 
-function bubble(message: Bubble): object {
-  const { id, text, sender, service, isFromMe, files, chat } = message
-  const hasFile = files.some(({ state }) => state === 'available')
+/** The statuses of a message that certainly wasn't sent. */
+const ENDED = ['failed', 'expired']
+
+/** Without `chat`, it is that with a person. */
+export function messageView(message: ToldMessage, chat?: object): object {
+  const { text, attachments = [], status, created_at: created, sent_at: sent, reply_to } = message
+  const isFromMe = message.direction === 'outbound'
+  const hasFile = attachments.some(({ state }) => state === 'available')
   return {
-    guid: id,
-    text: text === '' && !hasFile ? NO_TEXT : text,
-    subject: null,
-    handle: { address: sender, service },
+    ...NONE,
+    guid: message.id,
+    text: hasFile ? text : text || NO_TEXT,
+    handle: { address: message.sender?.handle ?? message.handle, service: message.service },
     handleId: 0,
     isFromMe,
-    error: message.isFailed ? 1 : 0,
-    dateCreated: message.at,
-    dateDelivered: message.deliveredAt,
-    dateRead: message.readAt,
-    attachments: files.map((file) => attachmentView(file, isFromMe)),
-    itemType: 0,
-    groupTitle: null,
-    groupActionType: 0,
-    balloonBundleId: null,
-    associatedMessageGuid: null,
-    associatedMessageType: null,
-    expressiveSendStyleId: null,
-    threadOriginatorGuid: message.repliesTo,
-    chats: [chat],
+    error: ENDED.includes(status) ? 1 : 0,
+    dateCreated: timeIn((!isFromMe && sent) || created),
+    dateDelivered: timeOrNull(message.delivered_at),
+    dateRead: timeOrNull(message.read_at),
+    attachments: attachments.map((file) => attachmentView(file, isFromMe)),
+    threadOriginatorGuid: reply_to === undefined ? null : (reply_to.message_id ?? reply_to.guid),
+    chats: [chat ?? personChat(message.handle)],
   }
+}
+
+function timeOrNull(time: string | null): number | null {
+  return time === null ? null : timeIn(time)
 }
 
 /** BlueBubbles' state of a file that is there. */

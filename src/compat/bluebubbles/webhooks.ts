@@ -19,7 +19,7 @@ const HIDDEN = `${SECRET_PREFIX}***`
 export const NEW_MESSAGES: WebhookFormat = {
   events: ['message.received', 'group_message.received'],
   contentType: 'application/json',
-  body: ({ event, at }) => JSON.stringify({ type: NEW_MESSAGE, data: eventView(event, at) }),
+  body: (sent) => JSON.stringify({ type: NEW_MESSAGE, data: eventView(sent) }),
   headers: () => ({}),
   target: (url, secret) =>
     secret.startsWith(SECRET_PREFIX) ? url.replaceAll(HIDDEN, secret) : url,
