@@ -87,7 +87,7 @@ export function isGroupNamed(name: string) {
 }
 
 /** A message, as far as its events have it. */
-export type ToldMessage = Omit<
+export type ReportedMessage = Omit<
   Message,
   | 'guid'
   | 'platform_guid'
@@ -100,7 +100,7 @@ export type ToldMessage = Omit<
 > & { readonly conversation_id?: string }
 
 /** The message of an event, with the status that the event says; null in the event of none, such as a test. */
-export function messageOf({ event, time, line }: SentEvent): ToldMessage | null {
+export function messageOf({ event, time, line }: SentEvent): ReportedMessage | null {
   if (!('message' in event) || event.message === null) return null
   const { isFromMe, attachments, replyTo, error = null, ...message } = event.message
   const group = 'conversation' in event ? event.conversation : undefined

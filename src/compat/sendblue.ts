@@ -3,7 +3,7 @@
 import type { Webhook } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { EventName } from '../domain/webhook.ts'
-import { collected, messageOf, type ToldMessage } from './chats.ts'
+import { collected, messageOf, type ReportedMessage } from './chats.ts'
 import type {
   CompatAnswer,
   CompatApi,
@@ -230,7 +230,7 @@ const CALLBACK: WebhookFormat = {
   headers: ({ secret }) => ({ 'sb-signing-secret': secret }),
 }
 
-function viewOf(message: ToldMessage): object {
+function viewOf(message: ReportedMessage): object {
   const { direction, phone_number: line, sender, created_at: created } = message
   const isOutbound = direction === 'outbound'
   const person = sender?.handle ?? message.handle
@@ -258,7 +258,7 @@ function viewOf(message: ToldMessage): object {
   }
 }
 
-function stateOf({ status: own, error }: ToldMessage): object {
+function stateOf({ status: own, error }: ReportedMessage): object {
   const status = STATES[own] ?? 'PENDING'
   const failure = status === 'ERROR' ? error : null
   const { message = null, code = null } = failure ?? {}
@@ -271,7 +271,7 @@ function stateOf({ status: own, error }: ToldMessage): object {
   }
 }
 
-function groupOf({ conversation_type: type, conversation_id: id = '' }: ToldMessage): object {
+function groupOf({ conversation_type: type, conversation_id: id = '' }: ReportedMessage): object {
   const isGroup = type === 'group'
   return { message_type: type ?? 'message', group_id: isGroup ? id : '', group_display_name: null }
 }

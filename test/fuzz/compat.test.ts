@@ -176,8 +176,7 @@ class Fuzz {
       const all = this.#ids.get(kind) ?? []
       return ids.map((number) => all[number % Math.max(all.length, 1)] ?? 'none')
     }
-    const [, resource = ''] = /\/(webhook|attachment)\/:/.exec(path) ?? []
-    const found = known({ webhook: 'wh', attachment: 'att' }[resource] ?? 'msg')
+    const found = known(kindIn(path))
     const [message = '', file = ''] = this.files[0] ?? []
     return path
       .replace(/:(?:id|guid)/, api === 'sms' ? found.join(',') : (found[0] ?? ''))
@@ -198,6 +197,12 @@ class Fuzz {
     const secret = `${made?.secret}${whose === 'wrong' ? 'x' : ''}`
     return callAs(form, { key: String(made?.key), secret }, path)
   }
+}
+
+/** The kind of the id in a path. */
+function kindIn(path: string): string {
+  const [, resource = ''] = /\/(webhook|attachment)\/:/.exec(path) ?? []
+  return { webhook: 'wh', attachment: 'att' }[resource] ?? 'msg'
 }
 
 /** The fault of an answer, or null. */

@@ -21,8 +21,6 @@ const serverInfo: CompatHandler = async ({ relay }) =>
     server_version: SERVER_VERSION,
     private_api: true,
     helper_connected: false,
-    proxy_service: 'hookline',
-    detected_icloud: '',
     detected_imessage: relay.lines[0]?.number ?? '',
   })
 

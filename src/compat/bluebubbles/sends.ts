@@ -114,7 +114,7 @@ function refuseEffects(fields: Fields): void {
   }
 }
 
-/** What can be done only by changing the Messages app on a Mac. */
+/** Refuses everything for which the Messages app on a Mac must be changed. */
 export const needsHelper: CompatHandler = async () => {
   throw new RelayError('not_supported', `This ${HELPER}: a line can't do it.`)
 }

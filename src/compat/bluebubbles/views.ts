@@ -3,7 +3,7 @@
 import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { EventPayload } from '../../api/webhooks.ts'
-import { chatOf, directGuid, messageOf, type ToldMessage } from '../chats.ts'
+import { chatOf, directGuid, messageOf, type ReportedMessage } from '../chats.ts'
 import type { SentEvent } from '../compat-api.ts'
 import { timeIn } from '../numbers.ts'
 
@@ -26,8 +26,6 @@ function chatFields({ guid, identifier, name, participants, isGroup }: ChatField
     groupId: guid,
     style: isGroup ? GROUP_STYLE : DIRECT_STYLE,
     displayName: name,
-    isArchived: false,
-    isFiltered: false,
     participants: participants.map((address) => ({ address })),
   }
 }
@@ -83,7 +81,7 @@ const NONE = {
 const ENDED = ['failed', 'expired']
 
 /** Without `chat`, it is that with a person. */
-export function messageView(message: ToldMessage, chat?: object): object {
+export function messageView(message: ReportedMessage, chat?: object): object {
   const { text, attachments = [], status, created_at: created, sent_at: sent, reply_to } = message
   const isFromMe = message.direction === 'outbound'
   const hasFile = attachments.some(({ state }) => state === 'available')

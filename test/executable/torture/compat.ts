@@ -253,12 +253,9 @@ function recipientsOf({ api }: Way, client: number, count: number): readonly str
 function messagesIn(
   body: unknown,
 ): readonly { readonly messageId: string; readonly status: string }[] {
-  const answer = Object(body) as {
+  const answer = Object(body) as GateAnswer & {
     readonly sid?: string
     readonly status?: string
-    readonly id?: string
-    readonly messages?: readonly { readonly id: string; readonly status: string }[]
-    readonly recipients?: readonly { readonly state: string }[]
     readonly data?: { readonly guid: string; readonly messages?: readonly { guid: string }[] }
     readonly message_handle?: string
   } // Of any other shape, it has no messages.
@@ -273,7 +270,17 @@ function messagesIn(
     return [{ messageId: handle, status: isFailed ? 'failed' : status.toLowerCase() }]
   }
   const own = idOfSid('msg', answer.sid ?? '', ['SM'])
-  if (own !== null) return [{ messageId: own, status: answer.status ?? '' }]
+  if (own !== null) return [{ messageId: own, status }]
+  return messagesOfGate(answer)
+}
+
+type GateAnswer = {
+  readonly id?: string
+  readonly messages?: readonly { readonly id: string; readonly status: string }[]
+  readonly recipients?: readonly { readonly state: string }[]
+}
+
+function messagesOfGate(answer: GateAnswer) {
   const states = answer.recipients ?? []
   const ids = answer.id?.split(',') ?? []
   return (
