@@ -1,10 +1,9 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import type { KeyId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { isOfConversations } from '../domain/permissions.ts'
 import { BLUEBUBBLES } from './bluebubbles/api.ts'
-import type { Account, CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
+import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
 import { SENDBLUE } from './sendblue.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
@@ -52,9 +51,9 @@ export function webhookFormat(name: string | null): WebhookFormat | null {
   return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
 }
 
-/** The key and secret of a new account; null if keys for this API have the form of all others. */
-export function newAccount(madeFor: string | null, id: KeyId, random: Uint8Array): Account | null {
-  return COMPAT_APIS.find(({ name }) => name === madeFor)?.account?.(id, random) ?? null
+/** Makes the accounts of this API; undefined if its keys have the form of all others. */
+export function accountsOf(madeFor: string | null): CompatApi['account'] {
+  return COMPAT_APIS.find(({ name }) => name === madeFor)?.account
 }
 
 /** The request for a key. If it names no scopes, the key has those that the API needs, as far as its limits let it. */

@@ -141,8 +141,7 @@ function writeNewKey(
   { ids, random, audit }: FileCore,
   { name, origin, permissions = EVERYTHING, madeFor = null, replaced, seal }: NewKeyRequest,
 ): CreatedKey {
-  const id = ids.id('key')
-  const { key, secret, sealedSecret } = newKey(random, { id, madeFor, seal })
+  const { id, key, secret, sealedSecret } = newKey({ ids, random }, { madeFor, seal })
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
   // The successor has the maker of the key that it replaces, whose limits go on counting for it.

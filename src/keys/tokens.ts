@@ -2,7 +2,7 @@
 
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
-import { newAccount } from '../compat/apis.ts'
+import { accountsOf } from '../compat/apis.ts'
 import {
   CREDENTIAL_NAME_LENGTH_MAX,
   KEY_PREFIX,
@@ -10,7 +10,8 @@ import {
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, assert, invalidRequest } from '../domain/errors.ts'
-import { timestamp, type KeyId } from '../domain/ids.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { FileCore } from '../storage/core.ts'
 import {
   getCredential,
   listCredentials,
@@ -74,20 +75,19 @@ export type SealSource = (() => Seal) | undefined
 
 /** A new key with its secret, which is sealed if the relay signs with it. */
 export function newKey(
-  random: Random,
-  {
-    id,
-    madeFor,
-    seal,
-  }: { readonly id: KeyId; readonly madeFor: string | null; readonly seal: SealSource },
+  { ids, random }: Pick<FileCore, 'ids' | 'random'>,
+  { madeFor, seal }: { readonly madeFor: string | null; readonly seal: SealSource },
 ) {
-  const account = newAccount(madeFor, id, random.bytes(SECRET_BYTES))
-  if (account === null) {
+  const accountOf = accountsOf(madeFor)
+  if (accountOf === undefined) {
     const key = newToken(random, KEY_PREFIX, 24)
-    return { key, secret: newToken(random, SECRET_PREFIX, SECRET_BYTES), sealedSecret: null }
+    const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
+    return { id: ids.id('key'), key, secret, sealedSecret: null }
   }
   assert(seal !== undefined, 'an account is made with the key that seals its secret')
-  return { ...account, sealedSecret: Buffer.from(seal().seal(Buffer.from(account.secret), id)) }
+  const id = ids.id('key')
+  const { key, secret } = accountOf(id, random.bytes(SECRET_BYTES))
+  return { id, key, secret, sealedSecret: Buffer.from(seal().seal(Buffer.from(secret), id)) }
 }
 
 export function hintOf(token: string, prefix: string): string {

@@ -53,8 +53,8 @@ export function callbackQuery(db: Db, messageId: MessageId): string {
 /** Callbacks whose key has ended, and no other one took its place. */
 export function callbacksOfEndedKeys(db: Db, now: number): readonly WebhookId[] {
   const sql = `SELECT id FROM webhooks w WHERE is_callback = 1 AND deleted_at IS NULL
-     AND NOT EXISTS (SELECT 1 FROM credentials c WHERE coalesce(c.lineage, c.id) = w.key_id
-       AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > $now))`
+     AND NOT EXISTS (SELECT 1 FROM credentials WHERE coalesce(lineage, credentials.id) = w.key_id
+       AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now))`
   return db.rows<{ id: WebhookId }>(sql, { now }).map(({ id }) => id)
 }
 

@@ -138,6 +138,11 @@ test('a key without the scopes for webhooks, or for private addresses, makes no 
     [400, 21609],
     [201, undefined],
   ])
+  const { data } = await relay.get('/api/v1/audit?action=webhook.created')
+  expect(await relay.get(`/api/v1/webhooks/${data[0].about.id}`)).toMatchObject({
+    url: CALLBACK,
+    is_public_only: true,
+  })
 })
 
 test('a callback ends with its key, however the key ends, and not when another one takes its place', async () => {
