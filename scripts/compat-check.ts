@@ -16,6 +16,7 @@ import {
   temporaryDataDir,
 } from '../test/support/relay-process.ts'
 import { checkOpenClaw } from './compat/openclaw.ts'
+import { checkTwilio } from './compat/twilio.ts'
 
 const CACHE = join(tmpdir(), 'hookline-compat-check')
 const PYTHON = join(CACHE, 'python/bin/python')
@@ -28,6 +29,9 @@ const PYTHON_PACKAGES = [
   'pysignalclirestapi==0.3.25',
   'android_sms_gateway==4.3.3',
   'requests',
+  'hermes-agent==0.19.0',
+  'aiohttp',
+  'twilio==9.13.0',
 ]
 const NODE_PACKAGES = [
   '@novu/providers@0.24.2',
@@ -39,6 +43,12 @@ const NODE_PACKAGES = [
   'https-proxy-agent',
   'socks-proxy-agent',
   'openclaw@2026.9.6',
+  'sendblue@3.17.0',
+  'chat-adapter-sendblue@0.2.0',
+  'chat@4.41.1',
+  '@chat-adapter/state-memory@4.41.0',
+  'twilio@6.3.1',
+  '@chat-adapter/twilio@4.31.0',
 ]
 /** OpenClaw wants a newer Node than most machines have, also to be installed. */
 const NODE = `node-${process.platform}-${process.arch}`
@@ -83,6 +93,13 @@ const CHECKS: readonly Check[] = [
   python('pysignalclirestapi', 'signal_client.py', 'signal-cli', ['from the client', 'a picture']),
   python('android-sms-gateway', 'sms_gate.py', 'sms', ['from SMS Gate']),
   node('@novu/providers', 'novu.mjs', 'sms', ['from Novu']),
+  python('hermes-agent', 'hermes.py', 'bluebubbles', [
+    'from hermes',
+    'You wrote: Is it ready?',
+    '',
+  ]),
+  node('sendblue', 'sendblue.mjs', 'sendblue', ['from the SDK', 'with a callback']),
+  node('chat-adapter-sendblue', 'sendblue-chat.mjs', 'sendblue', ['You wrote: Is it ready?']),
   ...(kuma === undefined
     ? []
     : [
@@ -97,13 +114,49 @@ const owner = await createKey(dir.path)
 const simulated = { HOOKLINE_SIMULATED_LINES: '1', HOOKLINE_SIMULATED_DELAY_MS: '0' }
 await using relay = await RelayProcess.start({ dataDir: dir.path, environment: simulated })
 const api = new ApiClient(() => relay.url, owner)
+const { data: lines } = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
+const line = lines[0]?.id ?? ''
 let last = 0
 for (const check of CHECKS) {
   const isWanted = positionals.length === 0 || positionals.some((name) => check.name.includes(name))
   if (isWanted) await outcomeOf(check)
 }
+for (const [name, command, texts] of [
+  ['twilio, Node', inNode('twilio.mjs'), ['from twilio-node', 'a picture', 'You wrote: ping']],
+  [
+    'twilio, Python',
+    [PYTHON, join(PROGRAMS, 'twilio_client.py')],
+    ['from twilio-python', 'by its number', 'You wrote: ping'],
+  ],
+  ['@chat-adapter/twilio', inNode('twilio-chat.mjs'), ['from the *Chat SDK*', 'You wrote: ping']],
+] as const) {
+  const isWanted = positionals.length === 0 || positionals.some((one) => name.includes(one))
+  if (isWanted) await twilio(name, command, texts)
+}
 if (positionals.length === 0 || positionals.some((name) => 'openclaw'.includes(name))) {
   await openClaw()
+}
+
+async function twilio(
+  name: string,
+  command: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  last += 1
+  const to = `+1202555${String(1_000 + last)}`
+  const program = { command, folder: CACHE, relay: relay.url, to, texts }
+  const seen = await checkTwilio(api, program).catch((error: unknown) => {
+    process.exitCode = 1
+    return error instanceof Error ? error : new Error(String(error))
+  })
+  const isGood = typeof seen === 'string'
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${name}: ${isGood ? seen : seen.message}`)
+}
+
+/** Node finds its packages beside the program. */
+function inNode(file: string): readonly string[] {
+  cpSync(join(PROGRAMS, file), join(CACHE, file))
+  return [join(NODE_FOLDER, 'node'), join(CACHE, file)]
 }
 
 /** It takes some minutes. */
@@ -143,7 +196,8 @@ async function outcomeOf({ name, command, api: speaks, texts }: Check): Promise<
   // Node finds its packages beside the program.
   if (command[0] === 'node') cpSync(command[1]?.replace(CACHE, PROGRAMS) ?? '', command[1] ?? '')
   const made = speaks === null ? owner : await keyFor(speaks)
-  const problem = await run(command, { RELAY: relay.url, TO: to, ...made }).catch(String)
+  const own = { owner_key: owner.key, owner_secret: owner.secret, line }
+  const problem = await run(command, { RELAY: relay.url, TO: to, ...own, ...made }).catch(String)
   const arrived = await textsTo(to)
   const missing = texts.filter((text) => !arrived.includes(text))
   const isGood = problem === undefined && missing.length === 0 && arrived.length === texts.length
@@ -167,7 +221,7 @@ async function keyFor(speaks: string): Promise<Record<string, string>> {
 
 /** The texts to a person that were sent. */
 async function textsTo(handle: string): Promise<readonly string[]> {
-  const path = `/api/v1/messages?handle=${encodeURIComponent(handle)}`
+  const path = `/api/v1/messages?handle=${encodeURIComponent(handle)}&direction=outbound`
   const { data } = await api.ask<{ data: { text: string; status: string }[] }>('GET', path)
   return data.filter(({ status }) => status !== 'failed').map(({ text }) => text)
 }

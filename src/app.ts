@@ -49,6 +49,7 @@ import { runServices, type Service } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createTimeline } from './timeline/timeline.ts'
 import { createNetwork } from './webhooks/network.ts'
+import type { SendReply } from './webhooks/replies.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -93,11 +94,12 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const start = { config, parts, life }
   const network = createNetworkModule(runtime, start)
   const attachments = createAttachmentModule(runtime, network, start)
-  const webhooks = createWebhookModule(runtime, { network, attachments }, start)
+  const sendReply: SendReply = (reply) => messaging.messages.sender.send(reply)
+  const webhooks = createWebhookModule(runtime, { network, attachments, sendReply }, start)
   const below = { webhooks, kinds, boxes, attachments, network }
   const messaging = createMessageModule(runtime, below, start)
   const { lines, messages } = messaging
-  const maintenance = createMaintenance(runtime, { attachments, network }, start)
+  const maintenance = createMaintenance(runtime, { attachments, network, webhooks }, start)
   const { updates, watches } = maintenance
   const alerts = createAlertModule(runtime, { ...below, messaging })
   const access = createEntry(runtime, start)
@@ -166,7 +168,7 @@ function loopsOf(
 
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
-  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  { network, attachments, webhooks }: Pick<Below, 'network' | 'attachments' | 'webhooks'>,
   { config, parts, life }: Start,
 ) {
   const { releaseKey = null, restore = () => {}, restored = null } = parts
@@ -174,13 +176,10 @@ function createMaintenance(
   const backups = createBackups(core, { directory, folder: config.backupFolder, worker, disk })
   const restoring = createRestoring(core, { directory, worker, disk, restore, restored })
   const jobs = [backups.job, restoring.job, updates.job]
-  const onChange = () => {
-    dispatchSignal.notify()
-    healthSignal.notify()
-  }
+  const onChange = () => [dispatchSignal, healthSignal].forEach((signal) => signal.notify())
   const isWell = () => life.phase === 'running' && !disk.isLow
   const clockWatch = new ClockWatch(core, { onChange })
-  const timetable = createTimetable(core, { attachments, jobs })
+  const timetable = createTimetable(core, { attachments, jobs, webhooks: webhooks.actions })
   const heartbeat = new Heartbeat(core, { isWell, beat: network.get })
   return { updates, backups, restoring, watches: [clockWatch, timetable, heartbeat] }
 }
@@ -209,9 +208,11 @@ function createAttachmentModule(
   return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
 }
 
+type PostsAndReplies = Pick<Below, 'network' | 'attachments'> & { readonly sendReply: SendReply }
+
 function createWebhookModule(
   { core, seal, metrics, disk, deliverySignal, health }: Runtime,
-  { network, attachments }: { readonly network: Network; readonly attachments: Attachments },
+  { network, attachments, sendReply }: PostsAndReplies,
   { config, life }: Start,
 ) {
   const webhooks = createWebhooks(core, {
@@ -224,6 +225,8 @@ function createWebhookModule(
     scheduleMs: config.webhookRetryScheduleMs,
     downloadUrl: (id, since) => attachments.downloadUrl(id, since),
     origin: () => life.listener?.localUrl ?? NOT_LISTENING,
+    serverUrl: serverUrl(config, life),
+    sendReply,
   })
   health.include(async () => webhooks.queues.findings().map(ofWebhook))
   return webhooks
@@ -364,7 +367,8 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     contacts: createContacts(core),
     credentials: createCredentials(core, {
       lastUsed,
-      endWebhook: webhooks.actions.removeIn,
+      seal: runtime.seal,
+      webhooks: webhooks.actions,
       cancelMessage: (tx, id, origin) => messages.decisions.cancelIn(tx, id, origin),
     }),
     days,

@@ -75,6 +75,12 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
         'is left out.',
     }),
   ),
+  key_id: nullish(
+    id(
+      'key',
+      'The key that signs its events and sends its replies, for a `format` with accounts. May be left out if there is only one.',
+    ),
+  ),
 })
 
 export const WebhookChanges = changesOf('WebhookChanges', { ...REQUIRED, ...OPTIONAL })
@@ -95,6 +101,7 @@ const WEBHOOK_FIELDS = {
   format: Type.Optional(
     text('The compatible API in whose form it gets its events. Left out for the own form.', 'sms'),
   ),
+  key_id: Type.Optional(id('key', 'The key that signs its events and sends its replies.')),
   attachment_links: Type.Optional(Type.Literal(true)),
   phone_line_ids: Type.Optional(
     Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),

@@ -20,6 +20,7 @@ import type { QuietHours } from '../domain/quiet-hours.ts'
 import type { FileCore } from '../storage/core.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import type { Seal } from '../system/seal.ts'
 import {
   UsageError,
   argument,
@@ -31,7 +32,7 @@ import {
   type Command,
   type CommandOption,
 } from './command.ts'
-import { askRelay, runningRelay, throughRelayOrFile } from './own-file.ts'
+import { askRelay, runningRelay, throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
@@ -190,7 +191,8 @@ async function createApiKey(call: Call): Promise<undefined> {
       const { for: madeFor, ...asked } = withCompatScopes(limits)
       const permissions = permissionsAsked(file, asked, EVERYTHING)
       const { createKey } = await stored()
-      const made = await createKey(file, { name, origin: COMMAND_LINE, permissions, madeFor })
+      const seal = await sealOf(file)
+      const made = await createKey(file, { name, origin: COMMAND_LINE, permissions, madeFor, seal })
       return connected(call, file, made)
     },
   })
@@ -214,6 +216,13 @@ async function limitsAsked(call: Call): Promise<Omit<KeyCreation, 'name'>> {
   return { ...like, ...own, ...(Object.keys(rules).length === 0 ? {} : { rules }) }
 }
 
+/** Reads `secret.key` if it is needed. */
+async function sealOf({ directory, db, random }: OwnFile): Promise<() => Seal> {
+  const { secretKeyOf } = await import('../storage/data.ts')
+  const { createSeal } = await import('../system/seal.ts')
+  return () => createSeal(secretKeyOf(directory.secretKey, db, random), random)
+}
+
 /** With what to enter into the program that the key is for, as the relay says it when it runs. */
 async function connected<K extends CreatedKey>(call: Call, { db }: FileCore, made: K): Promise<K> {
   const { linesOfKey } = await import('../storage/sites.ts')
@@ -233,7 +242,8 @@ async function rotateApiKey(call: Call): Promise<undefined> {
     relay: (client) => client.ask('rotateKey', { params: { id }, body }),
     async file(file) {
       const { rotateKey } = await stored()
-      const made = await rotateKey(file, id, { asked: body, origin: COMMAND_LINE })
+      const seal = await sealOf(file)
+      const made = await rotateKey(file, id, { asked: body, origin: COMMAND_LINE, seal })
       return connected(call, file, made)
     },
   })

@@ -70,6 +70,13 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         value: 'API',
         sentence: `The form of its events: ${FORMAT_NAMES.join(', ')}.`,
       },
+      {
+        name: 'key',
+        value: 'ID',
+        ids: 'keys',
+        sentence:
+          'The key that signs its events and sends its replies, for a format with accounts.',
+      },
     ],
     sentence: 'Add a webhook. Its signing secret is shown only once.',
     run: add,
@@ -216,6 +223,7 @@ async function add(call: Call): Promise<undefined> {
       phone_line_ids: lines === undefined ? undefined : listIn(lines),
       site_ids: sites === undefined ? undefined : listIn(sites),
       format,
+      key_id: call.options.get('key'),
     },
   })
   const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
@@ -287,6 +295,7 @@ async function show(call: Call): Promise<undefined> {
       ['description', description],
       ['events', events.join(', ')],
       ...(webhook.format === undefined ? [] : [['format', webhook.format] as const]),
+      ...(webhook.key_id === undefined ? [] : [['key', webhook.key_id] as const]),
       ...(lines === undefined ? [] : [['lines', lines.join(', ')] as const]),
       ...(sites === undefined ? [] : [['sites', sites.join(', ')] as const]),
       ...(pausedAt === undefined ? [] : [['paused', timeCell(pausedAt)] as const]),

@@ -1,13 +1,24 @@
 import type { CreatedKey, KeyCreation } from '../api/keys.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Line } from '../domain/line.ts'
+import { isOfConversations } from '../domain/permissions.ts'
+import { BLUEBUBBLES } from './bluebubbles/api.ts'
 import type { CompatApi, CompatHandler, CompatRoute, WebhookFormat } from './compat-api.ts'
 import { IMSG } from './imsg/api.ts'
+import { SENDBLUE } from './sendblue.ts'
 import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
+import { TWILIO } from './twilio/api.ts'
 
 /** The compatible APIs. Every path of one answers 404 until a key is made for it. */
-export const COMPAT_APIS: readonly CompatApi[] = [SMS, SIGNAL_CLI, IMSG]
+export const COMPAT_APIS: readonly CompatApi[] = [
+  SMS,
+  SIGNAL_CLI,
+  IMSG,
+  BLUEBUBBLES,
+  TWILIO,
+  SENDBLUE,
+]
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
 
@@ -44,12 +55,19 @@ export function webhookFormat(name: string | null): WebhookFormat | null {
   return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
 }
 
-/** The request for a key, with the scopes that the compatible API needs if it names none. */
+/** Makes the accounts of this API; undefined if its keys have the form of all others. */
+export function accountsOf(madeFor: string | null): CompatApi['account'] {
+  return COMPAT_APIS.find(({ name }) => name === madeFor)?.account
+}
+
+/** The request for a key. If it names no scopes, the key has those that the API needs, as far as its limits let it. */
 export function withCompatScopes(asked: KeyCreation): KeyCreation {
   const name = asked.for ?? null
   if (name === null) return asked
   const { scopes } = compatNamed(name)
-  return { ...asked, scopes: asked.scopes ?? [...scopes] }
+  const isLimited = (asked.conversation_ids ?? null) !== null
+  const fitting = isLimited ? scopes.filter(isOfConversations) : [...scopes]
+  return { ...asked, scopes: asked.scopes ?? fitting }
 }
 
 /** A new key, with what to enter into the program that it is for. */
@@ -66,7 +84,7 @@ export function withConnection<K extends CreatedKey>(
 /** The compatible API that a path of the relay belongs to. */
 export function compatAt(path: string): CompatApi | undefined {
   return (
-    AT_ROOT.get(path) ??
+    AT_ROOT.find(({ pattern }) => pattern.test(path))?.api ??
     COMPAT_APIS.find(({ name }) => `${path}/`.startsWith(`${COMPAT_ROOT}/${name}/`))
   )
 }
@@ -83,8 +101,12 @@ export function routesOf({ name, isAtRoot, routes }: CompatApi): readonly BoundR
 }
 
 /** The APIs that also answer at the root, by the paths of their routes there. */
-const AT_ROOT = new Map(
-  COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
-    routesOf(api).map(({ path }) => [path, api] as const),
-  ),
+const AT_ROOT = COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
+  routesOf(api).map(({ path }) => ({ api, pattern: patternOf(path) })),
 )
+
+/** A path with parameters also stands for all others below its first one: what isn't there is refused in its form. */
+function patternOf(path: string): RegExp {
+  const [literal = '', ...parameters] = path.replaceAll('.', String.raw`\.`).split(/:[a-z]+/)
+  return new RegExp(`^${literal}${parameters.length === 0 ? '$' : ''}`)
+}

@@ -1,8 +1,10 @@
 // A compatible API: an API of another product that programs already speak. It translates requests to the sends and
 // reads of the relay's own API, and has no rule, table or queue of its own. A row in `apis.ts` adds it.
 
-import type { OperationId } from '../api/operations.ts'
-import type { AnyEvent } from '../api/webhooks.ts'
+import type { Message } from '../api/messages.ts'
+import type { Answer, OperationId } from '../api/operations.ts'
+import type { AnyEvent, Webhook } from '../api/webhooks.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { Scope } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
 
@@ -13,6 +15,8 @@ export type CompatApi = {
   /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
+  /** Makes the key and the secret of an account, if its clients want a form of their own. The relay signs with it. */
+  readonly account?: (keyId: KeyId, random: Uint8Array) => Account
   /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
@@ -21,6 +25,8 @@ export type CompatApi = {
   readonly operations?: readonly OperationId[]
   /** True if AI agents send by it: then nothing is sent while a person answers the conversation. */
   readonly isForAgents?: true
+  /** True if a send is answered as soon as it is accepted. Otherwise the answer waits some seconds for the line. */
+  readonly answersAtOnce?: true
   /** An error in the form that its clients read. */
   readonly refusal: (error: CompatError) => CompatAnswer
   /** The values to enter into the other program, by the names that it uses. */
@@ -28,6 +34,8 @@ export type CompatApi = {
   /** The form of its webhooks, for a relay's webhook with this name as its `format`; null without one. */
   readonly webhook: WebhookFormat | null
 }
+
+export type Account = { readonly key: string; readonly secret: string }
 
 export type WebhookFormat = {
   /** One sentence for the form in which a webhook is added. */
@@ -39,6 +47,19 @@ export type WebhookFormat = {
   body(sent: SentEvent): string
   /** The headers by which its receivers know the sender, beside those of every webhook of the relay. */
   headers(signed: SignedBody): Readonly<Record<string, string>>
+  /** The address to post to, if its receivers know the sender by a secret in there. */
+  target?(url: string, secret: string): string
+  /** True if it is signed with the secret of an account, so that each webhook has a key. */
+  readonly hasAccount?: true
+  /** The replies in a receiver's answer to a received message. */
+  repliesIn?(answer: string): Promise<readonly CompatReply[]>
+}
+
+export type CompatReply = {
+  readonly text: string
+  readonly mediaUrls: readonly string[]
+  /** Another recipient than the sender of the message. */
+  readonly to: string | null
 }
 
 export type SentEvent = {
@@ -51,32 +72,50 @@ export type SentEvent = {
   readonly time: string
   /** The number of the event's line; null for a test event. */
   readonly line: string | null
+  /** The key of the webhook's account; empty if it has none. */
+  readonly account: string
+  /** The relay's address, without a path. */
+  readonly relay: string
 }
 
 export type SignedBody = {
+  readonly id: string
   readonly url: string
   readonly body: string
   /** Unix seconds of the attempt. */
   readonly timestamp: number
   /** The webhook's newest secret, as its owner saw it. */
   readonly secret: string
+  /** The secret of the webhook's account; empty if it has none. */
+  readonly token: string
 }
 
-export type CompatRoute = `${'GET' | 'POST'} /${string}`
+export type CompatRoute = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 /**
  * The forms in which clients send a key and its secret: `basic` as user and password, `bearer` as
- * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it.
+ * `Bearer KEY:SECRET`, `one header` as `X-API-Key: KEY:SECRET`, `two headers` as the relay's own API has it, `account`
+ * as `basic` with the id and the token of an account, `sb headers` as Sendblue has it, `query` as
+ * `?password=KEY:SECRET`, for clients that can do nothing else.
  */
-export type CredentialForm = 'basic' | 'bearer' | 'one header' | 'two headers'
+export type CredentialForm =
+  | 'basic'
+  | 'bearer'
+  | 'one header'
+  | 'two headers'
+  | 'account'
+  | 'sb headers'
+  | 'query'
 
-export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer>
+export type CompatHandler = (call: CompatCall) => Promise<CompatAnswer | Response>
 
 export type CompatCall = {
   readonly params: Readonly<Record<string, string>>
   /** The fields of a body in JSON or of a form, over those of the query. */
   readonly fields: Fields
   readonly relay: CompatRelay
+  /** The secret of the key, as the client sent it. */
+  readonly secret: string
 }
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -87,6 +126,8 @@ export type CompatError = {
   readonly status: number
   readonly code: string
   readonly message: string
+  /** The field of the relay's own API that is wrong; empty if the error is about no field. */
+  readonly path: string
 }
 
 /** The relay, with the rights of the request's key. Its calls throw RelayErrors. */
@@ -94,18 +135,55 @@ export type CompatRelay = {
   /** Accepts all messages in one transaction, or throws and sends none. */
   send(messages: readonly CompatMessage[]): Promise<readonly CompatState[]>
   state(messageId: string): Promise<CompatState>
-  upload(file: CompatFile): Promise<string>
-  /** The numbers of the lines that the key may use. */
-  numbers(): readonly string[]
+  /** `requestId` is as in a message. */
+  upload(file: CompatFile, requestId?: string): Promise<string>
+  /** The webhooks in the form of the API that this key made, or one that it replaced. */
+  webhooks(): Promise<readonly Webhook[]>
+  subscribe(asked: CompatSubscription): Promise<Webhook>
+  /** The id of the line with a number. Throws `phone_line_not_found` if the key has none. */
+  lineWith(number: string): string
+  /** The key itself, without its secret. */
+  readonly key: string
+  /** The lines that the key may use. */
+  readonly lines: readonly { readonly id: string; readonly number: string }[]
+  /** Calls an operation of the relay's own API. */
+  call<Id extends OperationId>(id: Id, given: CompatArguments): Promise<Answer<Id>>
+  /** The bytes of a file. */
+  download(attachmentId: string): Promise<Response>
+}
+
+export type CompatArguments = {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | undefined>>
+}
+
+export type CompatSubscription = {
+  readonly url: string
+  readonly events: readonly EventName[]
+  /** The secret that the client chose; without it, the relay makes one. */
+  readonly secret?: string | undefined
+  /** Events have an address for each file, if the key may read files. */
+  readonly hasFileLinks?: boolean
 }
 
 export type CompatMessage = {
-  /** A number or an address as a person writes it; a national number is read in the country of the lines. */
-  readonly to: string
+  /**
+   * A number or an address as a person writes it, or a conversation. A national number is read in the country of the
+   * lines.
+   */
+  readonly to: string | { readonly conversationId: string }
   readonly text: string
   /** The number of the line to send by; without it, the relay chooses. */
   readonly from?: string | undefined
   readonly attachmentIds?: readonly string[]
+  /** Files that the relay fetches before it accepts the message. */
+  readonly mediaUrls?: readonly string[]
+  /** The earliest time to send it, in ISO 8601. */
+  readonly sendAt?: string | undefined
+  /** Gets the events of this message in the form of the API's webhooks. */
+  readonly callbackUrl?: string | undefined
+  /** The id of the message that it replies to. A line that can't reply sends it plainly. */
+  readonly replyTo?: string | undefined
   /** The client's own id of the request: two sends with the same id are one message. */
   readonly requestId?: string | undefined
 }
@@ -119,6 +197,7 @@ export type CompatState = {
   readonly createdAtMs: number
   /** The reason of a failure, as a sentence; null without one. */
   readonly failure: string | null
+  readonly message: Message
 }
 
 export type CompatFile = {

@@ -29,3 +29,11 @@ function spelled(value: unknown): readonly string[] {
   const parts = value.split(/[,;\n]/).map((part) => part.trim())
   return parts.filter((part) => part !== '')
 }
+
+type Limits = { readonly least: number; readonly most: number; readonly usual: number }
+
+/** A number beyond its limits is the nearest one within. */
+export function countIn(fields: Fields, name: string, { least, most, usual }: Limits): number {
+  const count = Number(fields[name] ?? usual)
+  return Number.isFinite(count) ? Math.min(Math.max(Math.trunc(count), least), most) : usual
+}

@@ -52,6 +52,9 @@ export type Made = {
 
 const SMS = 'sms'
 const SIGNAL = 'signal-cli'
+const CHATS = ['messages:read', 'messages:send'] as const
+/** Programs on this machine, or in its network, register their own webhooks. */
+const HOOKS = ['webhooks:write', 'webhooks:private'] as const
 /** The number in examples of guides. */
 const EXAMPLE = '+12025550123'
 
@@ -220,6 +223,40 @@ export const PROGRAMS: readonly Program[] = [
     ],
   },
   {
+    name: 'bluebubbles',
+    title: 'BlueBubbles clients',
+    purpose: 'hermes-agent and other agents.',
+    guide: 'compatible-apis#bluebubbles',
+    makes: 'key',
+    api: 'bluebubbles',
+    scopes: [...CHATS, 'attachments:read', 'attachments:write', 'webhooks:read', ...HOOKS],
+    recipients: 'replied_within_24h',
+    sendsPerHour: 30,
+    place: 'its settings for BlueBubbles',
+    enter: ({ connect }) => [
+      ['Server URL', connect['server_url'] ?? ''],
+      ['Password', connect['password'] ?? ''],
+    ],
+  },
+  {
+    name: 'sendblue',
+    title: 'Sendblue’s SDK',
+    purpose: 'Programs that send by Sendblue.',
+    guide: 'compatible-apis#sendblue',
+    makes: 'key',
+    api: 'sendblue',
+    scopes: [...CHATS, 'attachments:read', 'webhooks:read', ...HOOKS],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'the environment of the program',
+    enter: ({ connect }) => [
+      ['SENDBLUE_API_BASE_URL', connect['base_url'] ?? ''],
+      ['SENDBLUE_API_API_KEY', connect['api_key_id'] ?? ''],
+      ['SENDBLUE_API_API_SECRET', connect['api_secret_key'] ?? ''],
+      ['from_number', connect['from_number'] ?? ''],
+    ],
+  },
+  {
     name: 'mcp',
     title: 'MCP clients',
     purpose: 'Codex, Cursor and other agents.',
@@ -283,6 +320,25 @@ export const PROGRAMS: readonly Program[] = [
     enter: ({ relay, key, secret, connect }) => [
       ['URL', `${withCredentials(relay, key, secret)}/compat/signal-cli`],
       ['Number', connect['number'] ?? ''],
+    ],
+  },
+  {
+    name: 'twilio',
+    title: 'Twilio’s libraries',
+    purpose: 'Programs that send by Twilio.',
+    guide: 'compatible-apis#twilio',
+    makes: 'key',
+    api: 'twilio',
+    scopes: ['messages:read', 'send', 'attachments:read', 'webhooks:write', 'webhooks:private'],
+    recipients: 'anyone',
+    sendsPerHour: null,
+    place: 'its settings for Twilio, and the address of the API in its code',
+    enter: ({ relay, connect }) => [
+      ['TWILIO_ACCOUNT_SID', connect['account_sid'] ?? ''],
+      ['TWILIO_AUTH_TOKEN', connect['auth_token'] ?? ''],
+      ['TWILIO_MESSAGING_SERVICE_SID', connect['messaging_service_sid'] ?? ''],
+      ['Node', `client.api.baseUrl = '${relay}'`],
+      ['Python', `client.api.base_url = "${relay}"`],
     ],
   },
   {

@@ -128,6 +128,22 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | nu
   return text as Id<P> // Shape checked above.
 }
 
+/** The 16 bytes of an id in hexadecimal, for APIs whose ids are a prefix and hexadecimal digits. */
+export function hexOfId(id: Id<IdPrefix>): string {
+  let value = 0n
+  for (const character of id.slice(id.indexOf('_') + 1)) {
+    value = (value << 5n) | BigInt(ALPHABET.indexOf(character))
+  }
+  return (value & ALL_BITS).toString(16).padStart(32, '0')
+}
+
+const ALL_BITS = 2n ** 128n - 1n
+
+/** The id of 32 hexadecimal digits. */
+export function idFromHex<P extends IdPrefix>(prefix: P, hex: string): Id<P> {
+  return idFromBytes(prefix, Uint8Array.fromHex(hex))
+}
+
 /** A UUID of version 4 from 16 random bytes. */
 export function uuidV4(random: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(random)

@@ -1,7 +1,7 @@
 // What a message may have beyond a direct text. Each field is left out if the message doesn't have it.
 
 import type { Handle } from './handle.ts'
-import type { KeyId, LineId, MemberId, MessageId, SiteId, Timestamp } from './ids.ts'
+import type { KeyId, LineId, MemberId, MessageId, SiteId, Timestamp, WebhookId } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
 
 /** Reaction types, as the API spells them. */
@@ -100,6 +100,14 @@ export type MessageExtras = {
   readonly answers?: MessageId | undefined
   /** The member who wrote it in the dashboard. */
   readonly memberId?: MemberId | undefined
+  readonly callback?: MessageCallback | undefined
+}
+
+/** The webhook that gets the events of one message. */
+export type MessageCallback = {
+  readonly webhookId: WebhookId
+  /** With its question mark; empty without one. Clients write the message's own number there. */
+  readonly query: string
 }
 
 /** `guid` is of the device's row for the change, so that each change counts once. */

@@ -62,6 +62,11 @@ const OF_CONVERSATIONS: readonly Scope[] = [
   'events:read',
 ]
 
+/** True if a key that is limited to conversations may have the scope. */
+export function isOfConversations(scope: Scope): boolean {
+  return OF_CONVERSATIONS.includes(scope)
+}
+
 /** Scopes by which a key could forge a received message, and so make a recipient known. */
 const FORGING: readonly Scope[] = ['lines:write', 'bridges:write']
 
@@ -175,7 +180,7 @@ export function ruleAgainst(
   { lineIds, limits, conversationIds, rules }: Limits,
   scope: Scope,
 ): string | null {
-  if (conversationIds !== null && !OF_CONVERSATIONS.includes(scope)) return 'conversation_ids'
+  if (conversationIds !== null && !isOfConversations(scope)) return 'conversation_ids'
   if (lineIds !== null && OF_WHOLE_RELAY.includes(scope)) {
     return limits.lineIds === null ? 'site_ids' : 'phone_line_ids'
   }

@@ -60,7 +60,7 @@ export function createAuthentication(
     caller(request: Request, peer: Peer, api: ApiCredentials = OWN_API): Caller {
       const { headers } = request
       if (peer.isControl) return limitedByItself({ kind: 'cli' }, headers)
-      const given = credentialsIn(headers, api.forms)
+      const given = credentialsIn(request, api.forms)
       const caller = given && authenticate(given.key, given.secret)
       if (caller?.madeFor === api.madeFor) return limitedByItself(caller, headers)
       noteFailure(request, peer)
@@ -98,40 +98,54 @@ export const MCP_CREDENTIALS: ApiCredentials = {
   how: `${TWO_HEADERS} Or send both as "Authorization: Bearer KEY:SECRET".`,
 }
 
+/** The parameters by which clients of BlueBubbles send their password. */
+export const IN_QUERY = ['password', 'guid', 'token']
+
 type Credentials = { readonly key: string; readonly secret: string }
 
 const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const ACCOUNT_AND_TOKEN = /^(AC[0-9a-f]{32}):(\S+)$/
 const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
 
 /** The API key of a request; null if a header is missing or wrong. */
 export function keyIn(headers: Headers, authenticate: Authenticate): KeyCaller | null {
-  const given = credentialsIn(headers, OWN_API.forms)
+  const given = credentialsIn({ headers, url: '' }, OWN_API.forms)
   const caller = given && authenticate(given.key, given.secret)
   return caller && limitedByItself(caller, headers)
 }
 
 /** The key and secret of a request, in the first of these forms that it has; null if they are missing or malformed. */
 export function credentialsIn(
-  headers: Headers,
+  { headers, url }: Pick<Request, 'headers' | 'url'>,
   forms: readonly CredentialForm[],
 ): Credentials | null {
   const [, scheme = '', token = ''] = SCHEME.exec(headers.get('authorization') ?? '') ?? []
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
+  const pair = (key: string | null, secret: string | null) =>
+    key === null || secret === null ? null : { key, secret }
+  const basic = (form: RegExp) => {
+    if (scheme.toLowerCase() !== 'basic') return null
+    return keyAndSecret(Buffer.from(token, 'base64').toString(), form)
+  }
   const read: Readonly<Record<CredentialForm, () => Credentials | null>> = {
-    'two headers': () => (key === null || secret === null ? null : { key, secret }),
+    'two headers': () => pair(key, secret),
+    'sb headers': () => pair(headers.get('sb-api-key-id'), headers.get('sb-api-secret-key')),
+    query: () => {
+      const query = new URL(url).searchParams
+      const [password = ''] = IN_QUERY.flatMap((name) => query.get(name) ?? [])
+      return keyAndSecret(password)
+    },
     'one header': () => keyAndSecret(key ?? ''),
     bearer: () => (scheme.toLowerCase() === 'bearer' ? keyAndSecret(token) : null),
-    basic: () => {
-      if (scheme.toLowerCase() !== 'basic') return null
-      return keyAndSecret(Buffer.from(token, 'base64').toString())
-    },
+    basic: () => basic(KEY_AND_SECRET),
+    account: () => basic(ACCOUNT_AND_TOKEN),
   }
   return forms.map((form) => read[form]()).find((found) => found !== null) ?? null
 }
 
-function keyAndSecret(text: string): Credentials | null {
-  const [, key, secret] = KEY_AND_SECRET.exec(text) ?? []
+function keyAndSecret(text: string, form = KEY_AND_SECRET): Credentials | null {
+  const [, key, secret] = form.exec(text) ?? []
   return key === undefined || secret === undefined ? null : { key, secret }
 }
 
@@ -141,20 +155,20 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   return conversation === null ? caller : limitedTo(caller, conversation)
 }
 
-const KEY = /^hl_live_[A-Za-z0-9_-]+$/
-const SECRET = /^hl_secret_[A-Za-z0-9_-]+$/
+const KEY = /^(?:hl_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
+const SECRET = /^(?:hl_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
 
 /** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
-function refusalOf(
-  { headers, url }: Request,
-  core: Core,
-  { forms, how }: ApiCredentials,
-): RelayError {
-  const { key, secret } = credentialsIn(headers, forms) ?? {
+function refusalOf(request: Request, core: Core, { forms, how }: ApiCredentials): RelayError {
+  const { headers, url } = request
+  const { key, secret } = credentialsIn(request, forms) ?? {
     key: headers.get('x-api-key') ?? '',
     secret: headers.get('x-api-secret') ?? '',
   }
-  const fault = key === '' || secret === '' ? missingIn(headers, url) : malformedIn(key, secret)
+  const fault =
+    key === '' || secret === ''
+      ? missingIn(headers, forms.includes('query') ? '' : url)
+      : malformedIn(key, secret)
   if (fault !== null) return unauthorized({ ...fault, why: `${fault.why} ${how}` })
   const ended = endedKeyOf(core, key, secret)
   if (ended !== null) return unauthorized(endOf(ended), { ended_at: isoTime(ended.at) })

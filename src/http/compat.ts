@@ -14,7 +14,7 @@ import {
 } from '../api/client.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
 import { AGENT } from '../api/keys.ts'
-import { SendRequest, type Message } from '../api/messages.ts'
+import { ConversationSend, SendRequest, type Message } from '../api/messages.ts'
 import { routeOf } from '../api/operation.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { COMPAT_APIS, COMPAT_ROOT, routesOf } from '../compat/apis.ts'
@@ -24,6 +24,7 @@ import type {
   CompatMessage,
   CompatRelay,
   CompatState,
+  Fields,
 } from '../compat/compat-api.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
@@ -37,20 +38,27 @@ import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { permissionsOf, requirePermission } from '../domain/permissions.ts'
 import { includesLine } from '../domain/routing.ts'
-import type { Sender } from '../messages/send.ts'
+import type { AgentSend } from '../messages/agents.ts'
 import type { Core } from '../storage/core.ts'
+import { isSeenBy } from '../storage/line-limits.ts'
 import { listLines } from '../storage/lines.ts'
 import { sha256 } from '../system/hash.ts'
-import type { ApiCredentials, createAuthentication } from './authentication.ts'
+import {
+  credentialsIn,
+  IN_QUERY,
+  type ApiCredentials,
+  type createAuthentication,
+} from './authentication.ts'
 import { bodyCheck } from './bind.ts'
 import { innerFetch, type RoutesFetch } from './inner-fetch.ts'
 import { fieldsOf, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, contextOf, linesOf } from './request-context.ts'
+import { callerOf, contextOf, linesOf, originOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
-import { idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
+import { FETCH_SECONDS, idempotencyKeyOf, messageIn, SILENCE_SECONDS } from './sending.ts'
 
 const checkSend = bodyCheck(SendRequest)
+const checkConversationSend = bodyCheck(ConversationSend)
 /** Clients of other products give up after ten seconds. */
 const WAIT_MS = 5_000
 /** Clients send large files in base64, in a body that arrives slowly. */
@@ -67,22 +75,28 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
   const app = new Elysia()
   for (const api of COMPAT_APIS) {
     for (const { method, path, handle } of routesOf(api)) {
-      const answer = async ({ request, params }: Handled) => {
+      const answerTo = async ({ request, params }: Handled) => {
         const { peer } = contextOf(request)
         peer.liftTimeout(BODY_SECONDS)
         try {
           contextOf(request).caller = calls.authentication.caller(request, peer, allowedFor(api))
-          const given = method === 'GET' ? {} : await fieldsOf(request, api.bodyBytesMax)
+          const hasBody = method !== 'GET' && request.body !== null
+          const given = hasBody ? await fieldsOf(request, api.bodyBytesMax) : {}
           // Some programs have no place for a recipient but their URL.
-          const fields = { ...Object.fromEntries(new URL(request.url).searchParams), ...given }
-          const called = { params, fields, relay: relayFor(request, api, { core, relay, calls }) }
-          const { status, body } = await handle(called)
-          return respondTo(request, JSON.stringify(body), { status })
+          const fields = { ...queryOf(request, api), ...given }
+          const { secret = '' } = credentialsIn(request, api.credentials) ?? {}
+          const called = { params: withoutNull(params), fields, secret }
+          const answer = await handle({
+            ...called,
+            relay: relayFor(request, api, { core, relay, calls }),
+          })
+          if (answer instanceof Response) return answer
+          return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
         } catch (error) {
           return refused(request, api, error, { core, relay })
         }
       }
-      app.route(method, path, answer, HIDDEN)
+      app.route(method, path, answerTo, HIDDEN)
     }
     for (const id of api.operations ?? []) {
       const { method, path } = routeOf(OPERATIONS[id])
@@ -95,6 +109,13 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
     }
   }
   return app
+}
+
+/** The fields of the query, without the credentials. */
+function queryOf({ url }: Request, { credentials }: CompatApi): Fields {
+  const query = new URL(url).searchParams
+  if (credentials.includes('query')) for (const name of IN_QUERY) query.delete(name)
+  return Object.fromEntries(query)
 }
 
 function allowedFor({ credentials, name }: CompatApi): ApiCredentials {
@@ -133,7 +154,16 @@ async function passOn(
   return fetch(pathname.slice(from) + search, { method, body, headers })
 }
 
-type Handled = { readonly request: Request; readonly params: Readonly<Record<string, string>> }
+type Handled = {
+  readonly request: Request
+  readonly params?: Params
+}
+type Params = Readonly<Record<string, string | null>>
+
+/** Elysia gives null for a segment of a path that it can't decode. */
+function withoutNull(params: Params = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value ?? '']))
+}
 
 function relayFor(
   request: Request,
@@ -149,49 +179,102 @@ function relayFor(
   const fetch = innerFetch(request, api.credentials, calls.fetch)
   let uploads = 0
   return {
-    numbers: () => lines.map(({ number }) => number),
-    send: (messages) => sendAll(request, api, { messages, lines, sender: relay.sender }),
+    key: credentialsIn(request, api.credentials)?.key ?? '',
+    lines,
+    send: (messages) => sendAll(request, api, { messages, lines, relay, core }),
     state: async (id) =>
       sentState((await callOperation(fetch, 'getMessage', { params: { id } })).body),
-    upload: (file) => upload(fetch, file, uploadKey(request, api, (uploads += 1))),
+    call: async (id, given) => (await callOperation(fetch, id, given)).body,
+    download: async (id) => {
+      const { method, path } = requestOf('downloadAttachment', { id }, {})
+      const response = await fetch(path, { method })
+      if (response.status >= 300) throw refusal(response, parsed(await response.text()))
+      return response
+    },
+    upload: (file, requestId) =>
+      upload(fetch, file, uploadKey(request, api, { requestId, place: (uploads += 1) })),
+    webhooks: async () => relay.webhooks.registered(ownerOf(request, api)),
+    subscribe: (asked) =>
+      relay.webhooks.register({ ...asked, ...ownerOf(request, api) }, originOf(request)),
+    lineWith: (number) => lineWith(number, lines),
   }
 }
 
 async function sendAll(
   request: Request,
-  { name }: CompatApi,
-  {
-    messages,
-    lines,
-    sender,
-  }: {
-    readonly messages: readonly CompatMessage[]
-    readonly lines: readonly Line[]
-    readonly sender: Sender
-  },
+  api: CompatApi,
+  { messages, lines, relay, core }: Sending,
 ): Promise<readonly CompatState[]> {
   requirePermission(permissionsOf(callerOf(request)), 'messages:send')
-  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + SILENCE_SECONDS)
+  const waitMs = api.answersAtOnce === true ? 0 : WAIT_MS
+  const isFetched = messages.some(({ mediaUrls = [] }) => mediaUrls.length > 0)
+  const seconds = SILENCE_SECONDS + (isFetched ? FETCH_SECONDS : 0)
+  contextOf(request).peer.liftTimeout(WAIT_MS / 1_000 + seconds)
   // One person in two spellings is one recipient.
-  const byRecipient = new Map(messages.map((each) => [recipientOf(each.to, lines), each]))
-  const requests = [...byRecipient].map(([to, message]) => {
-    const { text, attachmentIds = [], requestId } = message
-    const attachments = attachmentIds.map((id) => ({ id }))
-    const content = attachments.length === 0 ? { text } : { text, attachments }
-    checkSend({ ...content, to })
+  const byRecipient = new Map(messages.map((each) => [recipientOf(each, lines), each]))
+  const requests = [...byRecipient].map(([recipient, message]) => {
+    const content = contentOf(message)
+    const to = typeof message.to === 'string' ? recipient : message.to
+    if (typeof to === 'string') checkSend({ ...content, to })
+    else requireConversation(core, request, { content, to })
     const target = { to, service: undefined, lineId: lineOf(message.from, lines) }
     const given = messageIn(request, content, target)
-    const repeated = given.idempotencyKey ?? requestId
+    const repeated = given.idempotencyKey ?? message.requestId
     // A request to several people has one message for each.
-    const key = repeated === undefined ? null : [name, repeated, to].join(' ')
-    return { ...given, idempotencyKey: key && sha256(key).toHex(), waitMs: WAIT_MS }
+    const key = repeated === undefined ? null : [api.name, repeated, recipient].join(' ')
+    const { callbackUrl: url } = message
+    const asked = url !== undefined && { url, format: api.name, caller: given.key }
+    const callback = asked ? relay.webhooks.callback(asked, originOf(request)) : undefined
+    const agent = api.isForAgents === true ? OWN_JUDGE : given.agent
+    return { ...given, agent, idempotencyKey: key && sha256(key).toHex(), waitMs, callback }
   })
-  const answers = await sender.sendAll(requests)
+  const answers = await relay.sender.sendAll(requests)
   return answers.map(({ body }) => stateOf(JSON.parse(body) as Message)) // The API's own answers.
 }
 
-/** A number as a person writes it, in E.164. Throws `invalid_recipient` if its country is unknown. */
-function recipientOf(text: string, lines: readonly Line[]): string {
+type Sending = {
+  readonly messages: readonly CompatMessage[]
+  readonly lines: readonly Line[]
+  readonly relay: Pick<Relay, 'sender' | 'webhooks'>
+  readonly core: Core
+}
+
+/** An agent's own gateway decides what is a repeat: it may have two equal answers to give. */
+const OWN_JUDGE: AgentSend = { answers: null, isAgain: true }
+
+/** The checks of a send into a conversation, as `sendInConversation` has them. */
+function requireConversation(
+  { db }: Core,
+  request: Request,
+  { content, to }: { readonly content: object; readonly to: { readonly conversationId: string } },
+): void {
+  checkConversationSend(content)
+  if (isSeenBy(db, viewerOf(request), to.conversationId)) return
+  throw new RelayError('not_found', 'There is no conversation with this id.')
+}
+
+function contentOf({ text, attachmentIds = [], mediaUrls = [], sendAt, replyTo }: CompatMessage) {
+  const files = [...attachmentIds.map((id) => ({ id })), ...mediaUrls.map((url) => ({ url }))]
+  const words = text === '' && files.length > 0 ? {} : { text }
+  return {
+    ...words,
+    ...(files.length === 0 ? {} : { attachments: files }),
+    ...(sendAt === undefined ? {} : { send_at: sendAt }),
+    ...(replyTo === undefined ? {} : { reply_to: { message_id: replyTo, if_supported: true } }),
+  }
+}
+
+function ownerOf(request: Request, { name }: CompatApi) {
+  const caller = callerOf(request)
+  return { caller: caller.kind === 'key' ? caller : null, format: name }
+}
+
+/**
+ * A number as a person writes it, in E.164, or the id of a conversation. Throws `invalid_recipient` if the country of
+ * a number is unknown.
+ */
+function recipientOf({ to: text }: CompatMessage, lines: readonly Line[]): string {
+  if (typeof text !== 'string') return text.conversationId
   const home = commonHome(lines.map(({ number }) => number))
   const handle = personOf(text, home)
   if (parseRecipient(handle) !== null) return handle
@@ -202,7 +285,10 @@ function recipientOf(text: string, lines: readonly Line[]): string {
 
 /** The line with the number that a request names as its sender; null without one. */
 function lineOf(from: string | undefined, lines: readonly Line[]): LineId | null {
-  if (from === undefined || from === '') return null
+  return from === undefined || from === '' ? null : lineWith(from, lines)
+}
+
+function lineWith(from: string, lines: readonly Line[]): LineId {
   const line = lines.find(({ number }) => isSamePerson(number, from, homeOfNumber(number)))
   if (line !== undefined) return line.id
   const numbers = lines.map(({ number }) => number).join(', ')
@@ -218,15 +304,20 @@ function sentState(message: Message): CompatState {
   throw new RelayError('not_found', 'There is no sent message with this id.')
 }
 
-function stateOf({ id, to, status, created_at: at, error }: Message): CompatState {
+function stateOf(message: Message): CompatState {
+  const { id, to, status, created_at: at, error } = message
   const isFailed = status === 'failed' || status === 'expired'
   const failure = isFailed ? (error?.message ?? 'It could not be sent.') : null
-  return { id, to, status, createdAtMs: timeIn('created_at', at), failure }
+  return { id, to, status, createdAtMs: timeIn('created_at', at), failure, message }
 }
 
 /** A repeated request brings its files again, and means the ones that it brought before. */
-function uploadKey(request: Request, { name }: CompatApi, place: number): string | null {
-  const key = idempotencyKeyOf(request.headers)
+function uploadKey(
+  request: Request,
+  { name }: CompatApi,
+  { requestId, place }: { readonly requestId: string | undefined; readonly place: number },
+): string | null {
+  const key = idempotencyKeyOf(request.headers) ?? requestId ?? null
   return key && sha256([name, key, place].join(' ')).toHex()
 }
 
@@ -253,8 +344,8 @@ async function refused(
   { core: { log }, relay: { doubtSignal } }: { readonly core: Core; readonly relay: Relay },
 ): Promise<Response> {
   if (thrown instanceof RefusedError) {
-    const { status, code, message, retryAfter } = thrown
-    const answer = api.refusal({ status, code, message })
+    const { status, code, message, details, retryAfter } = thrown
+    const answer = api.refusal({ status, code, message, path: pathIn(details) })
     const headers = retryAfter === null ? {} : { 'retry-after': retryAfter }
     return respondTo(request, JSON.stringify(answer.body), { status: answer.status, headers })
   }
@@ -268,6 +359,14 @@ export async function inDialect(native: Response, api: CompatApi | null): Promis
   const isJson = headers.get('content-type') === 'application/json' && native.body !== null
   if (api === null || !isJson) return native
   const { error } = (await native.json()) as ErrorAnswer // `errorResponse` wrote it.
-  const { status, body } = api.refusal({ status: native.status, ...error })
-  return new Response(JSON.stringify(body), { status, headers })
+  const { code, message } = error
+  const path = pathIn(error.details)
+  const answer = api.refusal({ status: native.status, code, message, path })
+  return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
+}
+
+/** The field of the first issue. */
+function pathIn(details: unknown): string {
+  const { issues = [] } = Object(details) as { issues?: readonly { path?: string }[] } // As `invalidRequest` has it.
+  return issues[0]?.path ?? ''
 }

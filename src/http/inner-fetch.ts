@@ -13,7 +13,7 @@ export function innerFetch(
   fetch: RoutesFetch,
 ): RelayFetch {
   const { signal } = request
-  const given = credentialsIn(request.headers, forms)
+  const given = credentialsIn(request, forms)
   return async (path, init) => {
     const call = new Request(`http://localhost${path}`, { ...init, signal })
     // A read that waits for events looks again whether its key is still valid.

@@ -25,7 +25,7 @@ import { errorResponse, respondTo } from './respond.ts'
 /** The idle time-out of a connection, beyond the time that the caller waits. */
 export const SILENCE_SECONDS = 10
 /** More idle time if the relay fetches attachments first. */
-const FETCH_SECONDS = 25
+export const FETCH_SECONDS = 25
 /** This header names the warning that a person at the dashboard has confirmed. */
 const CONFIRMED = 'x-hookline-confirmed'
 const REPLAYED = { 'idempotency-replayed': 'true' }

@@ -56,7 +56,8 @@ export async function createBridge(
     const createdAt = ids.now()
     const { token, stored } = newBridgeToken(random, ids, origin)
     const createdBy = makerOf(origin)
-    const facts = { createdBy, createdAt, lineage: null, madeFor: null, permissions: EVERYTHING }
+    const none = { lineage: null, madeFor: null, sealedSecret: null }
+    const facts = { createdBy, createdAt, ...none, permissions: EVERYTHING }
     const made = { id, number, name: label, ...facts, ...stored }
     insertCredential(tx, { ...made, kind: 'bridge', key: null })
     const after = { phone_number: number, label, token_hint: stored.hint }

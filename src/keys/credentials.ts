@@ -12,7 +12,7 @@ import type {
 import type { PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
-import { KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
+import { KEY_PREFIX } from '../domain/credential.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp, type BridgeId, type Timestamp } from '../domain/ids.ts'
@@ -45,6 +45,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import type { Seal } from '../system/seal.ts'
 import {
   createBridge,
   endBridge,
@@ -62,18 +63,18 @@ import {
   rulesResource,
 } from './permissions.ts'
 import {
-  SECRET_BYTES,
   hintOf,
   list,
-  newToken,
+  newKey,
   noCredential,
   requireCredential,
   requireNameFits,
+  type SealSource,
 } from './tokens.ts'
 
 export function createCredentials(
   core: Core,
-  { lastUsed, ...ends }: { readonly lastUsed: LastUsed } & Ends,
+  { lastUsed, seal, ...ends }: { readonly lastUsed: LastUsed; readonly seal: Seal } & Ends,
 ) {
   const { db } = core
   return {
@@ -84,10 +85,10 @@ export function createCredentials(
         origin: Origin,
       ) => {
         const permissions = permissionsAsked(core, asked, permissionsOf(caller))
-        return createKey(core, { name, origin, permissions, madeFor })
+        return createKey(core, { name, origin, permissions, madeFor, seal: () => seal })
       },
       rotate: (id: string, asked: KeyRotation, caller: Caller, origin: Origin) =>
-        rotateKey(core, id, { asked, own: permissionsOf(caller), origin }),
+        rotateKey(core, id, { asked, own: permissionsOf(caller), origin, seal: () => seal }),
       list: (page: PageRequest, caller: Caller) =>
         listKeys(db, page, permissionsOf(caller), lastUsed),
       self: (caller: Caller) => ownKey(db, caller),
@@ -96,7 +97,7 @@ export function createCredentials(
         { caller, origin, all }: { caller: Caller; origin: Origin; all: boolean },
       ) => {
         const own = permissionsOf(caller)
-        return revokeKey(core, id, { origin, own, ends: all ? ends : undefined })
+        return revokeKey(core, id, { origin, own, ends, all })
       },
     },
     bridges: {
@@ -118,6 +119,7 @@ type NewKeyRequest = {
   /** The key whose place it takes. */
   readonly replaced?: Credential<'key'> | undefined
   readonly madeFor?: string | null | undefined
+  readonly seal?: SealSource
 }
 
 /** Only this answer has the key and the secret. */
@@ -137,11 +139,9 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING, madeFor = null, replaced }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, madeFor = null, replaced, seal }: NewKeyRequest,
 ): CreatedKey {
-  const key = newToken(random, KEY_PREFIX, 24)
-  const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
-  const id = ids.id('key')
+  const { id, key, secret, sealedSecret } = newKey({ ids, random }, { madeFor, seal })
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
   // The successor has the maker of the key that it replaces, whose limits go on counting for it.
@@ -160,6 +160,7 @@ function writeNewKey(
     secretCreatedAt: createdAt,
     secretMadeBy,
     madeFor,
+    sealedSecret,
     permissions,
   })
   const purpose = madeFor === null ? {} : { for: madeFor }
@@ -182,10 +183,12 @@ export async function rotateKey(
     asked: { overlap = null, expires_at = null },
     own = EVERYTHING,
     origin,
+    seal,
   }: {
     readonly asked: KeyRotation
     readonly own?: Permissions | undefined
     readonly origin: Origin
+    readonly seal?: SealSource
   },
 ): Promise<RotatedKey> {
   return core.writer.write((tx) => {
@@ -200,7 +203,8 @@ export async function rotateKey(
     const end = expires_at ?? isoTimeOrNull(earlierOf(asLong, own.expiresAt))
     const lasting = { ...permissions, expiresAt: null }
     const renewed = end === null ? lasting : { ...lasting, expiresAt: endIn(end, now, own) }
-    const made = writeNewKey(tx, core, { name, origin, permissions: renewed, madeFor, replaced })
+    const like = { name, origin, madeFor, replaced, seal }
+    const made = writeNewKey(tx, core, { ...like, permissions: renewed })
     const left = timestamp(now + (overlap ?? OVERLAP_SECONDS) * 1_000)
     const oldEnd = earlierOf(left, expiresAt) ?? left
     setExpiry(tx, replaced.id, oldEnd)
@@ -319,35 +323,40 @@ function ownKey(db: Db, caller: Caller): KeySelf {
 
 /** They end what a key left behind, in the transaction that revokes the key. */
 type Ends = {
-  readonly endWebhook: (tx: Tx, id: string, origin: Origin) => void
+  readonly webhooks: {
+    removeIn(tx: Tx, id: string, origin: Origin): void
+    /** Removes the webhooks that end with their keys. */
+    endCallbacks(tx: Tx, origin: Origin): void
+  }
   readonly cancelMessage: (tx: Tx, id: string, origin: Origin) => void
 }
 
+/** A command that opens the data itself leaves out `ends`. */
+type Revocation = { origin: Origin; own?: Permissions; ends?: Ends; all?: boolean }
+
 /**
- * Revokes permanently. Revoking again changes nothing and gives the same answer. With `ends`, what the key left behind
+ * Revokes permanently. Revoking again changes nothing and gives the same answer. With `all`, what the key left behind
  * ends with it.
  */
 export async function revokeKey(
   core: FileCore,
   id: string,
-  {
-    origin,
-    own = EVERYTHING,
-    ends,
-  }: { readonly origin: Origin; readonly own?: Permissions; readonly ends?: Ends | undefined },
+  { origin, own = EVERYTHING, ends, all = false }: Revocation,
 ): Promise<RevokedKey> {
   return core.writer.write((tx) => {
     const key = requireOwnKey(tx, id, own)
-    const left = leftBehindBy(tx, key.id, core.ids.now())
     endKey(tx, core, key, origin)
+    ends?.webhooks.endCallbacks(tx, origin)
+    const left = leftBehindBy(tx, key.id, core.ids.now())
     const done = { id: key.id, deleted: true as const }
     if (isNothing(left)) return done
-    if (ends === undefined) return { ...done, created: listsOf(left) }
+    if (ends === undefined || !all) return { ...done, created: listsOf(left) }
     requireMayEnd(tx, left, own)
     for (const made of left.keys) endKey(tx, core, requireCredential(tx, 'key', made), origin)
     for (const made of left.bridges) endBridge(tx, core, made, origin)
     for (const made of left.messages) ends.cancelMessage(tx, made, origin)
-    for (const made of left.webhooks) ends.endWebhook(tx, made, origin)
+    for (const made of left.webhooks) ends.webhooks.removeIn(tx, made, origin)
+    ends.webhooks.endCallbacks(tx, origin)
     return { ...done, ended: listsOf(left) }
   })
 }

@@ -2,9 +2,16 @@
 
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
-import { CREDENTIAL_NAME_LENGTH_MAX, type CredentialKind } from '../domain/credential.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { accountsOf } from '../compat/apis.ts'
+import {
+  CREDENTIAL_NAME_LENGTH_MAX,
+  KEY_PREFIX,
+  SECRET_PREFIX,
+  type CredentialKind,
+} from '../domain/credential.ts'
+import { RelayError, assert, invalidRequest } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
+import type { FileCore } from '../storage/core.ts'
 import {
   getCredential,
   listCredentials,
@@ -13,6 +20,7 @@ import {
 } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Random } from '../system/random.ts'
+import type { Seal } from '../system/seal.ts'
 import type { LastUsed } from './last-used.ts'
 
 export const SECRET_BYTES = 32
@@ -60,6 +68,26 @@ export function requireNameFits(path: string, name: string | null): void {
 
 export function newToken(random: Random, prefix: string, bytes: number): string {
   return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
+}
+
+/** Called if a secret must be sealed; undefined only where no key is made for a compatible API. */
+export type SealSource = (() => Seal) | undefined
+
+/** A new key with its secret, which is sealed if the relay signs with it. */
+export function newKey(
+  { ids, random }: Pick<FileCore, 'ids' | 'random'>,
+  { madeFor, seal }: { readonly madeFor: string | null; readonly seal: SealSource },
+) {
+  const accountOf = accountsOf(madeFor)
+  if (accountOf === undefined) {
+    const key = newToken(random, KEY_PREFIX, 24)
+    const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
+    return { id: ids.id('key'), key, secret, sealedSecret: null }
+  }
+  assert(seal !== undefined, 'an account is made with the key that seals its secret')
+  const id = ids.id('key')
+  const { key, secret } = accountOf(id, random.bytes(SECRET_BYTES))
+  return { id, key, secret, sealedSecret: Buffer.from(seal().seal(Buffer.from(secret), id)) }
 }
 
 export function hintOf(token: string, prefix: string): string {

@@ -34,9 +34,18 @@ import { type Job, Timetable } from './timetable.ts'
 /** The timetable of retention, statistics and the `jobs` of other modules. */
 export function createTimetable(
   core: Core,
-  { attachments, jobs }: { readonly attachments: SweptFiles; readonly jobs: readonly Job[] },
+  {
+    attachments,
+    jobs,
+    webhooks,
+  }: {
+    readonly attachments: SweptFiles
+    readonly jobs: readonly Job[]
+    readonly webhooks: { endCallbacks(tx: Tx): number }
+  },
 ): Timetable {
   const purges: readonly Purge[] = [
+    (tx) => webhooks.endCallbacks(tx),
     deleteFinishedDeliveries,
     oldEventsPurge(),
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),

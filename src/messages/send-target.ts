@@ -20,7 +20,7 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
+import type { MessageCallback, MessageExtras, WantedService } from '../domain/message-extras.ts'
 import type { Message, MessageSource } from '../domain/message.ts'
 import { OPTED_OUT } from '../domain/opt-out.ts'
 import type { ConversationLimit, KeyCaller } from '../domain/permissions.ts'
@@ -69,6 +69,8 @@ export type SendRequest = {
   readonly isAlert?: boolean | undefined
   /** A person confirmed sending although the recipient has opted out. */
   readonly isConfirmed?: boolean | undefined
+  /** Called in the transaction that accepts the message: makes the webhook for its events. */
+  readonly callback?: ((tx: Tx) => MessageCallback) | undefined
 }
 
 /** An alert is the owner's own message, so no rule of a key holds it, and quiet hours of its line don't either. */

@@ -14,6 +14,7 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import type { Approval, MessageCallback, MessageExtras } from '../domain/message-extras.ts'
 import { SCHEDULED_MS_MAX, type Outbound } from '../domain/message.ts'
 import { NO_RULES, callerId, type KeyCaller } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
@@ -250,7 +251,7 @@ export class Sender {
     const id = this.#core.ids.id('msg')
     const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
     const approval = hasRules(key) ? newApproval(tx, key, { recipient, line, contactHold }) : null
-    const extras = approval === null ? target.extras : { ...target.extras, approval }
+    const extras = extrasWith(target.extras, { approval, callback: request.callback?.(tx) ?? null })
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
     const message = insertMessage(
       tx,
@@ -302,6 +303,15 @@ function requireNoRepeat(tx: Tx, { request, target }: Acceptance, lineIds: LineL
       : conversationsWith(tx, { lineIds, handle: recipient.handle }).map(({ id }) => id)
   const hasKey = request.idempotencyKey !== null
   requireFirst(tx, { agent, hasKey, lineage: key?.lineage ?? null, conversationIds, text })
+}
+
+function extrasWith(
+  extras: MessageExtras | null,
+  more: { readonly approval: Approval | null; readonly callback: MessageCallback | null },
+): MessageExtras | null {
+  const { approval, callback } = more
+  if (approval === null && callback === null) return extras
+  return { ...extras, ...(approval && { approval }), ...(callback && { callback }) }
 }
 
 function hasRules(key: KeyCaller | null): key is KeyCaller {

@@ -24,6 +24,7 @@ const LATER = ['lastUsedAt', 'revokedAt'] as const
 /** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
   Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage' | 'madeFor'> & {
+    readonly sealedSecret: Uint8Array | null
     readonly number: string | null
     readonly permissions: Permissions
   }
@@ -98,12 +99,36 @@ export function findKey(
   return row && { ...row, permissions: permissionsIn(db, row) }
 }
 
+/** SQL: whether a key works at `$now`. */
+const IS_LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)'
+const newestOf = `SELECT ${selected(credentials, [...KEY_COLUMNS, 'key', 'sealedSecret'])}
+   FROM credentials WHERE coalesce(lineage, id) = $lineage AND kind = 'key' AND ${IS_LIVE}
+   ORDER BY rowid DESC LIMIT 1`
+
+/** The newest key of a lineage that works. */
+export type LiveKey = SecretOfKey & {
+  readonly key: string
+  readonly sealedSecret: Uint8Array | null
+  readonly permissions: Permissions
+}
+
+/** The newest of the keys that replace each other and still work; null if all have ended. */
+export function liveKeyOf(db: Db, lineage: KeyId, now: number): LiveKey | null {
+  const row = db.row<Omit<LiveKey, 'permissions'> & RawLimits>(newestOf, { lineage, now })
+  return row && { ...row, permissions: permissionsIn(db, row) }
+}
+
+const liveFor = `SELECT DISTINCT coalesce(lineage, id) AS id FROM credentials INDEXED BY credentials_made_for
+   WHERE made_for = $madeFor AND ${IS_LIVE}`
+
+/** The lineages of the keys that work and were made for a compatible API. */
+export function keysMadeFor(db: Db, madeFor: string, now: number): readonly KeyId[] {
+  return db.rows<{ id: KeyId }>(liveFor, { madeFor, now }).map(({ id }) => id)
+}
+
 /** True if there is a valid key for this compatible API. */
 export function hasKeyMadeFor(db: Db, madeFor: string, now: number): boolean {
-  const sql = `SELECT 1 FROM credentials INDEXED BY credentials_made_for
-   WHERE made_for = $madeFor AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
-   LIMIT 1`
-  return db.row(sql, { madeFor, now }) !== null
+  return keysMadeFor(db, madeFor, now).length > 0
 }
 
 /** Called for every call of a shortcut, so that a replaced token fails at once. */

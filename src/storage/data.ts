@@ -167,8 +167,13 @@ function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random)
 }
 
 /** The key, made only if nothing is sealed yet: a new key couldn't open the secrets that a lost one sealed. */
-function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
-  const sealed = sqlite.query('SELECT 1 FROM webhook_secrets LIMIT 1').get() !== null
+export function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
+  const sealed =
+    sqlite
+      .query(
+        'SELECT 1 FROM webhook_secrets UNION SELECT 1 FROM credentials WHERE sealed_secret IS NOT NULL LIMIT 1',
+      )
+      .get() !== null
   const key = sealed && !existsSync(path) ? null : readOrMakeSecretKey(path, random)
   if (key !== null) return key
   const what = existsSync(path) ? 'is no key: it must have 32 bytes' : 'is missing'

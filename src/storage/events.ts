@@ -39,8 +39,14 @@ export function isPublished(db: Db, id: EventId): boolean {
   return findEvent(db, id) !== null
 }
 
-type SentEvent = { readonly id: EventId; readonly body: string; readonly createdAt: Timestamp }
-const SENT = 'SELECT id, body, created_at AS createdAt FROM events WHERE body IS NOT NULL'
+export type SentEvent = {
+  readonly id: EventId
+  readonly body: string
+  readonly messageId: MessageId | null
+  readonly createdAt: Timestamp
+}
+const SENT = `SELECT id, body, message_id AS messageId, created_at AS createdAt
+   FROM events WHERE body IS NOT NULL`
 
 export function readEvent(db: Db, seq: number): SentEvent | null {
   return db.row<SentEvent>(`${SENT} AND seq = $seq`, { seq })

@@ -98,6 +98,8 @@ export const credentials = sqliteTable(
     madeFor: text('made_for'),
     /** Who had the present secret made, by creating, rotating or renewing, and so knows it; null if it is older. */
     secretMadeBy: text('secret_made_by'),
+    /** The secret itself, sealed with `secret.key`, if the relay signs with it; null for most. */
+    sealedSecret: blob('sealed_secret', { mode: 'buffer' }),
   },
   (t) => [
     checkJson('scopes'),

@@ -7,6 +7,7 @@ import type {
   ConversationId,
   DeliveryId,
   EventId,
+  KeyId,
   LineId,
   MessageId,
   SiteId,
@@ -41,6 +42,10 @@ export const webhooks = sqliteTable(
     isPublicOnly: flag('is_public_only').notNull().default(false),
     /** The compatible API in whose form it gets its events; null for the relay's own form. */
     format: text('format'),
+    /** The lineage of the key whose account it belongs to; null without one. */
+    keyId: text('key_id').$type<KeyId>(),
+    /** True if it gets the events of single messages, which name it. It isn't listed. */
+    isCallback: flag('is_callback').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
     /** The time when its user paused it; null if not paused, or paused by an earlier version. */
     pausedAt: at('paused_at'),

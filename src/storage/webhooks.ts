@@ -1,7 +1,7 @@
 import { and, count, desc, eq, isNotNull, isNull, lt, inArray } from 'drizzle-orm'
 
 import { type Breaker, CLOSED } from '../domain/breaker.ts'
-import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { KeyId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
@@ -32,6 +32,30 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
     .where(and(eq(webhooks.id, id), isKept))
     .get()
   return row === undefined ? null : storedWebhook(row)
+}
+
+/** The callback of a lineage of keys to an address; null if there is none. */
+export function findCallback(
+  db: Db,
+  { keyId, url, format }: { readonly keyId: KeyId; readonly url: string; readonly format: string },
+): WebhookId | null {
+  const sql = `SELECT id FROM webhooks WHERE key_id = $keyId AND url = $url AND format = $format
+     AND is_callback = 1 AND deleted_at IS NULL`
+  return db.row<{ id: WebhookId }>(sql, { keyId, url, format })?.id ?? null
+}
+
+/** The query that a message adds to the address of its callback; empty without one. */
+export function callbackQuery(db: Db, messageId: MessageId): string {
+  const sql = `SELECT extras ->> '$.callback.query' AS query FROM messages WHERE id = $messageId`
+  return db.row<{ query: string | null }>(sql, { messageId })?.query ?? ''
+}
+
+/** Callbacks whose key has ended, and no other one took its place. */
+export function callbacksOfEndedKeys(db: Db, now: number): readonly WebhookId[] {
+  const sql = `SELECT id FROM webhooks w WHERE is_callback = 1 AND deleted_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM credentials WHERE coalesce(lineage, credentials.id) = w.key_id
+       AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now))`
+  return db.rows<{ id: WebhookId }>(sql, { now }).map(({ id }) => id)
 }
 
 export function countWebhooks(db: Db): number {

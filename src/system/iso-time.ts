@@ -25,6 +25,11 @@ export function parseIsoTime(text: string): Timestamp | null {
   return timestamp(Date.parse(text))
 }
 
+/** A time as RFC 2822 has it: `Sat, 21 Nov 2026 10:00:00 +0000`. */
+export function rfcTime(iso: string): string {
+  return new Date(iso).toUTCString().replace('GMT', '+0000')
+}
+
 /** Milliseconds since 1970 of an HTTP date, or null if it isn't one. */
 export function parseHttpDate(text: string): number | null {
   const at = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN

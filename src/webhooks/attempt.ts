@@ -1,18 +1,22 @@
 // One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
 
 import { webhookFormat } from '../compat/apis.ts'
-import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import { timestamp, type KeyId, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
+import type { Db } from '../storage/database.ts'
 import type { StoredAttempt } from '../storage/deliveries.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
-import { readEvent } from '../storage/events.ts'
+import { readEvent, type SentEvent } from '../storage/events.ts'
+import { callbackQuery } from '../storage/webhooks.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { VERSION } from '../system/version.ts'
+import type { Account, AccountOf } from './accounts.ts'
 import { bodySent, type DownloadUrl } from './payload.ts'
 import type { Post, PostRequest, PostResult } from './post.ts'
+import type { TakeReplies } from './replies.ts'
 import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
@@ -44,6 +48,10 @@ type Receiver = {
   readonly attachmentLinks: boolean
   readonly format: string | null
   readonly isPublicOnly: boolean
+  /** The lineage of the key whose account it belongs to. */
+  readonly keyId: KeyId | null
+  /** True if it gets the events of the messages that name it. */
+  readonly isCallback: boolean
   readonly secrets: readonly SigningSecret[]
 }
 
@@ -58,10 +66,11 @@ export function createAttempts(
     readonly post: Post
     readonly metrics: Metrics
     readonly scheduleMs: readonly number[]
-    readonly downloadUrl: DownloadUrl
-  },
+    readonly accountOf: AccountOf
+    readonly takeReplies: TakeReplies
+  } & Omit<Sources, 'db' | 'clock'>,
 ) {
-  const { post, metrics, scheduleMs, downloadUrl } = given
+  const { post, metrics, scheduleMs, accountOf, takeReplies } = given
   // A body never changes, and a number is never given again: what all webhooks send is read once.
   const eventOf = memoize(EVENTS_KEPT, (seq: number) => {
     const event = readEvent(db, seq)
@@ -69,6 +78,7 @@ export function createAttempts(
     if (event === null) throw new Error('The event is gone.')
     return event
   })
+  const links = { db, clock, downloadUrl: given.downloadUrl, serverUrl: given.serverUrl }
   const postSigned = async (
     receiver: Receiver,
     { eventSeq }: DueDelivery,
@@ -76,8 +86,16 @@ export function createAttempts(
   ): Promise<PostResult> => {
     try {
       const event = eventOf(eventSeq)
-      const request = requestOf({ db, clock, downloadUrl }, receiver, event)
-      return await post(request, signal)
+      const { keyId, format: name } = receiver
+      const hasAccount = keyId !== null && webhookFormat(name)?.hasAccount === true
+      const account = hasAccount ? accountOf(keyId) : null
+      if (account === 'ended') {
+        return { result: 'failed', error: 'account_ended', isPrivateTarget: false }
+      }
+      const request = requestOf(links, { receiver, account }, event)
+      const answer = await post(request, signal)
+      if (account === null || request.readsAnswer !== true) return answer
+      return await takeReplies(answer, { event, account, format: receiver.format })
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
@@ -102,28 +120,47 @@ export function createAttempts(
   }
 }
 
+type Sources = Pick<Core, 'db' | 'clock'> & {
+  readonly downloadUrl: DownloadUrl
+  readonly serverUrl: () => string
+}
+
+const NO_ACCOUNT = { key: '', token: '' }
+
+/** A callback has the query that came with its message. */
+function urlFor(db: Db, { url, isCallback }: Receiver, { messageId }: SentEvent): string {
+  return isCallback && messageId !== null ? url + callbackQuery(db, messageId) : url
+}
+
 /** The signed request that delivers an event. */
 function requestOf(
-  { db, clock, downloadUrl }: Pick<Core, 'db' | 'clock'> & { readonly downloadUrl: DownloadUrl },
-  receiver: Receiver,
-  event: NonNullable<ReturnType<typeof readEvent>>,
+  { db, clock, downloadUrl, serverUrl }: Sources,
+  { receiver, account }: { readonly receiver: Receiver; readonly account: Account | null },
+  event: SentEvent,
 ): PostRequest {
-  const { url, isPublicOnly, secrets } = receiver
+  const { isPublicOnly, secrets } = receiver
   const keys = signingSecrets(secrets, clock)
   const [newest] = keys
   // The queue excludes this; nothing may be sent unsigned.
   if (newest === undefined) throw new Error('The secret is gone.')
   const format = receiver.format === null ? null : webhookFormat(receiver.format)
-  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl })
+  const { key, token } = account ?? NO_ACCOUNT
+  const at = { account: key, relay: serverUrl() }
+  const body = bodySent(db, event, { webhook: receiver, format, downloadUrl, ...at })
+  const address = urlFor(db, receiver, event)
+  const secret = secretText(newest)
+  const url = format?.target?.(address, secret) ?? address
   // Wall clock: receivers compare it with their own.
   const signed = { id: event.id, body, timestamp: Math.floor(clock.wall() / 1_000) }
-  const said = { url, body, secret: secretText(newest), timestamp: signed.timestamp }
+  const said = { ...signed, url, secret, token }
   const headers = {
     ...signedHeaders(signed, keys),
     ...(format && { 'content-type': format.contentType, ...format.headers(said) }),
     'user-agent': `Hookline/${VERSION}`,
   }
-  return { url, headers, body, ...(isPublicOnly && { isPublicOnly }) }
+  const readsAnswer = !receiver.isCallback && format?.repliesIn !== undefined
+  const more = { ...(isPublicOnly && { isPublicOnly }), ...(readsAnswer && { readsAnswer }) }
+  return { url, headers, body, ...more }
 }
 
 export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {

@@ -10,6 +10,7 @@ import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
 import type { Core } from '../storage/core.ts'
 import { linesWithin } from '../storage/credentials.ts'
+import { liveKeyOf } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -42,10 +43,11 @@ export function createRedelivery(
     readonly signals: DeliverySignals
     readonly scheduleMs: readonly number[]
     readonly downloadUrl: DownloadUrl
+    readonly serverUrl: () => string
   },
 ) {
-  const { db } = core
-  const { signals, scheduleMs, downloadUrl } = given
+  const { db, clock } = core
+  const { signals, scheduleMs, downloadUrl, serverUrl } = given
   return {
     /** Sends a sample of the webhook's first event at once, even if its breaker is open. */
     sendTest: (webhookId: string) => sendTest(core, signals, webhookId),
@@ -88,7 +90,9 @@ export function createRedelivery(
       const webhook = findWebhook(db, webhookId)
       if (event === null || webhook === null) return event?.body ?? null
       const format = webhookFormat(webhook.format)
-      return bodySent(db, event, { webhook, format, downloadUrl })
+      const live = webhook.keyId && liveKeyOf(db, webhook.keyId, clock.now())
+      const at = { account: live?.key ?? '', relay: serverUrl() }
+      return bodySent(db, event, { webhook, format, downloadUrl, ...at })
     },
   }
 }

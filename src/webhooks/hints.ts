@@ -40,6 +40,15 @@ const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {
       "It is the relay itself, link-local or a cloud's metadata address; or a private one, while the setting for webhook targets allows only public ones.",
   },
   invalid_url: { title: "The URL can't be used", advice: "Correct it in the webhook's settings." },
+  account_ended: {
+    title: 'The key of this webhook has ended',
+    advice:
+      'Its token signs the events. Make another key and another webhook, and delete this one.',
+  },
+  replies_held: {
+    title: 'The replies could not be taken',
+    advice: 'The relay has no room or no line for them now. The event comes again.',
+  },
   network_error: {
     title: 'Connection failed',
     advice: "The relay's log has details. We'll keep retrying.",

@@ -137,4 +137,6 @@ const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
   forbidden_target: 'Its address is none that the relay may call.',
   invalid_url: 'It is no http or https URL.',
   network_error: 'The connection failed.',
+  account_ended: 'Its key has ended.',
+  replies_held: 'Its replies wait.',
 }

@@ -10,7 +10,7 @@ import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { fileFields, type Attachment } from '../storage/attachments.ts'
 import type { Db } from '../storage/database.ts'
-import type { readEvent } from '../storage/events.ts'
+import type { SentEvent } from '../storage/events.ts'
 import { numberOfLine } from '../storage/lines.ts'
 import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
 import { optOutFields, type OptOut } from '../storage/opt-outs.ts'
@@ -128,21 +128,26 @@ type WithFiles = {
 /** The body of an event as this webhook gets it: the same bytes in each attempt. */
 export function bodySent(
   db: Db,
-  { id, body, createdAt }: NonNullable<ReturnType<typeof readEvent>>,
+  { id, body, createdAt }: SentEvent,
   given: {
     readonly webhook: Pick<Webhook, 'id' | 'attachmentLinks'>
     readonly format: WebhookFormat | null
     readonly downloadUrl: DownloadUrl
+    /** The key of the webhook's account; empty if it has none. */
+    readonly account: string
+    /** The relay's address. */
+    readonly relay: string
   },
 ): string {
-  const { webhook, format, downloadUrl } = given
+  const { webhook, format, downloadUrl, account, relay } = given
   const own = webhook.attachmentLinks ? withLinks(body, createdAt, downloadUrl) : body
   if (format === null) return own
   const event = JSON.parse(own) as AnyEvent // A function of this file wrote it.
   const { phone_line_id: lineId } = event
   const line = lineId === null ? null : numberOfLine(db, lineId)
   const time = isoTime(createdAt)
-  return format.body({ id, webhookId: webhook.id, event, at: createdAt, time, line })
+  const sent = { id, webhookId: webhook.id, event, at: createdAt, time, line }
+  return format.body({ ...sent, account, relay })
 }
 
 /** The body for a webhook with `attachment_links`: adds a URL to every available file. */

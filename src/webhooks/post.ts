@@ -15,6 +15,8 @@ export type PostRequest = {
   readonly body: string
   /** Rejects private addresses, whatever the setting. */
   readonly isPublicOnly?: boolean | undefined
+  /** True if the answer itself is wanted, and not only its beginning. */
+  readonly readsAnswer?: boolean | undefined
 }
 
 export type PostError =
@@ -27,6 +29,8 @@ export type PostError =
   | 'forbidden_target'
   | 'invalid_url'
   | 'network_error'
+  | 'account_ended'
+  | 'replies_held'
 
 export type PostResult =
   | {
@@ -34,6 +38,8 @@ export type PostResult =
       readonly statusCode: number
       /** The first 1 KiB of the response body at most; null if it is empty. */
       readonly excerpt: string | null
+      /** The whole body in XML or HTML, if it was asked for and has 64 KiB at most. */
+      readonly document?: string | null
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
     }
@@ -68,9 +74,10 @@ const TARGETS_MAX = 1_000
 type LastAddress = { readonly address: string; readonly hasAnswered: boolean }
 export type LastAddresses = Map<string, LastAddress>
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
-type Call = Pick<PostRequest, 'url' | 'isPublicOnly'> & { readonly init: Init }
+type Call = Pick<PostRequest, 'url' | 'isPublicOnly' | 'readsAnswer'> & { readonly init: Init }
 /** A response whose status has arrived; its body may still be on its way. */
 type Arrived = { readonly response: Response; readonly isPrivate: boolean }
+type Limit = Pick<ReturnType<typeof deadline>, 'signal' | 'abort'>
 type Address = { readonly address: string; readonly isPrivate: boolean }
 /** A request and the reader of its response. A RelayError that the reader throws reaches the caller. */
 type Exchange<T> = {
@@ -81,8 +88,8 @@ type Exchange<T> = {
 
 export function createPost(network: Network): Post {
   const callOut = createCallOut(network)
-  return ({ url, isPublicOnly, headers, body }, signal) =>
-    callOut({ url, isPublicOnly, init: { method: 'POST', headers, body } }, signal)
+  return ({ url, isPublicOnly, readsAnswer, headers, body }, signal) =>
+    callOut({ url, isPublicOnly, readsAnswer, init: { method: 'POST', headers, body } }, signal)
 }
 
 export function createGet(network: Network): Get {
@@ -104,7 +111,8 @@ function createCallOut(network: Network) {
       const order = { init: call.init, target: targetOf(call.url), read }
       const within = call.isPublicOnly === true ? publicly : anywhere
       const result = await exchange<Arrived>(within, order, limit.signal)
-      if ('response' in result) return await answered(network.clock, result, limit.abort)
+      const readIn = call.readsAnswer === true ? answeredInFull : answered
+      if ('response' in result) return await readIn(network.clock, result, limit)
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
       limit.clear()
@@ -256,7 +264,7 @@ async function callTo<T>(
 async function answered(
   clock: Clock,
   { response, isPrivate }: Arrived,
-  abort: () => void,
+  { abort }: Pick<Limit, 'abort'>,
 ): Promise<PostResult> {
   return {
     result: 'answered',
@@ -267,6 +275,24 @@ async function answered(
     retryAfterSeconds: retryAfterOf(response.headers, clock),
     isPrivateTarget: isPrivate,
   }
+}
+
+const DOCUMENT_TYPE = /^(?:text|application)\/(?:[a-z.-]+\+)?(?:xml|html)\b/i
+const DOCUMENT_BYTES_MAX = 64 * 1_024
+
+/** Waits for a body that says what to do. If it breaks off, the attempt has failed. */
+async function answeredInFull(clock: Clock, arrived: Arrived, limit: Limit): Promise<PostResult> {
+  const { response, isPrivate } = arrived
+  const isDocument = DOCUMENT_TYPE.test(response.headers.get('content-type') ?? '')
+  if (!isDocument || !response.ok) return answered(clock, arrived, limit)
+  const body = bodyUpTo(response, DOCUMENT_BYTES_MAX + 1)
+  const ended = await Promise.race([body.isWhole.catch(() => null), whenAborted(limit.signal)])
+  if (ended !== true) body.cancel()
+  if (ended === null)
+    return failed(limit.signal.aborted ? 'timeout' : 'connection_reset', isPrivate)
+  const read = { excerpt: body.excerpt(), document: ended ? textOf(body.bytes()) : null }
+  const more = { retryAfterSeconds: null, isPrivateTarget: isPrivate }
+  return { result: 'answered', statusCode: response.status, ...read, ...more }
 }
 
 const TLS_CODES =
@@ -330,14 +356,20 @@ async function wholeOf(
   return bytes === null || bytes.length === 0 ? null : textOf(bytes)
 }
 
+async function excerptOf(clock: Clock, response: Response): Promise<string | null> {
+  const body = bodyUpTo(response, EXCERPT_BYTES)
+  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, body.isWhole, false)
+  if (!isWhole) body.cancel()
+  return body.excerpt()
+}
+
 /** Counts bytes itself: a receiver may announce five in `Content-Length` and send chunks without end. */
-async function excerptOf(clock: Clock, { body }: Response): Promise<string | null> {
-  if (body === null) return null
-  const reader = body.getReader()
+function bodyUpTo({ body }: Response, bytesMax: number) {
+  const reader = body?.getReader() ?? new Blob().stream().getReader()
   const chunks: Uint8Array[] = []
   let length = 0
-  const reading = async () => {
-    while (length < EXCERPT_BYTES) {
+  const read = async () => {
+    while (length < bytesMax) {
       const { done, value } = await reader.read()
       if (done) return true
       chunks.push(value)
@@ -345,10 +377,9 @@ async function excerptOf(clock: Clock, { body }: Response): Promise<string | nul
     }
     return false
   }
-  const isWhole = await withTimeout(clock, EXCERPT_MS_MAX, reading(), false)
-  if (!isWhole) reader.cancel().catch(() => {})
-  if (length === 0) return null
-  return textOf(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES))
+  const bytes = () => Buffer.concat(chunks).subarray(0, bytesMax)
+  const excerpt = () => (length === 0 ? null : textOf(bytes().subarray(0, EXCERPT_BYTES)))
+  return { isWhole: read(), bytes, excerpt, cancel: () => void reader.cancel().catch(() => {}) }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -21,7 +21,7 @@ import { insertDelivery } from '../storage/deliveries.ts'
 import { insertEvent, type NewEvent } from '../storage/events.ts'
 import { partsOf, type PlacedGroup } from '../storage/message-parts.ts'
 import type { OptOut } from '../storage/opt-outs.ts'
-import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
+import { findWebhook, listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
@@ -73,12 +73,14 @@ export function createPublish(core: Core, given: Publishing): Publish & PublishU
     const name = message.isGroup ? eventInGroup(direct) : direct
     if (name === null) return
     const { id: messageId, lineId, conversationId } = message
-    const isWanted = subscribers.of(name, lineId).length > 0 || !staysTrue(name)
+    const callback = callbackFor(tx, name, message)
+    const receivers = [...subscribers.of(name, lineId), ...callback]
+    const isWanted = receivers.length > 0 || !staysTrue(name)
     const isText = message.extras === null && !message.isGroup
     const parts = () => (isText ? {} : partsOf(tx, message))
     const body = isWanted ? payloadOf(name, message, parts(), change) : null
     const id = eventIdOf(name, messageId, change?.guid)
-    queue(tx, { id, name, lineId, messageId, conversationId, body })
+    queue(tx, { id, name, lineId, messageId, conversationId, body }, receivers)
   }
   const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
     const { lineId, guid, at, group } = about
@@ -111,11 +113,24 @@ export function createPublish(core: Core, given: Publishing): Publish & PublishU
   })
 }
 
+/** The webhook that the message itself names, if it wants the event. */
+function callbackFor(tx: Tx, name: EventName, { extras }: Message): readonly Subscriber[] {
+  const id = extras?.callback?.webhookId
+  const webhook = id === undefined ? null : findWebhook(tx, id)
+  return webhook === null || !isWanting(webhook) || !webhook.events.includes(name) ? [] : [webhook]
+}
+
+/** True if it is active or was deactivated by the relay, and not paused by its user. */
+function isWanting({ isActive, disabledReason }: StoredWebhook): boolean {
+  return isActive || disabledReason !== null
+}
+
 /** Stores the event, and a delivery for each webhook that wants it. */
 function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing) {
   return (
     tx: Tx,
     { lineId, ...event }: Omit<NewEvent, 'createdAt'> & { readonly lineId: LineId | null },
+    receivers = subscribers.of(event.name, lineId),
   ) => {
     const createdAt = ids.now()
     const eventSeq = insertEvent(tx, { ...event, createdAt })
@@ -124,7 +139,7 @@ function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing)
     // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
     const nextAttemptAt = timestamp(clock.now())
     const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
-    for (const { id: webhookId, seq: webhookSeq } of subscribers.of(event.name, lineId)) {
+    for (const { id: webhookId, seq: webhookSeq } of receivers) {
       insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
       signals.note('due', webhookId)
     }
@@ -209,7 +224,7 @@ export class Subscribers {
   #read(): Map<EventName, Subscriber[]> {
     const byEvent = new Map<EventName, Subscriber[]>()
     for (const webhook of listWebhooks(this.#core.db, WEBHOOKS_MAX, null).toReversed()) {
-      if (!webhook.isActive && webhook.disabledReason === null) continue
+      if (webhook.isCallback || !isWanting(webhook)) continue
       for (const event of webhook.events) {
         byEvent.set(event, [...(byEvent.get(event) ?? []), webhook])
       }

@@ -88,8 +88,9 @@ export class WebhookQueue {
   }
 
   get receiver() {
-    const { id, url, attachmentLinks, format, isPublicOnly } = this.#webhook
-    return { id, url, attachmentLinks, format, isPublicOnly, secrets: this.#secrets }
+    const { id, url, attachmentLinks, format, isPublicOnly, keyId, isCallback } = this.#webhook
+    const secrets = this.#secrets
+    return { id, url, attachmentLinks, format, isPublicOnly, keyId, isCallback, secrets }
   }
 
   standing(monotonic: number): Standing {

@@ -38,6 +38,7 @@ import { isoTime } from '../system/iso-time.ts'
 import { bodyOf } from './event-log.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { DeliverySignals } from './publish.ts'
+import { requireListed } from './resource.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
 export type RetryRequest = {
@@ -68,6 +69,7 @@ export function createReplay(
   const runFor = async (id: string, request: RetryRequest, act: Act): Promise<number> => {
     const webhook = webhookById(db, id)
     requireActive(webhook)
+    requireListed(webhook)
     const { events, lineId } = request
     const filter = { events, lineId: lineId === null ? null : lineIdIn(db, lineId) }
     const run: Run = { webhookId: webhook.id, filter, isStopped: false }

@@ -1,5 +1,6 @@
 import type * as api from '../api/webhooks.ts'
 import { isFailing } from '../domain/breaker.ts'
+import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { lineLimitFields } from '../domain/routing.ts'
 import { MISSED_MAX } from '../domain/webhook-state.ts'
@@ -20,6 +21,7 @@ export function resourceOf(webhook: StoredWebhook, isUnreachable: boolean): api.
     ...(isFailing(webhook, isUnreachable) ? { is_failing: true } : {}),
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
+    ...(webhook.keyId === null ? {} : { key_id: webhook.keyId }),
     ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
     ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true as const } : {}),
@@ -60,4 +62,11 @@ export function pausedSince(
   if (webhook.isActive || webhook.disabledReason !== null) return null
   // Earlier versions didn't store `pausedAt`.
   return webhook.pausedAt ?? webhook.updatedAt
+}
+
+/** Throws if the webhook is a callback: the messages that name it decide where it leads, and what it gets. */
+export function requireListed(webhook: StoredWebhook): StoredWebhook {
+  if (!webhook.isCallback) return webhook
+  const message = 'This webhook gets the events of single messages. It can be read and deleted.'
+  throw invalidRequest({ path: '', message })
 }

@@ -26,9 +26,19 @@ export function newSecret(random: Random): Uint8Array {
   return random.bytes(SECRET_BYTES)
 }
 
-/** The secret as it is shown to its owner, once. */
+/** Marks a secret that a client chose. The relay's own ones are random. */
+const CHOSEN = 'chosen:'
+
+/** A secret that a client of a compatible API chose, as it is stored. */
+export function chosenSecret(text: string): Uint8Array {
+  return Buffer.from(CHOSEN + text)
+}
+
+/** The secret as its owner knows it: as it was shown, once, or as a client chose it. */
 export function secretText(secret: Uint8Array): string {
-  return 'whsec_' + Buffer.from(secret).toString('base64')
+  const bytes = Buffer.from(secret)
+  const text = bytes.toString('utf8')
+  return text.startsWith(CHOSEN) ? text.slice(CHOSEN.length) : 'whsec_' + bytes.toString('base64')
 }
 
 /** The `webhook-signature` header; pass the newest secret first. */

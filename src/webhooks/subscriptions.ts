@@ -29,9 +29,10 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Seal } from '../system/seal.ts'
+import { accountAsked } from './accounts.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
-import { missedEvents, pausedSince, resourceOf } from './resource.ts'
+import { missedEvents, pausedSince, requireListed, resourceOf } from './resource.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
@@ -39,6 +40,7 @@ type NewWebhookInput = WebhookInput & {
   readonly url: string
   readonly events: readonly string[]
   readonly format?: string | null | undefined
+  readonly key_id?: string | null | undefined
 }
 
 /** Creates, lists, changes and deletes webhooks. A change is on disk when its promise resolves. */
@@ -63,17 +65,20 @@ export function createSubscriptions(
       const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const format = formatAsked(input.format)
-      const checked = { isPublicOnly, format, ...checkInput(db, rules, given, { own, format }) }
+      const asked = { keyId: input.key_id ?? null, format }
+      const keyId = (asked.keyId ?? format) === null ? null : accountAsked(core, asked, own)
+      const kept = { isPublicOnly, format, keyId }
+      const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
-      const { stored, secret } = await create(core, { seal, subscribers }, checked, origin)
+      const by = { seal, subscribers, checked, origin }
+      const { stored, secret } = await subscribers.change((tx) => createIn(tx, core, by))
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
     },
     list(page: PageRequest, limits: LineLimits = ALL_LINES): Page<api.Webhook> {
-      const isAll = limits.lineIds === null && limits.siteIds === null
-      const most = isAll ? page.limit + 1 : WEBHOOKS_MAX
-      const rows = listWebhooks(db, most, cursorSeq(page.cursor))
-      const seen = rows.filter((row) => isNarrower(row, limits)).slice(0, page.limit + 1)
-      return pageOf(allFound(seen), page.limit, resource, ({ seq }) => [seq])
+      const rows = listWebhooks(db, WEBHOOKS_MAX, cursorSeq(page.cursor))
+      const seen = rows.filter((row) => !row.isCallback && isNarrower(row, limits))
+      const found = allFound(seen.slice(0, page.limit + 1))
+      return pageOf(found, page.limit, resource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => resource(webhookById(db, id)),
     /** Like `get`, with the number of events since the webhook was paused. */
@@ -83,7 +88,7 @@ export function createSubscriptions(
     },
     /** Changes the fields in `input`. `is_active: true` also reactivates a webhook that the relay deactivated. */
     async update(id: string, input: WebhookInput, origin: Origin, own = EVERYTHING) {
-      const { format } = webhookById(db, id)
+      const { format } = requireListed(webhookById(db, id))
       const checked = checkInput(db, rules, input, { own, format })
       const { changed, wasPausedAt } = await update(core, subscribers, id, { checked, origin, own })
       return withMissed(changed, wasPausedAt)
@@ -108,36 +113,41 @@ function linesMoved(tx: Tx, { ids }: Core, subscribers: Subscribers): void {
   }
 }
 
-async function create(
+/** Creates a webhook in the transaction `tx`. */
+export function createIn(
+  tx: Tx,
   { random, ids, audit }: Core,
-  { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
-  checked: CheckedInput & Pick<Webhook, 'isPublicOnly' | 'format'>,
-  origin: Origin,
+  by: {
+    readonly seal: Seal
+    readonly subscribers: Subscribers
+    readonly checked: CheckedInput & Partial<Webhook>
+    readonly origin: Origin
+    readonly secret?: Uint8Array | undefined
+  },
 ) {
-  return subscribers.change((tx) => {
-    if (countWebhooks(tx) >= WEBHOOKS_MAX) {
-      throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
-    }
-    const now = ids.now()
-    const webhook: Webhook = {
-      id: ids.id('wh'),
-      ...NEW,
-      ...checked,
-      disabledReason: null,
-      pausedAt: checked.isActive === false ? now : null,
-      createdBy: makerOf(origin),
-      createdAt: now,
-      updatedAt: now,
-    }
-    const secret = newSecret(random)
-    const stored = insertWebhook(tx, webhook)
-    const sealed = seal.seal(secret, webhook.id)
-    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
-    subscribers.changed(webhook.id)
-    const after = auditedFields(webhook)
-    audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
-    return { stored, secret }
-  })
+  const { seal, subscribers, checked, origin } = by
+  if (countWebhooks(tx) >= WEBHOOKS_MAX) {
+    throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
+  }
+  const now = ids.now()
+  const webhook: Webhook = {
+    id: ids.id('wh'),
+    ...NEW,
+    ...checked,
+    disabledReason: null,
+    pausedAt: checked.isActive === false ? now : null,
+    createdBy: makerOf(origin),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const secret = by.secret ?? newSecret(random)
+  const stored = insertWebhook(tx, webhook)
+  const sealed = seal.seal(secret, webhook.id)
+  insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
+  subscribers.changed(webhook.id)
+  const after = auditedFields(webhook)
+  audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
+  return { stored, secret }
 }
 
 async function update(
@@ -170,7 +180,7 @@ async function update(
 }
 
 /** The webhook gets nothing from now on; retention deletes its rows later. */
-function removeIn(
+export function removeIn(
   tx: Tx,
   { ids, audit }: Core,
   by: { readonly subscribers: Subscribers; readonly id: string; readonly origin: Origin },
@@ -225,6 +235,7 @@ function auditedFields(webhook: Webhook): AuditFields {
     is_active: webhook.isActive,
     description: webhook.description,
     ...(webhook.format === null ? {} : { format: webhook.format }),
+    ...(webhook.keyId === null ? {} : { key_id: webhook.keyId }),
     ...(webhook.attachmentLinks ? { attachment_links: true } : {}),
     ...lineLimitFields(webhook),
     ...(webhook.isPublicOnly ? { is_public_only: true } : {}),
@@ -241,6 +252,8 @@ const NEW = {
   description: null,
   attachmentLinks: false,
   format: null,
+  keyId: null,
+  isCallback: false,
   ...ALL_LINES,
   isPublicOnly: false,
 }
@@ -307,7 +320,7 @@ const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input in stored form. Throws `invalid_request` with every invalid field. */
-function checkInput(
+export function checkInput(
   db: Db,
   rules: TargetRules,
   input: WebhookInput,

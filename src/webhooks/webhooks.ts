@@ -5,7 +5,9 @@ import { listWebhooks } from '../storage/webhooks.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
+import { createAccounts } from './accounts.ts'
 import { createAttempts } from './attempt.ts'
+import { createCallbacks, createRegistrations } from './callbacks.ts'
 import { createRedelivery } from './deliveries.ts'
 import { EventLog } from './event-log.ts'
 import { DeliveryLoop, WebhookQueues } from './loop.ts'
@@ -13,6 +15,7 @@ import type { DownloadUrl } from './payload.ts'
 import type { Post } from './post.ts'
 import { createPublish, DeliverySignals, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
+import { createReplies, type SendReply } from './replies.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 import { TestInbox } from './test-inbox.ts'
@@ -30,13 +33,24 @@ export function createWebhooks(
     readonly downloadUrl: DownloadUrl
     /** The relay's own address on this machine. */
     readonly origin: () => string
+    /** The relay's address for its callers. */
+    readonly serverUrl: () => string
+    readonly sendReply: SendReply
   },
 ) {
-  const { post, rules, seal, metrics, disk, scheduleMs, downloadUrl, origin } = given
+  const { post, rules, seal, metrics, disk, scheduleMs, downloadUrl, origin, serverUrl } = given
   const signals = new DeliverySignals(core, given.signal)
   const subscribers = new Subscribers(core, signals)
   const queues = new WebhookQueues(core, { seal, signals, subscribers })
-  const attempt = createAttempts(core, { post, metrics, scheduleMs, downloadUrl })
+  const attempt = createAttempts(core, {
+    post,
+    metrics,
+    scheduleMs,
+    downloadUrl,
+    serverUrl,
+    accountOf: createAccounts(core, { seal }),
+    takeReplies: createReplies(core, { send: given.sendReply }),
+  })
   metrics.onCollect(() => observeBacklog(core, metrics))
   return {
     eventLog: new EventLog(core, { signals }),
@@ -47,7 +61,9 @@ export function createWebhooks(
     actions: {
       inbox: new TestInbox(core, { seal, origin }),
       ...createSubscriptions(core, { seal, rules, subscribers, queues }),
-      ...createRedelivery(core, { signals, scheduleMs, downloadUrl }),
+      ...createCallbacks(core, { seal, rules, subscribers }),
+      ...createRegistrations(core, { seal, rules, subscribers }),
+      ...createRedelivery(core, { signals, scheduleMs, downloadUrl, serverUrl }),
       ...createReplay(core, { signals, queues }),
     },
   }

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { COMPAT_APIS, routesOf } from '../../src/compat/apis.ts'
 import type { CompatApi } from '../../src/compat/compat-api.ts'
 import { HostingRig } from '../cli/hosting-rig.ts'
-import { credentialsAs, FORMS, SENDS, sendPathsOf } from '../support/compat-credentials.ts'
+import { callAs, credentialsAs, FORMS, SENDS, sendPathsOf } from '../support/compat-credentials.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   ApiClient,
@@ -40,6 +40,8 @@ test('no secret of a compatible API is in a log, the audit, metrics, errors, eve
     const made = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: compat.name })
     const calls = new Calls(relay.url, compat, made)
     answers.push(...(await calls.inEveryForm()), ...(await calls.inUrls()))
+    // From now on, its list of webhooks tells it the password that it sent.
+    if (compat.credentials.includes('query')) await calls.registerWebhook(sink.url)
     await api.ask('DELETE', `/api/v1/keys/${made.id}`)
     answers.push(...(await calls.inEveryForm()))
     secrets.push(...calls.secrets)
@@ -54,6 +56,7 @@ test('no secret of a compatible API is in a log, the audit, metrics, errors, eve
     events: await textAt(api, '/api/v1/events?after=oldest&limit=200'),
     posts: posts.join('\n'),
     keys: await textAt(api, '/api/v1/keys'),
+    webhooks: await textAt(api, '/api/v1/webhooks'),
     'support file': await supportFile(relay.log),
     'data directory': bytesIn(dir.path),
   }
@@ -65,7 +68,7 @@ test('no secret of a compatible API is in a log, the audit, metrics, errors, eve
   expect(Object.entries(places).filter(([, text]) => text.length < 50)).toEqual([])
   expect(places['log']).toContain('authentication failed')
   expect(new Set(answers.map(({ status }) => status))).toEqual(
-    new Set([200, 201, 202, 401, 404, 405, 400]),
+    new Set([200, 201, 202, 401, 404, 405, 400, 422]),
   )
 })
 
@@ -85,16 +88,29 @@ class Calls {
   /** Each route with good and wrong credentials, and with a body that repeats them. */
   async inEveryForm(): Promise<readonly Answered[]> {
     const answers: Answered[] = []
-    for (const form of FORMS) {
+    for (const form of new Set([...FORMS, ...this.#api.credentials])) {
       for (const { method, path } of routesOf(this.#api)) {
         const body = method === 'POST' ? this.#body() : null
         const wrong = { ...this.#made, secret: this.#wrongSecret() }
         for (const made of [this.#made, wrong]) {
-          answers.push(await this.#ask(method, path, { headers: credentialsAs(form, made), body }))
+          const { path: asked, headers } = callAs(form, made, path)
+          answers.push(await this.#ask(method, asked, { headers, body }))
         }
       }
     }
     return answers
+  }
+
+  /** A webhook of a client that knows who posts by its own password in the URL. */
+  async registerWebhook(url: string): Promise<void> {
+    const { key, secret } = this.#made
+    const body = JSON.stringify({ url: `${url}?password=${key}:${secret}`, events: ['*'] })
+    const { path, headers } = callAs(
+      'query',
+      this.#made,
+      `/compat/${this.#api.name}/api/v1/webhook`,
+    )
+    expect(await this.#ask('POST', path, { headers, body })).toMatchObject({ status: 200 })
   }
 
   /** In queries, paths, and before the host, with and without good credentials beside them. */
@@ -133,7 +149,8 @@ class Calls {
     path: string,
     { headers, body }: { readonly headers: Record<string, string>; readonly body: string | null },
   ): Promise<Answered> {
-    const response = await fetch(this.#url + path, { method, headers, body })
+    const url = this.#url + path.replace(':account', this.#made.key)
+    const response = await fetch(url, { method, headers, body })
     const answered = JSON.stringify([...response.headers]) + (await response.text())
     return { status: response.status, text: answered }
   }

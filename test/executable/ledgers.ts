@@ -40,10 +40,13 @@ export type Ledgers = {
 export const STORED_MESSAGES =
   'SELECT id, direction, status, text, error_code AS errorCode, handle FROM messages'
 
+/** With the deliveries to webhooks in the relay's own form. */
 export const STORED_EVENTS = `
   SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
     coalesce(sum(status = 'succeeded'), 0) AS succeeded
-  FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`
+  FROM events LEFT JOIN deliveries ON event_seq = events.seq
+    -- Those of compatible APIs don't get every event.
+    AND webhook_seq IN (SELECT seq FROM webhooks WHERE format IS NULL) GROUP BY events.seq`
 
 /** `places` are the data directories of the simulated networks: that of the relay, and those of its boxes. */
 export function readLedgers(dataDir: string, places: readonly string[] = [dataDir]): Ledgers {
@@ -68,6 +71,12 @@ export function receivedIds(dataDir: string): readonly string[] {
     .query<{ id: string }, []>(sql)
     .all()
     .map(({ id }) => id)
+}
+
+/** True once nothing waits for a webhook, also one that isn't listed. */
+export function isDelivered(dataDir: string): boolean {
+  using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
+  return relay.query("SELECT 1 FROM deliveries WHERE status = 'pending' LIMIT 1").get() === null
 }
 
 /** The messages that one network carried; one that it carried twice is there twice. */

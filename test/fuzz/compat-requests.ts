@@ -13,7 +13,10 @@ export type CompatRequest = {
   /** The route that it is meant for, as `POST /compat/sms/send`. */
   readonly route: string
   readonly method: string
-  /** `:id` stands for ids that the relay gave; several with commas. */
+  /**
+   * `:id` and `:guid` stand for ids that the relay gave, several with commas; `:sid` and `:media` for one of Twilio's,
+   * and `:account` for the key's own.
+   */
   readonly path: string
   readonly ids: readonly number[]
   readonly headers: Readonly<Record<string, string>>
@@ -24,6 +27,11 @@ export type CompatRequest = {
   }
 }
 
+/** Ids in queries. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/compat/sendblue/api/status': '?handle=:id',
+}
+
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart/form-data', '']
@@ -31,7 +39,15 @@ const TYPES = [JSON_TYPE, 'text/plain', 'application/xml', FORM_TYPE, 'multipart
 const RECIPIENT_FIELDS = 'to phone phone_number recipient number numbers phoneNumbers recipients'
 const TEXT_FIELDS = 'text message body content msg textMessage'
 const OTHER_FIELDS = 'id isEncrypted from sender base64_attachments base64_attachment text_mode'
-const FIELDS = `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} __proto__ toString`.split(' ')
+const BUBBLES_FIELDS = 'chatGuid addresses tempGuid attachment effectId url events offset limit'
+const SENDBLUE_FIELDS =
+  'content from_number status_callback reply_to group_id webhooks type globalSecret'
+const TWILIO_FIELDS = 'To From Body MediaUrl StatusCallback SendAt ScheduleType Status'
+/** Nobody listens there. */
+const HOOKS = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/hook?order=7', 'http://127.0.0.1:9']
+const OWN_FIELDS = `${BUBBLES_FIELDS} ${SENDBLUE_FIELDS} ${TWILIO_FIELDS}`
+const FIELDS =
+  `${RECIPIENT_FIELDS} ${TEXT_FIELDS} ${OTHER_FIELDS} ${OWN_FIELDS} __proto__ toString`.split(' ')
 const FILES = [
   'aGVsbG8=',
   'data:text/plain;filename=menu.txt;base64,aGVsbG8=',
@@ -69,6 +85,47 @@ const GOOD: Readonly<Record<string, fc.Arbitrary<object>>> = {
     },
     { requiredKeys: ['recipients', 'message'] },
   ),
+  bluebubbles: fc.record(
+    {
+      chatGuid: people.map((to) => `any;-;${to}`),
+      addresses: people.map((to) => [to]),
+      message: fc.string({ minLength: 1, maxLength: 50 }),
+      tempGuid: fc.string({ maxLength: 4 }),
+      attachment: fc.constantFrom(...FILES),
+      url: fc.constantFrom(...HOOKS),
+      events: fc.constantFrom(['new-message'], ['*'], ['new-message', 'updated-message']),
+    },
+    { requiredKeys: ['chatGuid', 'addresses', 'message', 'url', 'events'] },
+  ),
+  sendblue: fc.record(
+    {
+      number: people,
+      content: fc.string({ minLength: 1, maxLength: 50 }),
+      webhooks: fc.array(fc.constantFrom(...HOOKS), { maxLength: 2 }),
+      status_callback: fc.constantFrom(...HOOKS),
+      globalSecret: fc.string({ maxLength: 10 }),
+      type: fc.constantFrom('receive', 'outbound'),
+    },
+    { requiredKeys: ['number', 'content', 'webhooks'] },
+  ),
+  twilio: fc
+    .record({
+      To: people,
+      Body: fc.string({ minLength: 1, maxLength: 50 }),
+      more: fc.constantFrom({}, scheduled(), { StatusCallback: 'http://127.0.0.1:9/status?n=1' }),
+      Status: fc.constantFrom('canceled', 'sent'),
+    })
+    .map(({ more, ...fields }) => ({
+      ...fields,
+      ...more,
+      MessagingServiceSid: `MG${'0'.repeat(32)}`,
+    })),
+}
+
+/** Scheduled, so that some can be canceled. */
+function scheduled(): object {
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  return { ScheduleType: 'fixed', SendAt: at }
 }
 
 /** Any request to any route of any compatible API, and to paths beside them. */
@@ -82,18 +139,24 @@ export const COMPAT_ROUTES: readonly string[] = COMPAT_APIS.flatMap((api) =>
   routesOf(api).map(({ method, path }) => `${method} ${path}`),
 )
 
+/** The forms of credentials that are tried on an API: all but a query are headers. */
+function formsOf(name: string): readonly CredentialForm[] {
+  const own = COMPAT_APIS.find((api) => api.name === name)?.credentials ?? []
+  return own.some((form) => FORMS.includes(form)) ? FORMS : own
+}
+
 function requestTo(
   api: string,
   { method, path }: { readonly method: string; readonly path: string },
 ): fc.Arbitrary<CompatRequest> {
   const beside = fc.constantFrom(...NOWHERE).map((rest) => `/compat/${api}${rest}`)
-  const hostile = hostileText.map((text) => path.replace(':id', encoded(text)))
+  const hostile = hostileText.map((text) => path.replace(/:[a-z]+(?!.*:)/, encoded(text)))
   return fc
     .record({
       method: mostly(fc.constant(method), fc.constantFrom(...METHODS), 20),
-      path: mostly(mostly(fc.constant(path), hostile, 6), beside, 20),
+      path: mostly(mostly(fc.constant(path + (QUERIES[path] ?? '')), hostile, 6), beside, 20),
       ids: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
-      sent: bodyOf(api),
+      sent: path.endsWith('/attachment') ? mostly(filesOf(api), bodyOf(api), 3) : bodyOf(api),
       repeated: fc.option(fc.constantFrom('a', 'b', 'é', 'x'.repeat(300)), { freq: 5 }),
       query: mostly(
         fc.constant(''),
@@ -105,7 +168,7 @@ function requestTo(
         fc.constantFrom('wrong', 'none'),
         8,
       ),
-      form: fc.constantFrom(...FORMS),
+      form: fc.constantFrom(...formsOf(api)),
     })
     .map(({ sent, repeated, query, whose, form, ...rest }) => ({
       ...rest,
@@ -119,6 +182,12 @@ function requestTo(
       body: sent.body,
       credentials: { whose, form },
     }))
+}
+
+/** A form with a file. */
+function filesOf(api: string): fc.Arbitrary<Sent> {
+  const good = GOOD[api] ?? fc.constant({})
+  return good.map((value) => ({ headers: {}, body: multipartOf(value) }))
 }
 
 type Sent = Pick<CompatRequest, 'headers' | 'body'>
@@ -157,6 +226,7 @@ function multipartOf(fields: object): FormData {
   const form = new FormData()
   for (const [name, value] of formOf(fields)) form.append(name, value)
   form.append('to', new Blob(['+12025550123']), 'a.txt')
+  form.set('attachment', new Blob(['hello']), 'a.txt')
   return form
 }
 

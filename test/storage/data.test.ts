@@ -17,16 +17,27 @@ function open(folder: ScratchFolder) {
   return openData({ dataDir: folder.file('data'), host: '127.0.0.1', port: 0 }, tools)
 }
 
-/** A data directory with the sealed secret of a webhook. */
-function sealSecret(folder: ScratchFolder): void {
+const OF_WEBHOOK =
+  "INSERT INTO webhook_secrets (webhook_id, sealed, created_at) VALUES ('wh', x'01', 1)"
+const OF_KEY = `INSERT INTO credentials (id, kind, secret_sha256, hint, created_by, created_at, secret_created_at,
+  sealed_secret) VALUES ('key', 'key', x'01', '', 'cli', 1, 1, x'01')`
+
+/** A data directory with a sealed secret. */
+function sealSecret(folder: ScratchFolder, insertion = OF_WEBHOOK): void {
   const data = open(folder)
   const { db } = data
   db.sqlite.run('PRAGMA foreign_keys = OFF')
-  db.sqlite.run(
-    "INSERT INTO webhook_secrets (webhook_id, sealed, created_at) VALUES ('wh', x'01', 1)",
-  )
+  db.sqlite.run(insertion)
   data.close()
 }
+
+test('while only the secret of a key is sealed, no other key is made either', () => {
+  using folder = new ScratchFolder()
+  sealSecret(folder, OF_KEY)
+  rmSync(dataDirectoryAt(folder.file('data')).secretKey)
+
+  expect(() => open(folder)).toThrow('secret.key is missing')
+})
 
 test('without sealed secrets a missing key is made anew', () => {
   using folder = new ScratchFolder()

@@ -4,7 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { GUIDES } from '../../src/guides/guides.ts'
 import { basic, call, keyFor, type Made } from '../support/compat-calls.ts'
-import { ends } from '../support/scripted-driver.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ends, TEXTS_ONLY } from '../support/scripted-driver.ts'
 import { startScripted } from '../support/scripted-relay.ts'
 import type { Json } from '../support/test-relay.ts'
 
@@ -224,6 +225,24 @@ test("signal-cli's clients send files in base64, as one message for each recipie
   expect(about.body.versions).toContain('v2')
   expect([status, Number(body.timestamp)]).toEqual([201, expect.any(Number)])
   expect(relay.device.sent.map(({ to }) => to)).toEqual([ANNA, BOB] as never[])
+})
+
+test('a file needs no text beside it, unless it is the first message to a person', async () => {
+  using folder = new ScratchFolder()
+  await using relay = await startScripted({
+    folder: folder.path,
+    capabilities: { ...TEXTS_ONLY, attachments: true },
+  })
+  const made = await keyFor(relay, 'signal-cli')
+  const send = (message: string) => {
+    const base64_attachments = ['data:text/plain;filename=menu.txt;base64,c291cA==']
+    return call(relay, '/v2/send', { recipients: [ANNA], message, base64_attachments }, basic(made))
+  }
+
+  const answers = [await send(''), await send('The menu'), await send('')]
+
+  expect(answers.map(({ status }) => status)).toEqual([400, 201, 201])
+  expect(answers[0]?.body.error).toContain('needs a text')
 })
 
 test('a program without a field for the recipient names it in the URL, as alerts of Grafana do', async () => {

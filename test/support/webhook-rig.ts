@@ -80,6 +80,8 @@ export async function startRig(options: Options = {}) {
     scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
     downloadUrl: () => 'https://relay.example/a/token',
     origin: String,
+    serverUrl: () => 'https://relay.example',
+    sendReply: async () => {},
   })
   const stop = new AbortController()
   const running = options.isRunning === false ? Promise.resolve() : loop.run(stop.signal)

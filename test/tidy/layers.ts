@@ -34,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   webhooks: [...BELOW_FEATURES, 'compat'],
+  keys: [...BELOW_FEATURES, 'compat'],
   messages: [
     ...BELOW_FEATURES,
     'attachments',
@@ -138,6 +139,8 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'libphonenumber-js': ['domain/handle.ts'],
   // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
+  // The replies of webhooks, in XML.
+  '@xmldom/xmldom': ['compat/twilio/twiml.ts'],
 }
 
 const IMPORT =

@@ -23,6 +23,7 @@ const RUN_TIME_PACKAGES = [
   '@modelcontextprotocol/server',
   '@nats-io/transport-node',
   '@preact/signals',
+  '@xmldom/xmldom',
   'croner',
   'drizzle-orm',
   'elysia',
@@ -49,7 +50,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs sixteen packages at run time: two in the browser, one for what iPhones speak', () => {
+test('the program needs seventeen packages at run time: two in the browser, two for XML', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 

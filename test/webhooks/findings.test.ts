@@ -16,6 +16,8 @@ const WEBHOOK: StoredWebhook = {
   description: null,
   attachmentLinks: false,
   format: null,
+  keyId: null,
+  isCallback: false,
   lineIds: null,
   siteIds: null,
   isPublicOnly: false,

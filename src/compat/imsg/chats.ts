@@ -2,40 +2,11 @@
 
 import type { Conversation } from '../../api/messages.ts'
 import { homeOfCountry, personOf } from '../../domain/handle.ts'
+import { chatOf, findChat, isGroupNamed, personNamed } from '../chats.ts'
+import { chatNumber } from '../numbers.ts'
 import { invalidParams } from './errors.ts'
-import { chatNumber } from './numbers.ts'
 import { numberParam, textParam, type Params } from './params.ts'
 import type { ImsgRelay } from './relay.ts'
-
-export type Chat = {
-  readonly conversationId: string
-  readonly number: number
-  readonly identifier: string
-  readonly guid: string
-  readonly name: string
-  readonly participants: readonly string[]
-  readonly isGroup: boolean
-  readonly contactName: string | undefined
-}
-
-const DIRECT_GUID = /^(?:iMessage|SMS|RCS|any);-;(.+)$/i
-
-export function chatOf(conversation: Conversation): Chat {
-  const { chat_identifier: identifier, handle, contact_name: contactName } = conversation
-  const isGroup = conversation.type === 'group'
-  const members = conversation.participants?.map((person) => person.handle) ?? []
-  return {
-    conversationId: conversation.id,
-    number: chatNumber(conversation),
-    identifier,
-    // The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same.
-    guid: isGroup ? (conversation.chat_guid ?? identifier) : `any;-;${handle}`,
-    name: (isGroup ? conversation.name : contactName) ?? identifier,
-    participants: isGroup ? members : [handle],
-    isGroup,
-    contactName,
-  }
-}
 
 export function chatView(conversation: Conversation): object {
   const { number, identifier, guid, name, participants, isGroup, contactName } =
@@ -56,30 +27,14 @@ export function chatView(conversation: Conversation): object {
   }
 }
 
-/** Pages of conversations, by latest message: the chat that is looked for is nearly always on the first one. */
-const PAGE = '200'
-
-async function findChat(
-  relay: ImsgRelay,
-  query: { readonly handle?: string },
-  isIt: (conversation: Conversation) => boolean,
-): Promise<Conversation | undefined> {
-  let cursor: string | undefined
-  do {
-    const page = await relay.ask('listConversations', {
-      query: { type: 'all', limit: PAGE, cursor, ...query },
-    })
-    const found = page.data.find(isIt)
-    if (found !== undefined) return found
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return undefined
-}
+const allChats =
+  (relay: ImsgRelay) => (page: { readonly limit: string; readonly cursor: string | undefined }) =>
+    relay.ask('listConversations', { query: { type: 'all', ...page } })
 
 export async function chatWithNumber(relay: ImsgRelay, params: Params): Promise<Conversation> {
   const number = numberParam(params, 'chat_id', { min: 1, max: Number.MAX_SAFE_INTEGER })
   if (number === undefined) throw invalidParams('chat_id is required')
-  const found = await findChat(relay, {}, (each) => chatNumber(each) === number)
+  const found = await findChat(allChats(relay), (each) => chatNumber(each) === number)
   if (found === undefined) throw invalidParams(`unknown chat_id ${number}`)
   return found
 }
@@ -99,20 +54,11 @@ export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> 
   }
   if (hasNumber) return { conversation: await chatWithNumber(relay, params) }
   const name = named[0] ?? ''
-  const person = to ?? DIRECT_GUID.exec(name)?.[1] ?? (isPerson(name) ? name : undefined)
+  const person = to ?? personNamed(name)
   if (person !== undefined) return { to: handleIn(person, textParam(params, 'region')) }
-  const found = await findChat(
-    relay,
-    {},
-    ({ type, chat_guid, chat_identifier }) =>
-      type === 'group' && (chat_guid === name || chat_identifier === name),
-  )
+  const found = await findChat(allChats(relay), isGroupNamed(name))
   if (found === undefined) throw invalidParams('unknown chat')
   return { conversation: found }
-}
-
-function isPerson(text: string): boolean {
-  return text.startsWith('+') || text.includes('@')
 }
 
 /** A number as a person writes it in `region`, or an address, as the relay takes it. */

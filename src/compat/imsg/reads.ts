@@ -4,9 +4,10 @@ import type { Message } from '../../api/messages.ts'
 import { timestamp } from '../../domain/ids.ts'
 import { DAY_MS } from '../../domain/time.ts'
 import { isoTime, isoTimeOrNull } from '../../system/iso-time.ts'
-import { chatOf, chatView, chatWithNumber, type Chat } from './chats.ts'
+import { chatOf, collected, type Chat } from '../chats.ts'
+import { timeIn } from '../numbers.ts'
+import { chatView, chatWithNumber } from './chats.ts'
 import { invalidParams } from './errors.ts'
-import { timeIn } from './numbers.ts'
 import {
   flagParam,
   numberParam,
@@ -15,7 +16,7 @@ import {
   textsParam,
   type Params,
 } from './params.ts'
-import { collected, type ImsgRelay } from './relay.ts'
+import type { ImsgRelay } from './relay.ts'
 import { messageView, type FileAt } from './views.ts'
 
 export type Reading = {

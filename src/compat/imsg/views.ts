@@ -4,8 +4,8 @@ import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Message } from '../../api/messages.ts'
 import type { EventPayload } from '../../api/webhooks.ts'
 import { DAY_MS } from '../../domain/time.ts'
-import type { Chat } from './chats.ts'
-import { messageNumber, timeIn } from './numbers.ts'
+import type { Chat } from '../chats.ts'
+import { messageNumber, timeIn } from '../numbers.ts'
 
 /** Makes a file available on this machine; null if the relay doesn't have it. */
 export type FileAt = (file: MessageAttachment) => Promise<string | null>

@@ -11,13 +11,15 @@ import {
   RelayProcess,
   temporaryDataDir,
 } from '../../support/relay-process.ts'
-import { disagreements, readLedgers, receivedIds, unexplained } from '../ledgers.ts'
-import { CompatClients, compatFaults } from './compat.ts'
+import { disagreements, isDelivered, readLedgers, receivedIds, unexplained } from '../ledgers.ts'
+import { CompatClients, compatFaults, FOLLOWED } from './compat.ts'
 import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
+import { FormatReceivers } from './formats.ts'
 import { ImsgClient, imsgFaults } from './imsg.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 import { OptOuts, optOutFaults } from './opt-outs.ts'
 import { figureFaults, unreadFaults } from './reader.ts'
+import { TwilioReceiver, twilioFaults } from './twilio.ts'
 import { Waiting, waitingFaults } from './waiting.ts'
 
 const LIFE_MS_MIN = 150
@@ -62,6 +64,7 @@ export async function runKills(
   using dir = temporaryDataDir()
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
+  using formats = new FormatReceivers()
   const key = await createKey(dir.path)
   const start = (port: number) =>
     RelayProcess.start({ dataDir: dir.path, port, environment: ENVIRONMENT })
@@ -73,17 +76,24 @@ export async function runKills(
   const clients = new Clients(api, key, lines, { uploads })
   const optOuts = new OptOuts(api, key.id, lines[0]?.id ?? '')
   const waiting = await Waiting.open(api, key.id, () => relay.url)
-  const compat = await CompatClients.open(api, key.id, () => relay.url)
+  await formats.register(api, relay.url)
+  using twilio = await TwilioReceiver.open(api, lines)
+  const compat = await CompatClients.open(api, {
+    name: key.id,
+    url: () => relay.url,
+    callbacks: {
+      sendblue: (text) => formats.callback(text),
+      twilio: (text) => `${twilio.url}/status?of=${encodeURIComponent(text)}`,
+    },
+    twilio: twilio.key,
+  })
   const imsg = await ImsgClient.open(api)
-  const sending = [clients, waiting, optOuts, compat, imsg]
+  const sending = [clients, waiting, optOuts, compat, imsg, twilio]
   const running = Promise.all(sending.map((each) => each.run()))
   const { port } = relay
   const hasMetAll = () =>
-    clients.hasMetAll() &&
     optOuts.refusals > 0 &&
-    waiting.hasMetAll() &&
-    compat.hasMetAll() &&
-    imsg.hasMetAll() &&
+    [clients, waiting, compat, imsg, twilio].every((each) => each.hasMetAll()) &&
     clients.told.length > kills
   const places = placesInTurn()
   for (let done = 0; done < kills; done += 1) {
@@ -102,6 +112,7 @@ export async function runKills(
   for (const each of sending) each.stop()
   await running
   await comeToRest(api)
+  await eventually('callbacks arrived', () => (isDelivered(dir.path) ? true : null), MET_MS_MAX)
   await eventually(
     'imsg heard everything',
     () => (imsg.hasHeard(receivedIds(dir.path)) ? true : null),
@@ -116,6 +127,7 @@ export async function runKills(
     await Bun.sleep(SWEPT_AFTER_MS)
     await comeToRest(api)
   }
+  await twilio.comeToRest()
   await compat.readStates(api)
   const unfoundNames = await clients.unfoundNames()
   const { data: days } = await api.ask<{ data: Parameters<typeof figureFaults>[1] }>(
@@ -150,7 +162,9 @@ export async function runKills(
       ...waitingFaults(dir.path, waiting.sends),
       ...optOutFaults(dir.path, optOuts),
       ...compatFaults(ledgers, compat),
+      ...formats.faults(ledgers, FOLLOWED),
       ...imsgFaults(ledgers, imsg),
+      ...twilioFaults(ledgers, twilio, compat.withCallback()),
       ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }

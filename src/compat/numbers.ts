@@ -1,10 +1,10 @@
 // The integer ids of imsg, where they are rows of Apple's database. Here they are made of what is stored and restored:
 // the time at which the relay recorded a message, and the two sides of a chat. So they mean the same after a restore.
 
-import type { Conversation, Message } from '../../api/messages.ts'
-import { timestamp, type Timestamp } from '../../domain/ids.ts'
-import { sha256 } from '../../system/hash.ts'
-import { parseIsoTime } from '../../system/iso-time.ts'
+import type { Conversation, Message } from '../api/messages.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { sha256 } from '../system/hash.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 
 /** 2020-01-01. With 12 bits for messages of one millisecond, numbers stay safe integers until 2089. */
 const EPOCH_MS = 1_577_836_800_000

@@ -1,0 +1,80 @@
+// Webhooks that clients register. BlueBubbles knows no secret of a webhook: a client writes its password into the URL,
+// and knows by it who posts. The password is the secret of a key, which the relay doesn't keep in the clear, so the
+// URL is stored without it, and gets it back for each attempt from the webhook's sealed secret.
+
+import type { Webhook } from '../../api/webhooks.ts'
+import { KEY_PREFIX, SECRET_PREFIX } from '../../domain/credential.ts'
+import { RelayError, invalidRequest } from '../../domain/errors.ts'
+import type { CompatHandler, WebhookFormat } from '../compat-api.ts'
+import { textIn } from '../fields.ts'
+import { timeIn } from '../numbers.ts'
+import { answered } from './envelope.ts'
+import { eventView } from './views.ts'
+
+const NEW_MESSAGE = 'new-message'
+/** Neither is percent-encoded anywhere behind the host of a URL. */
+const HIDDEN = `${SECRET_PREFIX}***`
+
+/** The webhooks of BlueBubbles, of which only `new-message` exists here: agents answer an `updated-message` again. */
+export const NEW_MESSAGES: WebhookFormat = {
+  about: 'For programs that take new messages from BlueBubbles.',
+  events: ['message.received', 'group_message.received'],
+  contentType: 'application/json',
+  body: (sent) => JSON.stringify({ type: NEW_MESSAGE, data: eventView(sent) }),
+  headers: () => ({}),
+  target: (url, secret) =>
+    secret.startsWith(SECRET_PREFIX) ? url.replaceAll(HIDDEN, secret) : url,
+}
+
+export const listWebhooks: CompatHandler = async ({ relay, secret }) => {
+  const own = await relay.webhooks()
+  return answered(
+    own.map((webhook) => view(webhook, secret)),
+    'Successfully fetched webhooks!',
+  )
+}
+
+export const createWebhook: CompatHandler = async ({ fields, relay, secret }) => {
+  const url = textIn(fields, ['url'])
+  if (url === undefined) throw invalidRequest({ path: 'url', message: 'is required' })
+  const events = [fields['events']].flat()
+  if (!events.some((event) => event === NEW_MESSAGE || event === '*')) {
+    throw invalidRequest({ path: 'events', message: `must have ${NEW_MESSAGE}, the only event` })
+  }
+  const stored = withoutSecret(url, secret)
+  const own = await relay.webhooks()
+  const known = own.find((webhook) => webhook.url === stored)
+  const webhook =
+    known ?? (await relay.subscribe({ url: stored, events: NEW_MESSAGES.events, secret }))
+  // The program has a new key: an address with the old one would refuse every message.
+  for (const { id, url: other } of known === undefined ? own : []) {
+    const isOutdated = other.includes(HIDDEN) && withoutKey(other) === withoutKey(stored)
+    if (isOutdated) await relay.call('deleteWebhook', { params: { id } })
+  }
+  return answered(view(webhook, secret), 'Successfully created webhook!')
+}
+
+export const deleteWebhook: CompatHandler = async ({ params, relay }) => {
+  const own = await relay.webhooks()
+  const found = own.find(({ id }) => id === params['id'])
+  if (found === undefined) throw new RelayError('not_found', 'Webhook does not exist!')
+  await relay.call('deleteWebhook', { params: { id: found.id } })
+  return answered(null, 'Successfully deleted webhook!')
+}
+
+function view({ id, url, created_at: created }: Webhook, secret: string): object {
+  const shown = url.replaceAll(HIDDEN, secret)
+  return { id, url: shown, events: [NEW_MESSAGE], created: timeIn(created) }
+}
+
+/** The URL as it is stored. Its host stays as it is, because that is looked up and checked. */
+function withoutSecret(url: string, secret: string): string {
+  const path = url.indexOf('/', url.indexOf('//') + 2)
+  return path === -1 ? url : url.slice(0, path) + url.slice(path).replaceAll(secret, HIDDEN)
+}
+
+const KEY = new RegExp(`${KEY_PREFIX}[\\w-]+`, 'g')
+
+function withoutKey(url: string): string {
+  return url.replaceAll(KEY, '')
+}

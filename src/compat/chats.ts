@@ -1,0 +1,122 @@
+// Chats as Apple's Messages names them: by guids such as `any;-;+12025550147`, or `iMessage;+;chat…` for a group.
+
+import type { Conversation, Message } from '../api/messages.ts'
+import type { SentEvent } from './compat-api.ts'
+import { chatNumber } from './numbers.ts'
+
+export type Chat = {
+  readonly conversationId: string
+  readonly number: number
+  readonly identifier: string
+  readonly guid: string
+  readonly name: string
+  readonly participants: readonly string[]
+  readonly isGroup: boolean
+  readonly contactName: string | undefined
+}
+
+const DIRECT_GUID = /^(?:iMessage|SMS|RCS|any);-;(.+)$/i
+
+/** The person that the guid of a direct chat, a number or an address names; undefined if it names none. */
+export function personNamed(name: string): string | undefined {
+  const isPerson = name.startsWith('+') || name.includes('@')
+  return DIRECT_GUID.exec(name)?.[1] ?? (isPerson ? name : undefined)
+}
+
+/** The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same. */
+export function directGuid(handle: string): string {
+  return `any;-;${handle}`
+}
+
+export function chatOf(conversation: Conversation): Chat {
+  const { chat_identifier: identifier, handle, contact_name: contactName } = conversation
+  const isGroup = conversation.type === 'group'
+  const members = conversation.participants?.map((person) => person.handle) ?? []
+  return {
+    conversationId: conversation.id,
+    number: chatNumber(conversation),
+    identifier,
+    guid: isGroup ? (conversation.chat_guid ?? identifier) : directGuid(handle),
+    name: (isGroup ? conversation.name : contactName) ?? identifier,
+    participants: isGroup ? members : [handle],
+    isGroup,
+    contactName,
+  }
+}
+
+type PageOf<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+type ReadPage<T> = (query: {
+  readonly limit: string
+  readonly cursor: string | undefined
+}) => Promise<PageOf<T>>
+
+const PAGE_MAX = 200
+
+/** The first `limit` entries of a list of the API, which has at most 200 on a page. */
+export async function collected<T>(limit: number, page: ReadPage<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  let cursor: string | undefined
+  do {
+    const size = String(Math.min(limit - found.length, PAGE_MAX))
+    const { data, next_cursor: next } = await page({ limit: size, cursor })
+    found.push(...data)
+    cursor = next ?? undefined
+  } while (cursor !== undefined && found.length < limit)
+  return found
+}
+
+/** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */
+export async function findChat(
+  page: ReadPage<Conversation>,
+  isIt: (conversation: Conversation) => boolean,
+): Promise<Conversation | undefined> {
+  let cursor: string | undefined
+  do {
+    const { data, next_cursor: next } = await page({ limit: String(PAGE_MAX), cursor })
+    const found = data.find(isIt)
+    if (found !== undefined) return found
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+  return undefined
+}
+
+/** True for the group with this guid or identifier. */
+export function isGroupNamed(name: string) {
+  return ({ type, chat_guid: guid, chat_identifier: identifier }: Conversation): boolean =>
+    type === 'group' && (guid === name || identifier === name)
+}
+
+/** A message, as far as its events have it. */
+export type ReportedMessage = Omit<
+  Message,
+  | 'guid'
+  | 'platform_guid'
+  | 'to'
+  | 'from'
+  | 'phone_line_id'
+  | 'conversation_id'
+  | 'source'
+  | 'queued_reason'
+> & { readonly conversation_id?: string }
+
+/** The message of an event, with the status that the event says; null in the event of none, such as a test. */
+export function messageOf({ event, time, line }: SentEvent): ReportedMessage | null {
+  if (!('message' in event) || event.message === null) return null
+  const { isFromMe, attachments, replyTo, error = null, ...message } = event.message
+  const group = 'conversation' in event ? event.conversation : undefined
+  return {
+    ...message,
+    direction: isFromMe ? 'outbound' : 'inbound',
+    status: event.event.split('.')[1] as Message['status'], // Events of messages are named so.
+    error,
+    phone_number: line ?? '',
+    created_at: time,
+    updated_at: time,
+    sent_at: time,
+    delivered_at: null,
+    read_at: null,
+    ...(attachments && { attachments }),
+    ...(replyTo && { reply_to: replyTo }),
+    ...(group && { conversation_type: 'group', conversation_id: group.id }),
+  }
+}

@@ -1,0 +1,65 @@
+// The relay's errors in Twilio's numbers, for the answer to a request and for a message that failed.
+
+import type { CompatAnswer, CompatError } from '../compat-api.ts'
+
+type Fault = readonly [status: number, code: number]
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  invalid_recipient: [400, 21211],
+  recipient_not_allowed: [400, 21408],
+  recipient_opted_out: [400, 21610],
+  phone_line_not_found: [400, 21606],
+  phone_line_disabled: [400, 21606],
+  no_phone_line: [503, 20503],
+  attachment_fetch_failed: [400, 21620],
+  attachment_needs_text: [400, 21602],
+  not_queued: [409, 30409],
+}
+
+/** By the field of the relay's own API. */
+const FIELDS: Readonly<Record<string, Fault>> = {
+  to: [400, 21211],
+  text: [400, 21617],
+  url: [400, 21609],
+  send_at: [400, 35114],
+  attachments: [400, 21620],
+}
+
+const STATUSES: Readonly<Record<number, number>> = {
+  400: 20001,
+  401: 20003,
+  403: 20403,
+  404: 20404,
+  405: 20004,
+  409: 20409,
+  413: 20413,
+  415: 20415,
+  422: 20422,
+  429: 20429,
+  500: 20500,
+  503: 20503,
+}
+
+/** Why a message failed, by our code; 30008 is "unknown error". */
+const FAILURES: Readonly<Record<string, number>> = {
+  not_on_imessage: 30006,
+  recipient_rejected: 30003,
+  recipient_opted_out: 21610,
+  expired: 30036,
+}
+
+export function refusal(error: CompatError): CompatAnswer {
+  const { status: native, code: word, message, path } = error
+  const ofField = word === 'invalid_request' ? FIELDS[path.split('/')[0] ?? ''] : undefined
+  const [status, code] = FAULTS[word] ?? ofField ?? [native, STATUSES[native] ?? 20001]
+  return fault(status, code, message)
+}
+
+/** An error in the shape of Twilio's API. */
+export function fault(status: number, code: number, message: string): CompatAnswer {
+  return { status, body: { code, message, more_info: '/guide/compatible-apis#twilio', status } }
+}
+
+export function failureCode(code: string): number {
+  return FAILURES[code] ?? 30_008
+}

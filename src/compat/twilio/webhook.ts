@@ -1,0 +1,103 @@
+// Twilio's webhooks: a form of parameters for each event, signed with the account's token.
+
+import type { EventPayload } from '../../api/webhooks.ts'
+import type { EventName } from '../../domain/webhook.ts'
+import type { SentEvent, WebhookFormat } from '../compat-api.ts'
+import { failureCode } from './errors.ts'
+import { mediaPath, messageSid, VERSION } from './resources.ts'
+import { repliesIn } from './twiml.ts'
+
+type EventMessage = EventPayload['message']
+
+const STATUSES: Partial<Record<EventName, string>> = {
+  'message.sent': 'sent',
+  'message.delivered': 'delivered',
+  'message.read': 'read',
+  'message.failed': 'failed',
+}
+
+/** By the code of a failure. The first two may have arrived: Twilio has no word for it, and `failed` is sent again. */
+const FAILED_STATUSES: Readonly<Record<string, string>> = {
+  outcome_unknown: 'sending',
+  restored: 'sending',
+  canceled: 'canceled',
+}
+
+export const TWILIO_WEBHOOK: WebhookFormat = {
+  about: 'For programs that take the webhooks of Twilio, and may answer them.',
+  events: [
+    'message.received',
+    'message.sent',
+    'message.delivered',
+    'message.read',
+    'message.failed',
+  ],
+  contentType: 'application/x-www-form-urlencoded',
+  hasAccount: true,
+  body(sent) {
+    const { event } = sent
+    const message = 'message' in event ? event.message : null
+    if (message === null) return ''
+    const own = message.isFromMe
+      ? statusParameters(sent, message)
+      : receivedParameters(sent, message)
+    return new URLSearchParams(own).toString()
+  },
+  headers({ id, url, body, token }) {
+    return {
+      'x-twilio-signature': signatureOf(url, body, token),
+      'i-twilio-idempotency-token': id,
+    }
+  },
+  repliesIn,
+}
+
+function statusParameters({ event, account, line }: SentEvent, message: EventMessage) {
+  const { code = '' } = message.error ?? {}
+  const status = FAILED_STATUSES[code] ?? STATUSES[event.event] ?? 'sent'
+  return {
+    ...commonParameters(account, message),
+    From: line ?? '',
+    To: message.handle,
+    MessageStatus: status,
+    SmsStatus: status,
+    ...(status === 'failed' && { ErrorCode: String(failureCode(code)) }),
+  }
+}
+
+function receivedParameters({ account, line, relay }: SentEvent, message: EventMessage) {
+  const { attachments = [], handle, text } = message
+  const media = attachments.flatMap((file, place) => [
+    [`MediaUrl${place}`, relay + mediaPath(account, message, file.id)],
+    [`MediaContentType${place}`, file.mime_type],
+  ])
+  return {
+    ...commonParameters(account, message),
+    From: handle,
+    To: line ?? '',
+    Body: text,
+    NumMedia: String(attachments.length),
+    NumSegments: '1',
+    // With a status and no text, @chat-adapter/twilio takes a received file for a callback.
+    ...(text !== '' && { SmsStatus: 'received' }),
+    ...Object.fromEntries(media),
+  }
+}
+
+function commonParameters(account: string, message: EventMessage) {
+  const sid = messageSid(message)
+  return {
+    MessageSid: sid,
+    SmsSid: sid,
+    SmsMessageSid: sid,
+    AccountSid: account,
+    ApiVersion: VERSION,
+  }
+}
+
+/** HMAC-SHA1 over the address and the parameters by their names, in base64. */
+function signatureOf(url: string, body: string, token: string): string {
+  const parameters = [...new URLSearchParams(body)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = new URL(url).href + parameters.flat().join('')
+  return new Bun.CryptoHasher('sha1', token).update(text).digest('base64')
+}

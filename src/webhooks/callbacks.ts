@@ -1,0 +1,102 @@
+// Webhooks that clients of compatible APIs make. Callbacks get the events of single messages, at an address that came
+// with the send. There is one for each key and address, whatever the query of the address is. They count in the limit
+// of webhooks, aren't listed, and end with their key. Registered webhooks are webhooks as any other.
+
+import type { Webhook } from '../api/webhooks.ts'
+import { webhookFormat } from '../compat/apis.ts'
+import type { CompatSubscription } from '../compat/compat-api.ts'
+import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
+import { assert } from '../domain/errors.ts'
+import type { MessageCallback } from '../domain/message-extras.ts'
+import { hasScope, requirePermission, type KeyCaller } from '../domain/permissions.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
+import type { Core } from '../storage/core.ts'
+import type { Tx } from '../storage/database.ts'
+import { callbacksOfEndedKeys, findCallback, listWebhooks } from '../storage/webhooks.ts'
+import type { Seal } from '../system/seal.ts'
+import type { Subscribers } from './publish.ts'
+import { resourceOf } from './resource.ts'
+import { chosenSecret } from './signature.ts'
+import { checkInput, createIn, removeIn } from './subscriptions.ts'
+import type { TargetRules } from './targets.ts'
+
+const CALLED_WITH_KEY = 'a compatible API is called with a key'
+/** The caller can't be null, which is the owner. */
+type OfCaller = { readonly format: string; readonly caller: KeyCaller | null }
+type CallbackRequest = OfCaller & { readonly url: string }
+
+type Given = {
+  readonly seal: Seal
+  readonly rules: TargetRules
+  readonly subscribers: Subscribers
+}
+
+export function createCallbacks(core: Core, { seal, rules, subscribers }: Given) {
+  return {
+    /**
+     * Checks the address, and returns what the transaction that accepts the message calls. Throws `invalid_request`
+     * or `forbidden`.
+     */
+    callback({ url, format, caller }: CallbackRequest, origin: Origin) {
+      assert(caller !== null, CALLED_WITH_KEY)
+      const own = caller.permissions
+      requirePermission(own, 'webhooks:write')
+      const events = webhookFormat(format)?.events.filter((name) => name !== 'message.received')
+      const plain = { url: url.replace(/[?#].*$/s, ''), events: events ?? [] }
+      const checked = checkInput(core.db, rules, plain, { own, format })
+      const isPublicOnly = !hasScope(own, 'webhooks:private')
+      const keyId = caller.lineage
+      return (tx: Tx): MessageCallback => {
+        const more = { format, keyId, isCallback: true, isPublicOnly }
+        const found = findCallback(tx, { keyId, format, url: checked.url ?? url })
+        const all = { ...checked, ...more }
+        const webhookId =
+          found ?? createIn(tx, core, { seal, subscribers, checked: all, origin }).stored.id
+        return { webhookId, query: /\?[^#]*/.exec(url)?.[0] ?? '' }
+      }
+    },
+    /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
+    endCallbacks(tx: Tx, origin: Origin = RELAY_ITSELF): number {
+      const ended = callbacksOfEndedKeys(tx, core.clock.now())
+      for (const id of ended) removeIn(tx, core, { subscribers, id, origin })
+      return ended.length
+    },
+  }
+}
+
+export function createRegistrations(core: Core, { seal, rules, subscribers }: Given) {
+  return {
+    /** Makes a webhook that the client registers. Throws as `callback` does. */
+    async register(
+      { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
+      origin: Origin,
+    ): Promise<Webhook> {
+      assert(caller !== null, CALLED_WITH_KEY)
+      const own = caller.permissions
+      requirePermission(own, 'webhooks:write')
+      const asked = { url, events, phone_line_ids: null, site_ids: null }
+      const checked = {
+        ...checkInput(core.db, rules, asked, { own, format }),
+        attachmentLinks: hasFileLinks && hasScope(own, 'attachments:read'),
+        isPublicOnly: !hasScope(own, 'webhooks:private'),
+        format,
+        keyId: caller.lineage,
+      }
+      const chosen = secret === undefined ? undefined : chosenSecret(secret)
+      const { stored } = await subscribers.change((tx) =>
+        createIn(tx, core, { seal, subscribers, checked, origin, secret: chosen }),
+      )
+      return resourceOf(stored, false)
+    },
+    /** The webhooks that the key registered, or one that it replaced; the newest first. */
+    registered({ format, caller }: OfCaller): readonly Webhook[] {
+      assert(caller !== null, CALLED_WITH_KEY)
+      requirePermission(caller.permissions, 'webhooks:read')
+      const all = listWebhooks(core.db, WEBHOOKS_MAX, null)
+      const own = all.filter(
+        (row) => row.keyId === caller.lineage && row.format === format && !row.isCallback,
+      )
+      return own.map((row) => resourceOf(row, false))
+    },
+  }
+}

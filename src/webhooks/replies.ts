@@ -1,0 +1,106 @@
+// Replies in the answer of a webhook. They are sent before the attempt is recorded, each with the event's id and its
+// place as idempotency key: after a crash the event comes again, and no reply is sent twice.
+
+import { webhookFormat } from '../compat/apis.ts'
+import type { CompatReply } from '../compat/compat-api.ts'
+import { RelayError, type ErrorCode } from '../domain/errors.ts'
+import { parseId, type LineId } from '../domain/ids.ts'
+import { TEXT_LENGTH_MAX } from '../domain/message.ts'
+import { hasScope, type ConversationLimit, type KeyCaller } from '../domain/permissions.ts'
+import type { LineLimits } from '../domain/routing.ts'
+import { DAY_MS } from '../domain/time.ts'
+import type { Core } from '../storage/core.ts'
+import type { SentEvent } from '../storage/events.ts'
+import type { Account } from './accounts.ts'
+import type { PostResult } from './post.ts'
+
+/** A send with the rights of a key, by the line that received the message. Throws a RelayError if it is refused. */
+export type SendReply = (request: {
+  readonly to: string
+  readonly text: string
+  readonly attachments: readonly { readonly url: string }[] | undefined
+  readonly lineId: LineId
+  readonly idempotencyKey: string
+  readonly key: KeyCaller
+  readonly limits: LineLimits
+  readonly conversationIds: ConversationLimit
+  readonly source: 'api'
+  readonly waitMs: number
+}) => Promise<unknown>
+
+export type TakeReplies = (
+  answer: PostResult,
+  to: {
+    readonly event: SentEvent
+    readonly account: Account
+    readonly format: string | null
+  },
+) => Promise<PostResult>
+
+/** A later repeat of an event may come when its idempotency keys are forgotten. */
+const REPLIED_MS_MAX = 6 * DAY_MS
+/** Refusals that end by themselves: the event comes again, and its replies with it. */
+const PASSING: readonly ErrorCode[] = ['storage_full', 'no_phone_line', 'starting', 'stopping']
+
+export function createReplies(
+  { clock, log }: Core,
+  { send }: { readonly send: SendReply },
+): TakeReplies {
+  return async (answer, { event, account, format }) => {
+    const document = answer.result === 'answered' ? answer.document : undefined
+    const received = receivedIn(event)
+    const isOld = clock.now() - event.createdAt > REPLIED_MS_MAX
+    const mayReply = hasScope(account.caller.permissions, 'messages:send') && !isOld
+    if (typeof document !== 'string' || received === null || !mayReply) return answer
+    const replies = await repliesIn(document, format)
+    for (const [place, reply] of replies.entries()) {
+      const request = requestFor(reply, received, account.caller)
+      const refused = await send({ ...request, idempotencyKey: `reply ${event.id} ${place}` }).then(
+        () => null,
+        codeOf,
+      )
+      if (refused === null) continue
+      log.warn('a reply in the answer of a webhook was refused', { event: event.id, code: refused })
+      if (!PASSING.includes(refused)) continue
+      return { result: 'failed', error: 'replies_held', isPrivateTarget: true }
+    }
+    return answer
+  }
+}
+
+async function repliesIn(document: string, format: string | null): Promise<readonly CompatReply[]> {
+  const all = (await webhookFormat(format)?.repliesIn?.(document)) ?? []
+  return all.filter(({ text, mediaUrls }) => {
+    return (text !== '' || mediaUrls.length > 0) && Array.from(text).length <= TEXT_LENGTH_MAX
+  })
+}
+
+function requestFor(
+  { to, text, mediaUrls }: CompatReply,
+  { handle, lineId }: { readonly handle: string; readonly lineId: LineId },
+  key: KeyCaller,
+) {
+  const { limits, conversationIds } = key.permissions
+  const attachments = mediaUrls.length === 0 ? undefined : mediaUrls.map((url) => ({ url }))
+  const rights = { key, limits, conversationIds, source: 'api', waitMs: 0 } as const
+  return { to: to ?? handle, text, attachments, lineId, ...rights }
+}
+
+/** The code of a refusal; rethrows what is none. */
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof RelayError) return error.code
+  throw error
+}
+
+/** The sender of a received message, and its line; null for any other event and for a test. */
+function receivedIn({ body, messageId }: SentEvent) {
+  const event = JSON.parse(body) as {
+    readonly event: string
+    readonly phone_line_id?: string
+    readonly message?: { readonly handle?: string } | null
+  } // `payloadOf` wrote it.
+  const lineId = parseId('line', event.phone_line_id ?? '')
+  const handle = event.message?.handle
+  const isReceived = event.event === 'message.received' && messageId !== null
+  return isReceived && lineId !== null && handle !== undefined ? { handle, lineId } : null
+}
