@@ -40,7 +40,7 @@ const STATUSES: Readonly<Record<number, number>> = {
   503: 20503,
 }
 
-/** Why a message failed, by our code; 30008 is "unknown error". */
+/** Reasons of failures, by our code; 30008 is "unknown error". */
 const FAILURES: Readonly<Record<string, number>> = {
   not_on_imessage: 30006,
   recipient_rejected: 30003,

@@ -37,7 +37,7 @@ export const create: CompatHandler = async ({ fields, relay }) => {
   return { status: 201, body: messageResource(relay.key, state.message) }
 }
 
-/** What is wrong with a send, in Twilio's words; null if nothing is. */
+/** The fault of a send, in Twilio's words; null if it has none. */
 function faultIn(
   fields: Fields,
   { to, text }: { readonly to: string; readonly text: string },
