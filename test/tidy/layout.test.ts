@@ -20,6 +20,7 @@ const MADE = new Set(['node_modules', 'dist'])
 
 const RUN_TIME_PACKAGES = [
   '@elysiajs/swagger',
+  '@fontsource-variable/inter',
   '@modelcontextprotocol/server',
   '@nats-io/transport-node',
   '@preact/signals',
@@ -49,7 +50,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs sixteen packages at run time: two in the browser, one for what iPhones speak', () => {
+test('the program needs seventeen packages at run time: three in the browser, one for what iPhones speak', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 
