@@ -13,6 +13,7 @@ import { LongText, PersonText } from '../components/text.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { personColor, personName } from '../people.ts'
+import type { Place } from '../runs.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { reactionWords } from '../words/conversations.ts'
@@ -61,23 +62,31 @@ export function useTarget(
   }, [feed, now.state, target])
 }
 
-/** `isFirst`: the previous message is from someone else. */
-export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFirst: boolean }) {
+/** A message outside of a run. */
+const ALONE: Place = { isFirst: true, isLast: true, hasAbout: true }
+
+export function Bubble({
+  message,
+  onChanged,
+  place = ALONE,
+}: Props & { readonly place: Place | undefined }) {
   const isOwn = message.direction === 'outbound'
   const why = isOwn ? whyNot(message) : null
+  const classes = [
+    isOwn ? 'bubble-own' : 'bubble-theirs',
+    ...(place.isFirst ? ['bubble-first'] : []),
+    ...(place.isLast ? ['bubble-last'] : []),
+    ...(message.status === 'queued' ? ['bubble-held'] : []),
+  ]
   return (
-    <article
-      id={bubbleId(message.id)}
-      tabIndex={-1}
-      class={`bubble ${isOwn ? 'bubble-own' : 'bubble-theirs'}`}
-    >
-      {isFirst && <Sender message={message} />}
+    <article id={bubbleId(message.id)} tabIndex={-1} class={`bubble ${classes.join(' ')}`}>
+      {place.isFirst && <Sender message={message} />}
       <Quote message={message} />
       <span class="visually-hidden">{isOwn ? 'Outgoing:' : 'Incoming:'} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />
-      <About message={message} />
+      <About message={message} isHidden={!place.hasAbout} />
       <Edits message={message} />
       {why !== null && <p class="bubble-why">{why}</p>}
       {isOwn && <NextSteps message={message} onChanged={onChanged} />}
@@ -156,15 +165,22 @@ function Reactions({ message: { reactions = [] } }: MessageProps) {
 const SOURCES: Readonly<Record<string, string>> = {
   api: 'API',
   cli: 'Command line',
-  dashboard: 'Dashboard',
+  dashboard: 'Owner',
   device: 'Typed on the device',
 }
 
-function About({ message }: MessageProps) {
+/** Who wrote it. Messages of the dashboard without a member are the owner's. */
+function authorWords({ sent_by, source }: Message, member: SessionState['member']): string {
+  if (source === 'dashboard' && sent_by?.id === member?.id) return 'You'
+  return sent_by?.name ?? SOURCES[source] ?? source
+}
+
+function About({ message, isHidden }: MessageProps & { readonly isHidden: boolean }) {
   const isOwn = message.direction === 'outbound'
   const service = serviceWords(message)
+  const { session } = useDashboard()
   return (
-    <p class="bubble-about">
+    <p class={isHidden ? 'visually-hidden' : 'bubble-about'}>
       <time dateTime={message.created_at} title={absoluteTime(message.created_at)}>
         {clockTime(message.created_at)}
       </time>
@@ -172,9 +188,7 @@ function About({ message }: MessageProps) {
       {service !== null && <span>{service}</span>}
       {isOwn && (
         <span>
-          <PersonText>
-            {message.sent_by?.name ?? SOURCES[message.source] ?? message.source}
-          </PersonText>
+          <PersonText>{authorWords(message, session.member)}</PersonText>
         </span>
       )}
       {isOwn && <Status message={message} />}

@@ -10,6 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
+import { Face } from '../components/face.tsx'
 import { SelectField, useSettled, optionsOf, bindTo } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
@@ -322,14 +323,14 @@ function ConversationRow(props: {
       tabIndex={tabIndex}
       aria-current={isSelected ? 'true' : undefined}
     >
+      <Face
+        handle={conversation.handle}
+        name={conversation.contact_name}
+        isGroup={isGroup(conversation)}
+      />
       <span class="conversation-top">
         <span class="one-line conversation-handle">
-          {isGroup(conversation) && (
-            <>
-              <Icon name="people" />
-              <span class="visually-hidden">Group: </span>
-            </>
-          )}
+          {isGroup(conversation) && <span class="visually-hidden">Group: </span>}
           <PersonText>{conversationName(conversation)}</PersonText>
         </span>
         {conversation.automation_paused && (
