@@ -205,7 +205,9 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           {CONVERSATIONS.all}
         </LinkButton>
       </span>
-      {conversation !== null && (
+      {conversation === null ? (
+        <span class="face" />
+      ) : (
         <Face
           handle={conversation.handle}
           name={conversation.contact_name}
