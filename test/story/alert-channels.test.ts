@@ -194,7 +194,7 @@ test('a POST that fails is repeated with the same id and text, and given up at t
   expect(new Set(tries.map((one) => JSON.stringify(one))).size).toBe(1)
   expect(tries[0]?.[1]).toBe(alert.notices[0].id)
   expect(alert.notices).toMatchObject([{ status: 'failed', error: 'http_503', attempts: 10 }])
-}, 60_000)
+}, 300_000)
 
 test("Apprise's API gets its own form", async () => {
   await using at = await startAlerts()

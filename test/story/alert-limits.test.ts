@@ -86,7 +86,7 @@ test('the seventh notice of an hour waits for a summary, of which there is one i
   ])
   expect(at.posts()[6].message).toMatch(/^Summary of what came since the last alerts. The line /)
   expect(faultsOf(at, notices)).toEqual([])
-}, 60_000)
+}, 300_000)
 
 /** What an oracle finds wrong with the notices of a channel that worked throughout. */
 function faultsOf(at: AlertStage, notices: readonly Notice[]): readonly string[] {
