@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 
 import type { HealthFinding } from './health.ts'
 import { nullable, objectSchema } from './schema.ts'
-import type { Attempt, Delivery } from './webhooks.ts'
+import type { Attempt, Delivery, Webhook } from './webhooks.ts'
 
 /** The state of the browser's session. The page asks for it first, and every change of it answers with it. */
 export type SessionState = {
@@ -95,6 +95,12 @@ export type About = {
   readonly drivers: readonly string[]
   /** All kinds of lines of this version. */
   readonly kinds: readonly KindInfo[]
+  /** The forms of compatible APIs that webhooks may have, and the events that each can say. */
+  readonly formats: readonly {
+    readonly name: string
+    readonly about: string
+    readonly events: Webhook['events']
+  }[]
 }
 
 /** A finding that no other finding explains, and the findings that follow from it. */

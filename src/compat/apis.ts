@@ -15,10 +15,14 @@ export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => nam
 export const OWN_FORMAT = 'hookline'
 
 /** The values that the `format` of a webhook may have. */
-export const FORMAT_NAMES: readonly string[] = [
-  OWN_FORMAT,
-  ...COMPAT_APIS.filter(({ webhook }) => webhook !== null).map(({ name }) => name),
-]
+export const FORMAT_NAMES: readonly string[] = [OWN_FORMAT, ...formats().map(({ name }) => name)]
+
+/** The forms of webhooks other than the own one, as the dashboard offers them. */
+export function formats() {
+  return COMPAT_APIS.flatMap(({ name, webhook }) =>
+    webhook === null ? [] : [{ name, about: webhook.about, events: webhook.events }],
+  )
+}
 
 export const COMPAT_ROOT = '/compat'
 

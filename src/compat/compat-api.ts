@@ -30,6 +30,8 @@ export type CompatApi = {
 }
 
 export type WebhookFormat = {
+  /** One sentence for the form in which a webhook is added. */
+  readonly about: string
   /** The events that the form has. A webhook of this format can't have others. */
   readonly events: readonly EventName[]
   readonly contentType: string

@@ -44,6 +44,7 @@ const send: CompatHandler = async ({ fields, relay }) => {
 
 /** The form in which the REST API posts to its `RECEIVE_WEBHOOK_URL`. It signs nothing. */
 const RECEIVED: WebhookFormat = {
+  about: 'For programs that take the webhooks of signal-cli-rest-api: received messages only.',
   events: ['message.received'],
   contentType: 'application/json',
   body: ({ event, at, line }) => {

@@ -98,6 +98,7 @@ function gatePayload(message: EventMessage, line: string | null) {
 
 /** The webhooks of SMS Gate 1.50. */
 const GATE_WEBHOOK: WebhookFormat = {
+  about: 'For programs that take the webhooks of SMS Gate.',
   events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
   contentType: 'application/json',
   body: ({ id, webhookId, event, time, line }: SentEvent) => {

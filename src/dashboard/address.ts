@@ -27,9 +27,9 @@ export type Route = {
 export function parseHash(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/').map(decoded)
-  if (first === '') return { page: 'home', path: [], query: {} }
   const page = PAGE_NAMES.find((name) => name === first) ?? null
   const query = Object.fromEntries(new URLSearchParams(search))
+  if (first === '') return { page: 'home', path: [], query }
   return { page, path: rest.filter((part) => part !== ''), query }
 }
 

@@ -11,6 +11,15 @@ import type { Read } from './store.ts'
 const ALL = { query: { limit: 200 } }
 
 export const useLines = () => useRead('listPhoneLines', ALL, 'line')
+/** All sites, in their order. */
+export const useSites = () => useRead('listSites', {}, 'site', 'line').value?.data ?? []
+/** The site in the address; empty for all, and if there is no such site. */
+export function useSite(): string {
+  const sites = useRead('listSites', {}, 'site', 'line').value?.data
+  const { site = '' } = useDashboard().router.route.value.query
+  return sites === undefined || sites.some(({ id }) => id === site) ? site : ''
+}
+export const useAlertChannels = () => useRead('listAlertChannels', {}, 'alert')
 export const useBoxes = () => useRead('listBoxes', {}, 'box')
 export const useWebhooks = () => useRead('listWebhooks', ALL, 'webhook')
 export const useKeys = () => useRead('listKeys', ALL, 'key')
@@ -29,15 +38,19 @@ export const useAbout = () => useRead('getAbout', {})
 export const useKinds = () => useAbout().value?.kinds ?? []
 export const useBrowsers = () => useRead('listSessions', {}, 'session')
 export const useChecks = () => useRead('listChecks', {}, 'health', 'line')
-export const useRelayState = () => useRead('getRelayState', {}, 'health', 'line', 'webhook')
-export const useHomeCharts = () => useEachMinute(useRead('getHomePictures', {}, 'line', 'webhook'))
+/** An empty site stands for all, here and in the next ones. */
+export const useRelayState = (site_id = '') =>
+  useRead('getRelayState', { query: { site_id } }, 'health', 'line', 'webhook', 'site')
+export const useHomeCharts = (site_id = '') =>
+  useEachMinute(useRead('getHomePictures', { query: { site_id } }, 'line', 'webhook', 'site'))
 export const useLineCharts = (id: string) =>
   useEachMinute(useRead('getLinePictures', { params: { id } }, id))
 export const useWebhookCharts = (id: string) =>
   useEachMinute(useRead('getWebhookPictures', { params: { id } }, id))
 export const useWebhookDays = () => useRead('listWebhookDays', {}, 'delivery', 'webhook')
 export const useDelivery = (id: string) => useRead('getSeenDelivery', { params: { id } }, id)
-export const useAttention = () => useRead('getAttention', {}, 'message')
+export const useAttention = (site_id: string) =>
+  useRead('getAttention', { query: { site_id } }, 'message', 'site')
 
 /** Charts change with every message, so they are read once a minute instead. */
 function useEachMinute<T>(read: Read<T>): Read<T> {

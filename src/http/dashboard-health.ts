@@ -5,12 +5,14 @@ import type { HealthFinding } from '../api/health.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
 import { findingRow } from '../domain/finding-codes.ts'
 import type { LineId } from '../domain/ids.ts'
+import { includesLine } from '../domain/routing.ts'
 import { findingsIn, findingTrees } from '../health/causes.ts'
 import { checksOfLine, checksOfMachine } from '../health/checklist.ts'
 import { relayState } from '../health/relay-state.ts'
 import { bind } from './bind.ts'
 import { ALL_WEBHOOKS } from './dashboard-webhooks.ts'
 import type { Relay } from './relay.ts'
+import { linesOf } from './request-context.ts'
 
 /** Both operations wait for the devices to answer. */
 export function dashboardHealthBindings(
@@ -18,11 +20,14 @@ export function dashboardHealthBindings(
 ) {
   const { kinds } = relay.kinds
   return [
-    bind(DASHBOARD.getRelayState, async () => {
-      const findings = await relay.health.list()
+    bind(DASHBOARD.getRelayState, async ({ request, query }) => {
+      const seen = linesOf(request, query)
+      const all = await relay.health.list()
+      const findings = all.filter(({ line_id: id }) => id === null || includesLine(seen, id))
+      const lines = relay.lines.list().filter(({ id }) => includesLine(seen, id))
       const { data: webhooks } = relay.webhooks.list(ALL_WEBHOOKS)
       const branches = branchesOf(findings)
-      return relayState({ lines: relay.lines.list(), webhooks, findings, branches })
+      return relayState({ lines, webhooks, findings, branches })
     }),
     bind(DASHBOARD.listChecks, async () => {
       const findings = await relay.health.list()

@@ -4,6 +4,7 @@ import { encode } from 'uqr'
 
 import type { KindInfo } from '../api/dashboard.ts'
 import { DASHBOARD } from '../api/operations/dashboard.ts'
+import { formats } from '../compat/apis.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import type { LineKind } from '../lines/line-kind.ts'
@@ -21,7 +22,7 @@ export function messageViewBindings({
   routing,
 }: Pick<Relay, 'lines' | 'reading' | 'routing'>) {
   return [
-    bind(DASHBOARD.getAttention, () => attention()),
+    bind(DASHBOARD.getAttention, ({ request, query }) => attention(linesOf(request, query))),
     bind(DASHBOARD.countUnread, ({ request, query }) => ({
       count: conversations.countUnread(linesOf(request, query)),
     })),
@@ -52,6 +53,7 @@ export function aboutBindings({
       is_password_locked: config.adminPassword !== null,
       drivers: kinds.drivers.map(({ kind }) => kind),
       kinds: kinds.kinds.map(kindInfo),
+      formats: formats(),
     })),
   ]
 }

@@ -34,7 +34,7 @@ function zoneNamed(text: string): string {
 
 export function chartBindings(charts: Relay['charts']) {
   return [
-    bind(DASHBOARD.getHomePictures, () => charts.home()),
+    bind(DASHBOARD.getHomePictures, ({ request, query }) => charts.home(linesOf(request, query))),
     bind(DASHBOARD.getLinePictures, ({ params }) => charts.line(params.id)),
     bind(DASHBOARD.getWebhookPictures, ({ params }) => charts.webhook(params.id)),
   ]

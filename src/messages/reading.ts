@@ -85,7 +85,8 @@ export function createReading(core: Core, { waitReason }: { readonly waitReason:
         conversationResource(db, requireConversation(db, id), waitReason),
       countUnread: (lines: LineLimit) => countUnread(db, lines),
     },
-    attention: () => countAttention(db, timestamp(clock.now() - ATTENTION_MS)),
+    attention: (lines: LineLimit) =>
+      countAttention(db, timestamp(clock.now() - ATTENTION_MS), lines),
     recipient: (handle: string, lines: LineLimit) => recipientResource(db, handle, lines),
     search: (q: string, limit: number, lines: LineLimit) =>
       search(core, waitReason, q, { limit, lines }),

@@ -93,7 +93,7 @@ export class Charts {
     return { phone_line_id: id, days_7: last(7), days_28: last(28) }
   }
 
-  home(): HomeChartData {
+  home(limit: LineLimit): HomeChartData {
     const { db, clock, settings } = this.#core
     const now = clock.now()
     const zone = settings.get('time_zone')
@@ -101,7 +101,7 @@ export class Charts {
     const attempts = Map.groupBy(attemptQuarters(db, firstHalfHour(now)), (row) => row.webhookId)
     return {
       time_zone: zone,
-      days: this.#daysOf(DAYS, zone, null).map((day) => ({
+      days: this.#daysOf(DAYS, zone, limit).map((day) => ({
         ...chartDay(day),
         lines: day.lines.map((id) => ({
           phone_line_id: id,
@@ -109,10 +109,9 @@ export class Charts {
           new_contacts: day.contacts.get(id) ?? 0,
         })),
       })),
-      uptime: this.#lines().map(({ id }) => ({
-        phone_line_id: id,
-        cells: this.#uptimeOf(id, bounds),
-      })),
+      uptime: this.#lines()
+        .filter(({ id }) => includesLine(limit, id))
+        .map(({ id }) => ({ phone_line_id: id, cells: this.#uptimeOf(id, bounds) })),
       queue: [...queueSamples(db, now - DAY_MS), { at: timestamp(now), ...queueNow(db) }].map(
         (sample) => ({ ...sample, at: isoTime(sample.at) }),
       ),

@@ -34,6 +34,7 @@ export function saveChannel(tx: Tx, channel: Omit<AlertChannel, 'seq'>): void {
     .values(channel)
     .onConflictDoUpdate({ target: alertChannels.id, set: changes })
     .run()
+  touch(tx, channel.id)
 }
 
 /** Deletes the channel; its waiting notices have failed. */
@@ -44,6 +45,7 @@ export function deleteChannel(tx: Tx, id: ChannelId, endedAt: Timestamp): void {
     .set({ status: 'failed', error: 'channel_removed', endedAt })
     .where(and(eq(alertNotices.channelId, id), isOpen, isNull(alertNotices.messageId)))
     .run()
+  touch(tx, id)
 }
 
 /** The rule of a cause, as the owner or the table of causes has it. */
@@ -59,6 +61,7 @@ export function saveRule(tx: Tx, rule: AlertRule): void {
     .values(rule)
     .onConflictDoUpdate({ target: alertRules.cause, set: rule })
     .run()
+  touch(tx, rule.cause)
 }
 
 /** Causes that have begun and not ended, raised or not. */
@@ -81,6 +84,7 @@ export function insertAlert(tx: Tx, alert: Omit<AlertRow, 'seq'>): void {
 
 export function updateAlert(tx: Tx, id: AlertId, changes: Partial<Omit<AlertRow, 'id'>>): void {
   tx.orm.update(alerts).set(changes).where(eq(alerts.id, id)).run()
+  touch(tx, id)
 }
 
 export function deleteAlert(tx: Tx, id: AlertId): void {
@@ -154,6 +158,7 @@ export function insertNotice(tx: Tx, notice: NewNotice): void {
 
 export function updateNotice(tx: Tx, id: NoticeId, changes: Partial<Omit<NewNotice, 'id'>>): void {
   tx.orm.update(alertNotices).set(changes).where(eq(alertNotices.id, id)).run()
+  touch(tx, id)
 }
 
 /** The most messages that are looked at for approvals. */
@@ -168,4 +173,8 @@ export function waitingApprovals(
        WHERE status = 'deferred' AND queued_reason = 'approval' ORDER BY seq LIMIT ${EXAMINED_MAX}) w
      JOIN lines l ON l.seq = w.line_seq GROUP BY l.seq`
   return db.rows(sql)
+}
+
+function touch(tx: Tx, id: string): void {
+  tx.changes?.push({ what: 'alert', id })
 }

@@ -304,27 +304,31 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
     .toSorted((a, b) => b.at - a.at)
 }
 
+const ofLines = `$lines IS NULL OR line_seq IN (
+     SELECT seq FROM lines WHERE id IN (SELECT value FROM json_each($lines)))`
+
 const withStatus = `SELECT count(*) AS count FROM (
-     SELECT 1 FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`
+     SELECT line_seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX}) WHERE ${ofLines}`
 
 /** Counts messages since then that weren't sent, and all that are undecided. */
-export function countAttention(db: Db, since: Timestamp): Attention {
+export function countAttention(db: Db, since: Timestamp, limit: LineLimit): Attention {
+  const lines = limitValue(limit)
   const count = (status: string, from: number) =>
-    db.row<{ count: number }>(withStatus, { status, from })?.count ?? 0
+    db.row<{ count: number }>(withStatus, { status, from, lines })?.count ?? 0
   const from = firstSeqSince(db, 'messages', since)
   return {
     failed: count('failed', from),
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
-    approval: db.row<{ count: number }>(approvals)?.count ?? 0,
+    approval: db.row<{ count: number }>(approvals, { lines })?.count ?? 0,
   }
 }
 
 const approvals = `SELECT count(*) AS count FROM (
-     SELECT 1 FROM messages INDEXED BY messages_deferred_by_reason
-     WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX})`
+     SELECT line_seq FROM messages INDEXED BY messages_deferred_by_reason
+     WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX}) WHERE ${ofLines}`
 
 /**
  * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as

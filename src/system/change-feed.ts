@@ -21,6 +21,7 @@ export type Change = {
     | 'member'
     | 'box'
     | 'site'
+    | 'alert'
     | 'inbox'
   readonly id: string
   /** The conversation that shows it, for a message. */

@@ -41,7 +41,7 @@ export const EMPTY_PLACES = places({
 })
 
 /** Without the permissions, which only a Mac has. */
-const SETUP_STEPS = ['line', 'message', 'key']
+const SETUP_STEPS = ['line', 'message', 'alerts', 'key']
 
 /** A name from right to left, and one longer than a row. */
 const ARABIC_NAME = 'محمد الأمين'

@@ -141,14 +141,20 @@ export class Stage {
   }
 
   async #createKey(): Promise<ApiClient> {
-    const answer = await fetch(`${this.url}/api/v1/keys`, {
+    const key = await this.asOwner<ApiKey>('POST', '/keys', { name: 'test' })
+    return new ApiClient(() => this.url, key)
+  }
+
+  /** Asks over the control socket, as the command line does. The caller knows the answer's type. */
+  async asOwner<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await fetch(`${this.url}/api/v1${path}`, {
       unix: join(this.dataDir, 'control.sock'),
-      method: 'POST',
-      body: JSON.stringify({ name: 'test' }),
+      method,
+      ...(body && { body: JSON.stringify(body) }),
       headers: { 'content-type': 'application/json' },
     })
-    if (!answer.ok) throw new Error(`The key was refused: ${await answer.text()}`)
-    return new ApiClient(() => this.url, (await answer.json()) as ApiKey) // As its schema says.
+    if (!answer.ok) throw new Error(`It was refused: ${await answer.text()}`)
+    return (await answer.json()) as T // The caller's type.
   }
 
   async stopRelay(): Promise<void> {

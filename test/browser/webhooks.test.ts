@@ -145,3 +145,30 @@ story(
     expect(await rows.count()).toBe(1)
   },
 )
+
+story(
+  'a webhook is added in the form of another API, with the events of it',
+  async ({ stage, api }) => {
+    const watched = await stage.page()
+    const { page } = watched
+    const dialog = page.getByRole('dialog')
+    const sent = dialog.getByRole('checkbox', { name: /^message.sent/ })
+
+    await watched.show('webhooks')
+    await page.getByRole('textbox', { name: 'URL' }).fill('http://localhost:8080/hooks')
+    await watched.button('Continue').click()
+    await watched.reads("Hookline's own form, with all events.")
+    await dialog.getByLabel('Format').selectOption('signal-cli')
+    await watched.reads('received messages only')
+    await sent.check()
+    stage.excuse(/status of 400/)
+    await watched.button('Add webhook').click()
+    await watched.reads('in the format signal-cli')
+    await sent.uncheck()
+    await watched.button('Add webhook').click()
+    await watched.button('Done').click()
+    const { data } = await api.ask<{ data: readonly object[] }>('GET', '/api/v1/webhooks')
+
+    expect(data).toMatchObject([{ format: 'signal-cli', events: ['message.received'] }])
+  },
+)

@@ -22,19 +22,26 @@ test('each step leads to the next, and the last one to the end', () => {
   const steps = stepsFor({ drivers: ['mac', 'simulated'], kinds: KINDS })
   const names = steps.map(({ name }) => name)
 
-  expect(names.map((name) => stepBeside(name, 1, steps))).toEqual(['line', 'message', 'key', null])
+  expect(names.map((name) => stepBeside(name, 1, steps))).toEqual([
+    'line',
+    'message',
+    'alerts',
+    'key',
+    null,
+  ])
   expect(names.map((name) => stepBeside(name, -1, steps))).toEqual([
     null,
     'permissions',
     'line',
     'message',
+    'alerts',
   ])
 })
 
 test('where no Mac asks for permissions, setup starts with the line', () => {
   const steps = stepsFor({ drivers: ['simulated'], kinds: KINDS })
 
-  expect(steps.map(({ name }) => name)).toEqual(['line', 'message', 'key'])
+  expect(steps.map(({ name }) => name)).toEqual(['line', 'message', 'alerts', 'key'])
   expect(stepNamed('permissions', steps).name).toBe('line')
   expect(stepBeside('line', -1, steps)).toBeNull()
 })

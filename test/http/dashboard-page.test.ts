@@ -8,12 +8,12 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
 import { startHttp, type More } from './http-relay.ts'
 
-const FIRST_BYTES_MAX = 91 * 1_024
+const FIRST_BYTES_MAX = 92 * 1_024
 const PAGE_BYTES_MAX = 25 * 1_024
 /** The rules of all countries' phone numbers, which a page loads behind its first view. */
 const NUMBERS_BYTES_MAX = 124 * 1_024
 /** Of all other scripts, those of pages included that nobody opens. */
-const ALL_BYTES_MAX = 280 * 1_024
+const ALL_BYTES_MAX = 300 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
 const TEXTS = new Map(
@@ -186,7 +186,7 @@ test('what is no file of the page is no route, and the page takes no other metho
 
 const isNumbers = (path: string) => path.startsWith('/assets/handle-')
 
-test('the first view is one script of at most 91 KiB, and each page, part or dialog 25 KiB more', () => {
+test('the first view is one script of at most 92 KiB, and each page, part or dialog 25 KiB more', () => {
   const first = scriptsBehind(importsIn('/'))
   const later = pagesBehind(first).map((page): readonly [string, number] => {
     const more = scriptsBehind([page]).filter((path) => !first.includes(path))

@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { startDashboard } from '../http/dashboard-rig.ts'
+import { asOwner } from '../support/control-socket.ts'
 import { ScriptedDriver, accepts, type SendScript } from '../support/scripted-driver.ts'
 
 const DAY_MS = 86_400_000
@@ -59,6 +60,34 @@ test('each count of Home is the length of the list that it leads to, and failure
   expect(statuses.map((status) => counts[status])).toEqual(lists.map(({ length }) => length))
   expect(counts).toEqual({ approval: 0, failed: 2, expired: 0, uncertain: 1, queued: 0 })
   expect(later).toEqual({ approval: 0, failed: 0, expired: 0, uncertain: 1, queued: 0 })
+})
+
+test('the counts, the state and the charts of Home follow a site', async () => {
+  await using at = await stage()
+  await at.send(rejects, '+12025550702')
+  const owner = (method: string, path: string, body: object) =>
+    asOwner(at.relay, method, path, { body })
+  const empty = await owner('POST', '/sites', { name: 'Hamburg' })
+  const berlin = await owner('POST', '/sites', { name: 'Berlin' })
+  const line = (await at.relay.get('/api/v1/phone-lines')).data[0].id
+  await owner('PATCH', `/phone-lines/${line}`, { site_id: berlin.id })
+  const browser = await at.relay.logIn()
+
+  const views = await Promise.all(
+    [berlin, empty].map(async ({ id }) => {
+      const [attention, state, charts] = await Promise.all(
+        ['attention', 'state', 'pictures/home'].map(
+          async (path) => (await browser.get(`/dashboard/${path}?site_id=${id}`)).body,
+        ),
+      )
+      return [attention.failed, state.lines, charts.uptime.length, charts.days.at(-1).failed]
+    }),
+  )
+
+  expect(views).toEqual([
+    [1, 'The line is ready', 1, 1],
+    [0, 'No lines', 0, 0],
+  ])
 })
 
 test('a message that was never handed over has no time of that, and an unknown one is no message', async () => {

@@ -53,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dashboard: [
     'api',
     'compat/programs',
+    'domain/alert',
     'domain/audit-words',
     'domain/contact-fields',
     'domain/number-words',

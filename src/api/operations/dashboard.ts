@@ -107,9 +107,9 @@ export const DASHBOARD = rows({
     audit: 'session.ended',
   }),
   getAbout: read('GET /about', typed<About>()),
-  getRelayState: read('GET /state', typed<RelayState>(), { compress: true }),
+  getRelayState: read('GET /state', typed<RelayState>(), { compress: true, query: SiteQuery }),
   listChecks: read('GET /checks', typed<All<LineChecks>>(), { compress: true }),
-  getAttention: read('GET /attention', typed<Attention>()),
+  getAttention: read('GET /attention', typed<Attention>(), { query: SiteQuery }),
   getMessageTimes: read('GET /messages/:id/times', typed<MessageTimes>()),
   getContactCost: read('GET /contact-cost', typed<ContactCost>(), {
     query: CostQuery,
@@ -130,7 +130,7 @@ export const DASHBOARD = rows({
   listMessageDeliveries: read('GET /messages/:id/deliveries', typed<All<SeenDelivery>>()),
   getSeenDelivery: read('GET /webhook-deliveries/:id', typed<SeenDelivery>()),
   getSentRequest: read('GET /webhook-deliveries/:id/request', typed<SentRequest>()),
-  getHomePictures: read('GET /pictures/home', typed<HomeChartData>()),
+  getHomePictures: read('GET /pictures/home', typed<HomeChartData>(), { query: SiteQuery }),
   getLinePictures: read('GET /pictures/line/:id', typed<LineChartData>()),
   getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookChartData>()),
   /** Answers with an image. `text` is a link that opens a new text. */

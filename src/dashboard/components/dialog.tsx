@@ -66,14 +66,16 @@ type NameProps = Pick<ActionProps, 'title' | 'confirm' | 'action' | 'onClose'> &
   readonly name: { value: string }
   readonly hint: string
   readonly maxLength: number
+  readonly children?: ComponentChildren
 }
 
 /** Asks for a unique name. */
-export function NameDialog({ name, hint, maxLength, ...dialog }: NameProps) {
+export function NameDialog({ name, hint, maxLength, children, ...dialog }: NameProps) {
   const error = fieldError(dialog.action.failure, 'name', 'name_taken')
   return (
     <ActionDialog but={['name', 'name_taken']} isReady={name.value.trim() !== ''} {...dialog}>
       <TextField label="Name" isFirst bind={name} {...{ hint, maxLength, error }} />
+      {children}
     </ActionDialog>
   )
 }

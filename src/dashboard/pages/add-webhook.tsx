@@ -4,7 +4,9 @@ import type { CreatedWebhook } from '../../api/webhooks.ts'
 import { inboxToken } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { ActionDialog } from '../components/dialog.tsx'
+import { SelectField, bindTo } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
+import { useAbout } from '../sources.ts'
 import { USUAL_EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
 import { bodyOfDraft, FIELDS, SigningSecret, WebhookFields, type Draft } from './webhook-fields.tsx'
@@ -19,11 +21,21 @@ export function AddWebhook({ url, onClose }: AddProps) {
     description: '',
     attachment_links: false,
     phone_line_ids: [],
+    site_ids: [],
   })
+  const formats = useAbout().value?.formats ?? []
+  const format = useSignal('hookline')
+  const form = formats.find(({ name }) => name === format.value)
+  const choose = (name: string) => {
+    format.value = name
+    const events = formats.find((each) => each.name === name)?.events ?? USUAL_EVENTS
+    draft.value = { ...draft.value, events }
+  }
   // Nothing else in the page ever holds the secret, which goes with the dialog.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(
-    () => api.call('createWebhook', { body: bodyOfDraft(draft.value) }),
+    () =>
+      api.call('createWebhook', { body: { ...bodyOfDraft(draft.value), format: format.value } }),
     (webhook) => (created.value = webhook),
   )
   if (created.value !== null) {
@@ -44,6 +56,15 @@ export function AddWebhook({ url, onClose }: AddProps) {
       onClose={onClose}
     >
       <WebhookFields draft={draft} failure={action.failure} isFirst />
+      <SelectField
+        label="Format"
+        hint={form?.about ?? "Hookline's own form, with all events."}
+        bind={bindTo(format.value, choose)}
+        options={['hookline', ...formats.map(({ name }) => name)].map((value) => ({
+          value,
+          text: value,
+        }))}
+      />
     </ActionDialog>
   )
 }

@@ -8,7 +8,7 @@ import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { useHomeCharts, useLineCharts, useLines } from '../sources.ts'
+import { useHomeCharts, useLineCharts, useLines, useSite } from '../sources.ts'
 import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
@@ -18,9 +18,11 @@ const MESSAGES = 'Messages, last 14 days'
 const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
 
 export function HomeCharts() {
-  const lines = useLines().value?.data ?? []
+  const site = useSite()
+  const all = useLines().value?.data ?? []
+  const lines = all.filter(({ site_id }) => site === '' || site_id === site)
   return (
-    <WhenReady of={useHomeCharts()} kind="card" count={2}>
+    <WhenReady of={useHomeCharts(site)} kind="card" count={2}>
       {(charts) => (
         <div class="cards charts">
           <Card title={MESSAGES}>
@@ -39,12 +41,16 @@ export function HomeCharts() {
               )
             })}
           </Card>
-          <Card title="Queue, last 24 hours">
-            <Queue samples={charts.queue} />
-          </Card>
-          <Card title="Webhook attempts, last 24 hours">
-            <Attempts webhooks={charts.webhooks} />
-          </Card>
+          {site === '' && (
+            <>
+              <Card title="Queue, last 24 hours">
+                <Queue samples={charts.queue} />
+              </Card>
+              <Card title="Webhook attempts, last 24 hours">
+                <Attempts webhooks={charts.webhooks} />
+              </Card>
+            </>
+          )}
         </div>
       )}
     </WhenReady>

@@ -24,7 +24,7 @@ import { useFocusRescue } from '../focus.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
-import { useLines } from '../sources.ts'
+import { useLines, useSite } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
@@ -35,6 +35,7 @@ import { lineNameIn, lineOption } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
 import { NotifyButton } from './notify.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
+import { SiteFilter } from './site-filter.tsx'
 
 const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
 
@@ -116,11 +117,13 @@ type PaneProps = {
   readonly onWrite: (to?: string) => void
 }
 
-function ConversationPane({ lines, selected, onWrite }: PaneProps) {
+function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
+  const site = useSite()
+  const lines = all.filter(({ site_id }) => site === '' || site_id === site)
   const { line = '', type = '', state = '', q = '' } = router.route.value.query
   const typed = useSignal(q)
-  const filter = { line, type, state }
+  const filter = { site, line, type, state }
   const path = selected === null ? [] : [selected]
   const bind = (name: keyof Filter) =>
     bindTo(filter[name], (value) =>
@@ -146,6 +149,7 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
+        <SiteFilter page="conversations" />
         <Filters {...{ bind, lines }} />
       </div>
       <ConversationList
@@ -157,8 +161,8 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   )
 }
 
-/** A line's id, a type and a state to show; empty for all. */
-type Filter = Readonly<Record<'line' | 'type' | 'state', string>>
+/** The ids of a site and a line, a type and a state to show; empty for all. */
+type Filter = Readonly<Record<'site' | 'line' | 'type' | 'state', string>>
 
 type FiltersProps = Pick<PaneProps, 'lines'> & {
   readonly bind: (name: keyof Filter) => { value: string }
@@ -203,7 +207,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
   const isSearch = typed !== ''
-  const found = useFound(typed)
+  const found = useFound(typed, filter.site)
   const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
     const again = isSearch ? found.refresh : () => feed.refresh()
@@ -211,7 +215,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   }
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
   // The open conversation stays listed even if it no longer fits because it was read.
-  const rows = now.entries.filter((each) => each.id === selected || fits(each, filter))
+  const rows = now.entries.filter((each) => each.id === selected || fits(each, filter, lines))
   if (rows.length === 0) {
     const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
     if (!isFiltered) return <NoConversations lines={lines} />
@@ -247,9 +251,12 @@ function foundOf(now: Loaded<SearchResult>): FeedNow<Conversation> {
   return { state: 'ready', entries: now.value.conversations, nextCursor: null }
 }
 
-function conversationSource(api: Api, { line, type, state }: Filter): FeedSource<Conversation> {
+function conversationSource(
+  api: Api,
+  { site, line, type, state }: Filter,
+): FeedSource<Conversation> {
   const states = state === '' ? {} : { [state]: 'true' }
-  const query = { phone_line_id: line, type: type === '' ? 'all' : type, ...states }
+  const query = { site_id: site, phone_line_id: line, type: type === '' ? 'all' : type, ...states }
   return {
     page: (cursor, limit, signal) =>
       api.call('listConversations', { query: { ...query, cursor, limit }, signal }),
@@ -268,15 +275,21 @@ function conversationSource(api: Api, { line, type, state }: Filter): FeedSource
 }
 
 /** Searches once typing has paused. */
-function useFound(typed: string): Read<SearchResult> {
+function useFound(typed: string, site_id: string): Read<SearchResult> {
   const settled = useSettled(typed)
-  const call = typed === '' || settled !== typed ? null : { query: { q: typed, limit: 50 } }
+  const call =
+    typed === '' || settled !== typed ? null : { query: { q: typed, limit: 50, site_id } }
   return useRead('search', call, 'conversation')
 }
 
-function fits(conversation: Conversation, { line, type, state }: Filter): boolean {
+function fits(
+  conversation: Conversation,
+  { site, line, type, state }: Filter,
+  lines: readonly PhoneLine[],
+): boolean {
   const { phone_line_id, unread_count = 0, is_unanswered = false } = conversation
   if (line !== '' && line !== phone_line_id) return false
+  if (site !== '' && lines.length > 0 && lines.every(({ id }) => id !== phone_line_id)) return false
   if (type !== '' && isGroup(conversation) !== (type === 'group')) return false
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }

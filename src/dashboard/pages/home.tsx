@@ -21,6 +21,7 @@ import {
   useKinds,
   useLines,
   useRelayState,
+  useSite,
   useWebhookDays,
   useWebhooks,
 } from '../sources.ts'
@@ -41,46 +42,56 @@ export function HomePage() {
   // Loads the script together with the data, so that issues appear with the rest.
   const isLoaded = useSignal(false)
   useEffect(() => void ISSUES.fetch().then(() => (isLoaded.value = true)), [])
-  const days = useRead('getStats', { query: { days: 1 } }, 'message')
+  const site = useSite()
+  const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const all = combine({
-    state: useRelayState(),
+    state: useRelayState(site),
     lines: useLines(),
     about: useAbout(),
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
-    recent: useRead('listMessages', { query: RECENT }, 'message', 'contact'),
+    recent: useRead(
+      'listMessages',
+      { query: { ...RECENT, site_id: site } },
+      'message',
+      'contact',
+      'site',
+    ),
   })
   return (
     <WhenReady
       of={isLoaded.value && session.now.value ? all : { ...all, now: { state: 'loading' } }}
       skeleton={<Opening />}
     >
-      {({ state, lines, recent }) => (
-        <>
-          <div class={`home-state tone-${state.tone}`}>
-            <span class="home-state-sign">
-              <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
-            </span>
-            <PageHead title={state.title}>
-              {stateSentence(state, days.value?.data.at(-1) ?? null)}
-            </PageHead>
-          </div>
-          <ISSUES.View lines={lines.data} recent={recent.data} />
-          <MoreLink href={href('night')}>Last night</MoreLink>
-          <div class="home">
-            <Card
-              kind="list"
-              title="Lines"
-              actions={<MoreLink href={href('lines')}>View all lines</MoreLink>}
-            >
-              <LineList lines={lines.data} />
-            </Card>
-            <QuickSend lines={lines.data} />
-            <RecentMessages messages={recent.data} />
-          </div>
-          <CHARTS.View />
-        </>
-      )}
+      {({ state, lines: { data: all }, recent }) => {
+        const lines = all.filter(({ site_id }) => site === '' || site_id === site)
+        return (
+          <>
+            <div class={`home-state tone-${state.tone}`}>
+              <span class="home-state-sign">
+                <Icon name={state.tone === 'ok' ? 'check' : 'warning'} />
+              </span>
+              <PageHead title={state.title}>
+                {stateSentence(state, days.value?.data.at(-1) ?? null)}
+              </PageHead>
+            </div>
+            <ISSUES.View lines={lines} recent={recent.data} />
+            <MoreLink href={href('night')}>Last night</MoreLink>
+            <div class="home">
+              <Card
+                kind="list"
+                title="Lines"
+                actions={<MoreLink href={href('lines', [], { site })}>View all lines</MoreLink>}
+              >
+                <LineList lines={lines} />
+              </Card>
+              <QuickSend lines={lines} />
+              <RecentMessages messages={recent.data} />
+            </div>
+            <CHARTS.View />
+          </>
+        )
+      }}
     </WhenReady>
   )
 }

@@ -13,11 +13,12 @@ import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
-import { useAbout, useAttention, useRelayState } from '../sources.ts'
+import { useAbout, useAttention, useRelayState, useSite } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
 import { hasLeft } from '../words/message-states.ts'
 import { stepNamed, stepsFor } from '../words/setup-steps.ts'
+import { SiteFilter } from './site-filter.tsx'
 import { Snooze, SnoozedList } from './snooze.tsx'
 import { WebhookIssues } from './webhook-issues.tsx'
 
@@ -32,9 +33,10 @@ function isGrouped({ cause, consequences }: FindingBranch): boolean {
 }
 
 export function Issues(props: SetupProps) {
-  const { findings = [], snoozed = [] } = useRelayState().value ?? {}
+  const { findings = [], snoozed = [] } = useRelayState(useSite()).value ?? {}
   return (
     <>
+      <SiteFilter page="home" />
       <SetupCallout {...props} />
       <FindingList findings={findings.filter((branch) => !isGrouped(branch))} />
       <WebhookIssues findings={findings.filter(isGrouped).map(({ cause }) => cause)} />
@@ -165,11 +167,12 @@ const ATTENTION = {
 
 /** Numbers of failed and undecided messages, each with a link to their list. */
 function AttentionCard() {
-  const counts = useAttention().value
+  const site = useSite()
+  const counts = useAttention(site).value
   const names = Object.keys(ATTENTION) as readonly (keyof Attention)[]
   const linkTo = (status: keyof Attention) => {
     const isOld = status === 'failed' || status === 'expired'
-    return href('messages', [], { status, days: isOld ? ATTENTION_DAYS : null })
+    return href('messages', [], { site, status, days: isOld ? ATTENTION_DAYS : null })
   }
   return (
     <Card title="Messages to look at">

@@ -12,7 +12,7 @@ import { TextArea, TextField, bindTo, type Option } from '../components/form.tsx
 import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 import { conversationName } from '../people.ts'
-import { useKinds, useLatestConversations, useLines } from '../sources.ts'
+import { useKinds, useLatestConversations, useLines, useSites } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import {
   APPROVAL_CHOICES,
@@ -78,7 +78,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** The choices in the form; an empty text is no limit. */
+/** The choices in the form; an empty text is no limit. `line` may also be the id of a site. */
 type Limits = {
   readonly scopes: string
   readonly line: string
@@ -115,7 +115,7 @@ function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
   const hasRules = maySend(limits) && (recipients !== 'anyone' || rate || approval !== 'never')
   return {
     ...(scopes === null ? {} : { scopes }),
-    ...(line === '' ? {} : { phone_line_ids: [line] }),
+    ...(line === '' ? {} : { [isSite(line) ? 'site_ids' : 'phone_line_ids']: [line] }),
     ...(conversation === '' ? {} : { conversation_ids: [conversation] }),
     ...(expiry === '' ? {} : { expires_at: isoTime(now + Number(expiry) * DAY_MS) }),
     ...(hasRules && {
@@ -128,6 +128,8 @@ function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
     }),
   }
 }
+
+const isSite = (id: string) => id.startsWith('site_')
 
 /** A key of one conversation writes to nobody else anyway. */
 function recipientsIn({ conversation, recipients }: Limits): Limits['recipients'] {
@@ -164,6 +166,14 @@ const RATE_CHOICES: readonly Option[] = [
   })),
 ]
 
+/** The latest conversations on the chosen line, or of the chosen site. */
+function useTalks({ line }: Limits, lines: readonly PhoneLine[]): readonly Option[] {
+  const siteOf = (id: string) => lines.find((one) => one.id === id)?.site_id
+  return (useLatestConversations(true).value?.data ?? [])
+    .filter(({ phone_line_id: id }) => [id, siteOf(id), ''].includes(line))
+    .map((one) => ({ value: one.id, text: `only with ${conversationName(one)}` }))
+}
+
 /** "This key may [read and send] on [Shop] to [anyone], at most …": each choice is part of the sentence. */
 function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) {
   const choice = <F extends keyof typeof CHOICE_LABELS>(
@@ -187,16 +197,17 @@ function LimitsSentence({ limits, lines, allowError, onChange }: SentenceProps) 
       ))}
     </select>
   )
-  const latest = useLatestConversations(true).value?.data ?? []
-  const onLine = latest.filter((one) => [one.phone_line_id, ''].includes(limits.line))
-  const talks = onLine.map((one) => ({ value: one.id, text: `only with ${conversationName(one)}` }))
+  const talks = useTalks(limits, lines)
   const ofLines = lines.map((line) => ({ value: line.id, text: lineName(line) }))
+  const ofSites = useSites().map(({ id: value, name }) => ({ value, text: `lines of ${name}` }))
   return (
     <fieldset class="key-limits">
       <legend>{WORDS.permissions}</legend>
       <p>
         <Clause>This key may {choice('scopes', SCOPE_CHOICES)}</Clause>{' '}
-        <Clause>on {choice('line', [...ofLines, { value: '', text: 'all lines' }])}</Clause>{' '}
+        <Clause>
+          on {choice('line', [...ofLines, ...ofSites, { value: '', text: 'all lines' }])}
+        </Clause>{' '}
         <Clause>
           {choice('conversation', [{ value: '', text: 'in all conversations' }, ...talks])}
           {(limits.conversation !== '' || !maySend(limits)) && ','}

@@ -9,7 +9,7 @@ import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
 import { SelectField, TextField } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction, useDashboard } from '../dashboard.ts'
-import { useLatestConversations, useLines } from '../sources.ts'
+import { useLatestConversations, useLines, useSites } from '../sources.ts'
 import { isoTime, momentWords } from '../time-words.ts'
 import { EXPIRY_CHOICES, KEYS as WORDS, keyName, keySentence } from '../words/keys.ts'
 import { KeyAndSecret } from './key-form.tsx'
@@ -94,7 +94,7 @@ export function DuplicateKey({ of: key, onClose }: Props) {
         <strong>
           <PersonText>{keyName(key)}</PersonText>
         </strong>
-        : <PersonText>{keySentence(lasting, lines, latest)}</PersonText>.
+        : <PersonText>{keySentence(lasting, lines, latest, useSites())}</PersonText>.
       </p>
       {end !== undefined && <SelectField label="Validity" bind={expiry} options={EXPIRY_CHOICES} />}
     </ActionDialog>

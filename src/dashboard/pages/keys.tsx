@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import type { Key, RevokedKey } from '../../api/keys.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { Site } from '../../api/sites.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
@@ -15,7 +16,7 @@ import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
-import { useKeys, useLatestConversations, useLines, useWebhooks } from '../sources.ts'
+import { useKeys, useLatestConversations, useLines, useSites, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
 import { CreateKey } from './key-form.tsx'
@@ -79,6 +80,7 @@ function KeyLists({ keys, create, onDeed }: ListsProps) {
   const lines = useLines().value?.data ?? []
   const isNamed = keys.some(({ conversation_ids }) => conversation_ids !== undefined)
   const latest = useLatestConversations(isNamed).value?.data ?? []
+  const sites = useSites()
   const { clock } = useDashboard()
   const now = clock.now.value
   const revoked = keys.filter(isRevoked)
@@ -88,7 +90,7 @@ function KeyLists({ keys, create, onDeed }: ListsProps) {
       <DataTable
         caption={caption}
         rows={rows}
-        columns={[...columnsFor(keys, { lines, latest, now }), last]}
+        columns={[...columnsFor(keys, { lines, latest, sites, now }), last]}
       />
     </Card>
   )
@@ -122,10 +124,12 @@ function columnsFor(
   {
     lines,
     latest,
+    sites,
     now,
   }: {
     readonly lines: readonly PhoneLine[]
     readonly latest: readonly Conversation[]
+    readonly sites: readonly Site[]
     readonly now: number
   },
 ): readonly Column<Key>[] {
@@ -144,7 +148,7 @@ function columnsFor(
       cell: (key) => (
         <span class="small key-permissions">
           {isExpired(key, now) && <strong>Expired · </strong>}
-          <PersonText>{keySentence(key, lines, latest)}</PersonText>
+          <PersonText>{keySentence(key, lines, latest, sites)}</PersonText>
         </span>
       ),
     },

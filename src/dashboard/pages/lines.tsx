@@ -11,14 +11,22 @@ import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DetailView } from '../components/detail-view.tsx'
 import { DeleteCard } from '../components/dialog.tsx'
-import { Form, SelectField, Switch, TextField, bindTo } from '../components/form.tsx'
+import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
-import { useAbout, useChecks, useKinds, useLineChecks, useLines, useTimeZone } from '../sources.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
+import {
+  useAbout,
+  useChecks,
+  useKinds,
+  useLineChecks,
+  useLines,
+  useSite,
+  useTimeZone,
+} from '../sources.ts'
 import { combine } from '../store.ts'
 import {
   isSimulated,
@@ -33,6 +41,8 @@ import { AdoptLine } from './adopt-line.tsx'
 import { LineCharts, LineSparkline } from './charts.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { FirstContacts, LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
+import { LineSite } from './line-site.tsx'
+import { SiteFilter } from './site-filter.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)
@@ -46,6 +56,7 @@ export function LinesPage() {
 }
 
 function LineList() {
+  const site = useSite()
   const skeleton = (
     <div class="cards">
       <Skeleton kind="card" count={2} />
@@ -56,7 +67,12 @@ function LineList() {
     <>
       <PageHead
         title={SHELL.names.lines}
-        actions={<LinkButton href={href('boxes')}>Boxes</LinkButton>}
+        actions={
+          <>
+            <SiteFilter page="lines" />
+            <LinkButton href={href('boxes')}>Boxes</LinkButton>
+          </>
+        }
       >
         The Macs and iPhones that send and receive for the relay.
       </PageHead>
@@ -66,9 +82,11 @@ function LineList() {
             <NoLines />
           ) : (
             <div class="cards">
-              {data.map((line) => (
-                <LineCard key={line.id} line={line} />
-              ))}
+              {data
+                .filter(({ site_id }) => site === '' || site_id === site)
+                .map((line) => (
+                  <LineCard key={line.id} line={line} />
+                ))}
             </div>
           )
         }
@@ -97,6 +115,7 @@ function LineCard({ line }: { readonly line: PhoneLine }) {
           <p class="small quiet">Offline since: {since === null ? '…' : <Ago time={since} />}</p>
         )}
       </div>
+      {line.site_id === undefined && <LineSite line={line} />}
       <NewContacts line={line} />
       <LineTraffic line={line} />
       <LineSparkline line={line} />
@@ -170,7 +189,6 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
           <LineSettings line={line} />
           <QuietHoursCard line={line} />
           <Capabilities line={line} />
-          <LineSite line={line} />
           <PLACE.View line={line} />
           {isDeletable(line, kinds, lines) && (
             <DeleteCard
@@ -185,27 +203,6 @@ function LineParts({ line, lines }: Props & { readonly lines: readonly PhoneLine
         </div>
       </div>
     </>
-  )
-}
-
-/** Shows nothing if the relay has no sites. */
-function LineSite({ line: { id, site_id: site = '' } }: Props) {
-  const { api, notices } = useDashboard()
-  const sites = useRead('listSites', {}, 'site', 'line').value?.data ?? []
-  const { start } = useAction(
-    (to: string) => api.call('updatePhoneLine', { params: { id }, body: { site_id: to || null } }),
-    () => notices.done('Moved, with its conversations.'),
-    (failure) => notices.failed(failure.message),
-  )
-  if (sites.length === 0) return null
-  const options = [
-    { value: '', text: 'None' },
-    ...sites.map(({ id: value, name: text }) => ({ value, text })),
-  ]
-  return (
-    <Card title="Site">
-      <SelectField label="Site of this line" bind={bindTo(site, start)} options={options} />
-    </Card>
   )
 }
 
@@ -262,6 +259,7 @@ function LineSettings({ line }: Props) {
           </Button>
         </div>
       </Form>
+      <LineSite line={line} />
       <LineSwitches line={line} onChange={start} />
     </Card>
   )

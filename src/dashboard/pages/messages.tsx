@@ -18,7 +18,7 @@ import { useDashboard } from '../dashboard.ts'
 import { type FeedSource, HEAD_MAX } from '../feed.ts'
 import { endOfDay, startOfDay } from '../figure-words.ts'
 import { counterpart } from '../people.ts'
-import { useLines, useTimeZone } from '../sources.ts'
+import { useLines, useSite, useTimeZone } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
@@ -26,6 +26,7 @@ import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
 import { ResolveButtons } from './resolve-message.tsx'
 import { useSendAgain } from './send-again.tsx'
+import { SiteFilter } from './site-filter.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
 
@@ -47,13 +48,14 @@ const STATUS_OPTIONS = [
 ]
 const SERVICES = optionsOf({ '': 'All services', iMessage: 'iMessage', SMS: 'SMS', RCS: 'RCS' })
 
-type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
+type Filters = Readonly<Record<'site' | 'status' | 'line' | 'service' | 'day' | 'days', string>>
 
 export function MessagesPage() {
   const { router } = useDashboard()
   const { path, query } = router.route.value
+  const site = useSite()
   const { status = '', line = '', service = '', day = '', days = '' } = query
-  const filters = { status, line, service, day, days }
+  const filters = { site, status, line, service, day, days }
   const [id] = path
   const timeZone = useTimeZone()
   const close = () => router.replace(href('messages', [], filters))
@@ -82,6 +84,7 @@ function FilterBar({ filters }: FilterProps) {
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <div class="filters" role="group" aria-label="Filters">
+      <SiteFilter page="messages" />
       <SelectField label="Status" bind={bind('status')} options={STATUS_OPTIONS} />
       <SelectField
         label="Line"
@@ -168,9 +171,9 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number) {
   return Number(days) > 0 ? { created_after: isoTime(now - Number(days) * DAY_MS) } : {}
 }
 
-function queryOf({ status, line: phone_line_id, service }: Filters) {
+function queryOf({ site: site_id, status, line: phone_line_id, service }: Filters) {
   const state = status in QUEUED_FOR ? { queued_reason: status } : { status }
-  return { ...state, phone_line_id, service, type: 'all', contact_names: 'true' }
+  return { ...state, site_id, phone_line_id, service, type: 'all', contact_names: 'true' }
 }
 
 function messageSource(api: Api, query: CallOf<'listMessages'>['query']): FeedSource<Message> {

@@ -9,6 +9,7 @@ import type { Setting } from '../../api/owner.ts'
 import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
+import { CheckList } from '../components/checks.tsx'
 import { bindTo, Form, SelectField, Switch, TextField, type Option } from '../components/form.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { Card } from '../components/page.tsx'
@@ -106,7 +107,9 @@ const FIELDS = {
     'Older files are deleted; their messages stay. Leave empty to keep both as long.',
   heartbeat_url: 'Heartbeat URL',
   heartbeat_url_hint:
-    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails, unless heartbeat_stops_for names their alerts.',
+    'Called every 5 minutes while the relay works. It stops only if the relay, its computer or its network does, or if the disk is almost full: not for a line that is offline or a webhook that fails, unless you choose their alerts in Alerts.',
+  heartbeat_stops_for: 'The heartbeat also stops while an alert lasts',
+  heartbeat_stops_for_hint: 'Its URL is in Health. Choose none for one that goes on.',
   release_source: 'Release source',
   release_source_hint:
     'A folder on that computer or an https URL with SHA256SUMS and its signature. Checked once a day. Leave empty to turn this off.',
@@ -131,6 +134,30 @@ export function SwitchSetting(props: FieldProps) {
     <SettingFrame {...props} saver={saver} shown={isOn ? 'On' : 'Off'}>
       <Switch {...fieldWords(props)} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
       {error !== null && <p class="field-error">{error}</p>}
+    </SettingFrame>
+  )
+}
+
+/** A list that is `none` if it is empty. */
+export function ListSetting({
+  options,
+  ...props
+}: FieldProps & { readonly options: readonly Option[] }) {
+  const saver = useSetting(props.name)
+  const { setting, error, save } = saver
+  const value = setting?.value ?? ''
+  const { label, hint } = fieldWords(props)
+  return (
+    <SettingFrame {...props} saver={saver} shown={value}>
+      <CheckList
+        legend={label}
+        hint={error ?? hint}
+        options={options}
+        chosen={options
+          .map((option) => option.value)
+          .filter((each) => value.split(',').includes(each))}
+        onChange={(list) => void save(list.join(',') || 'none')}
+      />
     </SettingFrame>
   )
 }

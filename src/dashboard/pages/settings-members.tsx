@@ -6,10 +6,12 @@ import type { InvitedMember, Member } from '../../api/owner.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
+import { ActionDialog, ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useSites } from '../sources.ts'
+import { LimitChoice } from './limit-choice.tsx'
 import { Section } from './settings-fields.tsx'
 
 /** The member whose link is shown. Nothing else in the page ever holds the link. */
@@ -59,13 +61,16 @@ export function MembersSection() {
 
 type RowProps = { readonly member: Member; readonly shown: Shown }
 
-function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: RowProps) {
+function MemberRow({ member, shown }: RowProps) {
+  const { id, name, has_password, last_seen_at, site_ids: limit } = member
+  const sites = useSites()
   const { api, notices } = useDashboard()
   const renew = useAction(
     () => api.call('renewMemberLink', { params: { id } }),
     (invited) => (shown.value = invited),
     (failure) => notices.failed(failure.message),
   )
+  const names = sites.flatMap((site) => (limit?.includes(site.id) === true ? site.name : []))
   const state = has_password ? 'Not signed in' : 'No password yet'
   return (
     <li>
@@ -81,9 +86,15 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
               Last seen <Ago time={last_seen_at} />
             </>
           )}
+          {names.length > 0 && (
+            <>
+              , only <PersonText>{names.join(', ')}</PersonText>
+            </>
+          )}
         </p>
       </div>
       <div class="actions">
+        {sites.length > 0 && <MemberSites member={member} />}
         <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
           New link
           <span class="visually-hidden">{` for ${name}`}</span>
@@ -103,6 +114,35 @@ function MemberRow({ member: { id, name, has_password, last_seen_at }, shown }: 
   )
 }
 
+function MemberSites({ member }: Pick<RowProps, 'member'>) {
+  const { api } = useDashboard()
+  const isOpen = useSignal(false)
+  const onClose = () => (isOpen.value = false)
+  const chosen = useSignal<readonly string[]>(member.site_ids ?? [])
+  const action = useAction(() => {
+    const site_ids = chosen.value.length === 0 ? null : [...chosen.value]
+    return api.call('updateMember', { params: { id: member.id }, body: { site_ids } })
+  }, onClose)
+  return (
+    <>
+      <Button onClick={() => (isOpen.value = true)}>
+        Sites…
+        <span class="visually-hidden">{` of ${member.name}`}</span>
+      </Button>
+      {isOpen.value && (
+        <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
+          <LimitChoice
+            kind="site"
+            all="all sites"
+            chosen={chosen.value}
+            onChange={(ids) => (chosen.value = ids)}
+          />
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
 function AddMember(props: {
   readonly onAdded: (added: InvitedMember) => void
   readonly onClose: () => void
@@ -110,8 +150,12 @@ function AddMember(props: {
   const { onAdded, onClose } = props
   const { api } = useDashboard()
   const name = useSignal('')
+  const sites = useSignal<readonly string[]>([])
   const action = useAction(
-    () => api.call('createMember', { body: { name: name.value.trim() } }),
+    () => {
+      const limit = sites.value.length > 0 && { site_ids: [...sites.value] }
+      return api.call('createMember', { body: { name: name.value.trim(), ...limit } })
+    },
     (invited) => {
       onAdded(invited)
       onClose()
@@ -124,7 +168,14 @@ function AddMember(props: {
       confirm="Add person"
       hint="They sign in with it, and their messages show it."
       maxLength={80}
-    />
+    >
+      <LimitChoice
+        kind="site"
+        all="all sites"
+        chosen={sites.value}
+        onChange={(ids) => (sites.value = ids)}
+      />
+    </NameDialog>
   )
 }
 

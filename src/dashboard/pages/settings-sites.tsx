@@ -7,12 +7,13 @@ import { Button } from '../components/button.tsx'
 import { NameDialog } from '../components/dialog.tsx'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useDashboard, useAction } from '../dashboard.ts'
+import { useSites } from '../sources.ts'
 import { countWords } from '../words/common.ts'
 import { Section } from './settings-fields.tsx'
 
 export function SitesSection() {
-  const sites = useRead('listSites', {}, 'site', 'line').value?.data ?? []
+  const sites = useSites()
   const { api } = useDashboard()
   const [isAdding, name] = [useSignal(false), useSignal('')]
   const onClose = () => (isAdding.value = false)

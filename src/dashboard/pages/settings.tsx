@@ -26,11 +26,12 @@ import {
   TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
-import { MembersSection } from './settings-members.tsx'
 import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 import { TwoSteps } from './settings-second-factor.tsx'
 
+const MEMBERS = lazyPart(async () => (await import('./settings-members.tsx')).MembersSection)
 const SITES = lazyPart(async () => (await import('./settings-sites.tsx')).SitesSection)
+const ALERTS = lazyPart(async () => (await import('./settings-alerts.tsx')).AlertsSection)
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
 export function SettingsPage() {
@@ -71,8 +72,9 @@ export function SettingsPage() {
               <AttachmentsSection />
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <MoveSection />
-              <MembersSection />
+              <MEMBERS.View />
               <SITES.View />
+              <ALERTS.View />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
               <UpdatesSection version={about.version} />

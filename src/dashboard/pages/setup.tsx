@@ -11,12 +11,20 @@ import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
-import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
+import { lazyDialog, lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { AloneHead, Card, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
-import { useAbout, useChecks, useKeys, useKinds, useLines, useSettings } from '../sources.ts'
+import {
+  useAbout,
+  useAlertChannels,
+  useChecks,
+  useKeys,
+  useKinds,
+  useLines,
+  useSettings,
+} from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { countWords } from '../words/common.ts'
 import { creatorWords, keyName } from '../words/keys.ts'
@@ -31,9 +39,11 @@ import {
 } from '../words/line-states.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
 import { CheckCard } from './line-checks.tsx'
+import { LineSite } from './line-site.tsx'
 import { SetPassword } from './new-password.tsx'
 
 const CREATE_KEY = lazyDialog(async () => (await import('./key-form.tsx')).CreateKey)
+const FIRST_CHANNELS = lazyPart(async () => (await import('./alert-channels.tsx')).FirstChannels)
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 
 export function SetupPage() {
@@ -80,7 +90,13 @@ function SetupSteps() {
 
 type StepsProps = { readonly steps: Steps }
 
-const VIEWS = { permissions: PermissionsStep, line: LineStep, message: MessageStep, key: KeyStep }
+const VIEWS = {
+  permissions: PermissionsStep,
+  line: LineStep,
+  message: MessageStep,
+  alerts: AlertsStep,
+  key: KeyStep,
+}
 
 function Step({ name, steps }: StepsProps & { readonly name: string }) {
   const View = VIEWS[stepNamed(name, steps).name]
@@ -91,6 +107,7 @@ const HEADS = {
   permissions: ['Permissions', 'Hookline needs these permissions to read and send messages.'],
   line: ['Connect a line', 'The relay sends and receives messages through a line.'],
   message: ['Send a first text', 'Text your line to check that it receives messages.'],
+  alerts: ['Who is called at night?', 'If a line or a webhook fails. Settings has this, too.'],
   key: [
     'Create an API key',
     'Use a separate key for each app so you can revoke them individually.',
@@ -207,6 +224,7 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
               <PersonText>{lineName(line)}</PersonText>
             </strong>
             <span class="small quiet one-line">{line.status_hint ?? kindName(line, kinds)}</span>
+            <LineSite line={line} />
           </span>
           <Badge of={lineState(line)} />
         </li>
@@ -261,6 +279,15 @@ function FirstText({ lines, onArrived }: TextProps) {
       )}
       <RECEIVE_TEST.View line={line} onArrived={onArrived} />
     </>
+  )
+}
+
+function AlertsStep({ steps }: StepsProps) {
+  const isDone = (useAlertChannels().value?.data.length ?? 0) > 0
+  return (
+    <StepFrame name="alerts" steps={steps} isDone={isDone}>
+      <FIRST_CHANNELS.View />
+    </StepFrame>
   )
 }
 

@@ -1,27 +1,27 @@
 // The fields of a webhook, and its signing secret.
 
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
 import type { Webhook } from '../../api/webhooks.ts'
 import { withScheme } from '../../domain/webhook-url.ts'
 import { fieldError, type Failure } from '../api.ts'
+import { CheckLine, toggled } from '../components/checks.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
-import { useLines } from '../sources.ts'
-import { lineName } from '../words/line-states.ts'
 import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
+import { LimitChoice } from './limit-choice.tsx'
 import { UseInbox } from './webhook-parts.tsx'
 
 /** The typed values, with the API's names. */
 export type Draft = Pick<Webhook, 'url' | 'events'> & {
   readonly description: string
   readonly attachment_links: boolean
-  /** Empty for all lines. */
+  /** Empty for all lines, and for all sites. */
   readonly phone_line_ids: readonly string[]
+  readonly site_ids: readonly string[]
 }
 
 export const FIELDS = ['url', 'events', 'description'] as const
@@ -50,12 +50,24 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
       {isFirst === true && <UseInbox onUrl={(url) => change({ url })} />}
       <EventChoice
         chosen={draft.value.events}
-        error={error('events') && 'Choose at least one.'}
+        error={
+          draft.value.events.length === 0
+            ? error('events') && 'Choose at least one.'
+            : error('events')
+        }
         onChange={(events) => change({ events })}
       />
-      <LineChoice
+      <LimitChoice
+        kind="line"
+        all="the events of all lines"
         chosen={draft.value.phone_line_ids}
         onChange={(ids) => change({ phone_line_ids: ids })}
+      />
+      <LimitChoice
+        kind="site"
+        all="the events of all sites"
+        chosen={draft.value.site_ids}
+        onChange={(ids) => change({ site_ids: ids })}
       />
       <fieldset class="event-choice">
         <legend>Attachments</legend>
@@ -86,70 +98,21 @@ function urlHint(typed: string): string {
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
-export function bodyOfDraft({ url, description, phone_line_ids: ids, ...draft }: Draft) {
-  const phone_line_ids = ids.length === 0 ? null : ids
-  return { ...draft, url: withScheme(url), description: description.trim() || null, phone_line_ids }
+export function bodyOfDraft({ url, description, phone_line_ids, site_ids, ...draft }: Draft) {
+  return {
+    ...draft,
+    url: withScheme(url),
+    description: description.trim() || null,
+    phone_line_ids: phone_line_ids.length === 0 ? null : phone_line_ids,
+    site_ids: site_ids.length === 0 ? null : site_ids,
+  }
 }
 
-type CheckProps = {
-  readonly isOn: boolean
-  readonly hint?: string
-  readonly onChange: (isOn: boolean) => void
-  readonly children: ComponentChildren
+type EventsProps = {
+  readonly chosen: Webhook['events']
+  readonly onChange: (chosen: Webhook['events']) => void
+  readonly error: string | null
 }
-
-function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
-  return (
-    <label>
-      <input
-        type="checkbox"
-        checked={isOn}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <span>
-        {children}
-        {hint !== undefined && <span class="field-hint">{hint}</span>}
-      </span>
-    </label>
-  )
-}
-
-type ChoiceProps<T extends string> = {
-  readonly chosen: readonly T[]
-  readonly onChange: (chosen: readonly T[]) => void
-}
-
-function toggled<T>(chosen: readonly T[], name: T, isOn: boolean): readonly T[] {
-  return isOn ? [...chosen, name] : chosen.filter((each) => each !== name)
-}
-
-/** Shows nothing if there is only one line. */
-function LineChoice({ chosen, onChange }: ChoiceProps<string>) {
-  const lines = useLines().value?.data ?? []
-  // A chosen line may have been deleted.
-  const ids = new Set([...lines.map(({ id }) => id), ...chosen])
-  if (ids.size < 2) return null
-  return (
-    <fieldset class="event-choice">
-      <legend>Lines</legend>
-      <p class="small quiet">Choose none for the events of all lines.</p>
-      {[...ids].map((id) => {
-        const line = lines.find((each) => each.id === id)
-        return (
-          <CheckLine
-            key={id}
-            isOn={chosen.includes(id)}
-            onChange={(isOn) => onChange(toggled(chosen, id, isOn))}
-          >
-            {line === undefined ? id : lineName(line)}
-          </CheckLine>
-        )
-      })}
-    </fieldset>
-  )
-}
-
-type EventsProps = ChoiceProps<Webhook['events'][number]> & { readonly error: string | null }
 
 function EventChoice({ chosen, error, onChange }: EventsProps) {
   const id = useId()

@@ -36,9 +36,9 @@ export function WebhookSettings({ webhook }: Props) {
 /** The caller's `key` resets the form whenever the webhook changes. */
 function WebhookForm({ webhook }: Props) {
   const { api, notices } = useDashboard()
-  const { url, events, attachment_links = false, phone_line_ids = [] } = webhook
+  const { url, events, attachment_links = false, phone_line_ids = [], site_ids = [] } = webhook
   const description = webhook.description ?? ''
-  const before: Draft = { url, events, description, attachment_links, phone_line_ids }
+  const before: Draft = { url, events, description, attachment_links, phone_line_ids, site_ids }
   const draft = useSignal(before)
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)
   const { isBusy, failure, start } = useAction(

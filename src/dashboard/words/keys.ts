@@ -1,6 +1,7 @@
 import type { CreatedKey, Key, KeyRules } from '../../api/keys.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { Site } from '../../api/sites.ts'
 import { expandScopes, type ScopeGroup, type Scope } from '../../domain/permissions.ts'
 import { conversationName } from '../people.ts'
 import { dateWords } from '../time-words.ts'
@@ -68,19 +69,23 @@ export const EXPIRY_CHOICES: readonly Choice[] = [
   { value: '365', text: 'for a year' },
 ]
 
+type Limit = 'scopes' | 'phone_line_ids' | 'site_ids' | 'conversation_ids' | 'rules' | 'expires_at'
+
 /** "May read and send on Shop to anyone, at most 30 messages an hour." */
 export function keySentence(
-  key: Pick<Key, 'scopes' | 'phone_line_ids' | 'conversation_ids' | 'rules' | 'expires_at' | 'for'>,
+  key: Pick<Key, Limit | 'for'>,
   lines: readonly PhoneLine[],
   latest: readonly Conversation[] = [],
+  sites: readonly Site[] = [],
 ): string {
   const { scopes, phone_line_ids: ids, conversation_ids, rules, expires_at: end } = key
-  const limits = [scopes, ids, conversation_ids, rules, end, key.for]
+  const limits = [scopes, ids, key.site_ids, conversation_ids, rules, end, key.for]
   const isPlain = limits.every((limit) => limit === undefined)
   if (isPlain) return 'May do everything'
   const parts = [
     scopes === undefined ? 'May do everything' : `May ${scopeWords(scopes)}`,
     ids && `on ${lineWords(ids, lines)}`,
+    key.site_ids && `on lines of ${siteWords(key.site_ids, sites)}`,
     conversation_ids && `in ${conversationWords(conversation_ids, latest)}`,
     ...(rules === undefined ? [] : ruleWords(rules)),
     key.for && `through ${key.for} only`,
@@ -114,6 +119,10 @@ function lineWords(ids: readonly string[], lines: readonly PhoneLine[]): string 
   return LIST.format(names.map((line, place) => (line ? lineName(line) : (ids[place] ?? ''))))
 }
 
+function siteWords(ids: readonly string[], sites: readonly Site[]): string {
+  return LIST.format(ids.map((id) => sites.find((site) => site.id === id)?.name ?? id))
+}
+
 /** One conversation by its name, if it is one of the latest. */
 function conversationWords(ids: readonly string[], latest: readonly Conversation[]): string {
   const found = latest.find(({ id }) => id === ids[0])
@@ -123,15 +132,14 @@ function conversationWords(ids: readonly string[], latest: readonly Conversation
 
 /** A command that sends a first message. Works as is with a simulated line; otherwise a number must be filled in. */
 export function firstCall(
-  created: Pick<
-    CreatedKey,
-    'id' | 'key' | 'secret' | 'scopes' | 'phone_line_ids' | 'conversation_ids' | 'rules'
-  >,
+  created: Pick<CreatedKey, 'id' | 'key' | 'secret' | Exclude<Limit, 'expires_at'>>,
   { lines: all, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
 ) {
-  const { id: keyId, key, secret, scopes, phone_line_ids: ids } = created
-  const lines = all.filter(({ id }) => ids?.includes(id) !== false)
+  const { id: keyId, key, secret, scopes, phone_line_ids: ids, site_ids: sites } = created
+  const lines = all.filter(
+    ({ id, site_id: site = '' }) => ids?.includes(id) !== false && sites?.includes(site) !== false,
+  )
   const headers = `  -H 'X-API-Key: ${key}' \\\n  -H 'X-API-Secret: ${secret}'`
   if (scopes?.includes('messages:send') === false) {
     const curl = `curl ${origin}/api/v1/messages \\\n${headers}`

@@ -5,6 +5,7 @@ export const SETUP_STEPS = [
   { name: 'permissions', title: 'Permissions' },
   { name: 'line', title: 'Line' },
   { name: 'message', title: 'First text' },
+  { name: 'alerts', title: 'Alerts' },
   { name: 'key', title: 'Key' },
 ] as const
 type SetupStep = (typeof SETUP_STEPS)[number]

@@ -1,0 +1,138 @@
+// Alerts: where they go, what raises one, and the last ones with what became of each notice.
+
+import { useSignal } from '@preact/signals'
+
+import type { AlertRule, ListedAlert } from '../../api/alerts.ts'
+import { ALERT_CAUSES, ALERT_CAUSE_NAMES, durationWords } from '../../domain/alert.ts'
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
+import { Switch, TextField } from '../components/form.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useAlertChannels } from '../sources.ts'
+import { channelName, noticeOutcome } from '../words/alerts.ts'
+import { countWords } from '../words/common.ts'
+import { AlertChannels } from './alert-channels.tsx'
+import { LimitChoice } from './limit-choice.tsx'
+import { ListSetting, Section } from './settings-fields.tsx'
+
+const CAUSES = ALERT_CAUSE_NAMES.map((value) => ({ value, text: ALERT_CAUSES[value].sentence }))
+
+export function AlertsSection() {
+  const rules = useRead('listAlertRules', {}, 'alert').value?.data ?? []
+  const last = useRead('listAlerts', { query: { limit: 20 } }, 'alert').value?.data ?? []
+  return (
+    <Section name="alerts" words={['Alerts', 'Who is called if something breaks.']}>
+      <AlertChannels />
+      <h3>What alerts you</h3>
+      <ul class="settings-browsers">
+        {rules.map((rule) => (
+          <RuleRow key={rule.cause} rule={rule} />
+        ))}
+      </ul>
+      <ListSetting name="heartbeat_stops_for" options={CAUSES} />
+      <h3>Last alerts</h3>
+      {last.length === 0 && <p class="quiet">None yet.</p>}
+      <ul class="settings-browsers">
+        {last.map((alert) => (
+          <AlertRow key={alert.id} alert={alert} />
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+type RuleProps = { readonly rule: AlertRule }
+
+function RuleRow({ rule }: RuleProps) {
+  const { api, notices } = useDashboard()
+  const isChanging = useSignal(false)
+  const { cause, after_minutes: minutes, phone_line_ids: lines, is_enabled: isOn } = rule
+  const { start } = useAction(
+    (is_enabled: boolean) => api.call('putAlertRule', { body: { cause, is_enabled } }),
+    () => {},
+    (failure) => notices.failed(failure.message),
+  )
+  const { sentence } = ALERT_CAUSES[cause]
+  const of = lines && `, only of ${countWords(lines.length, 'line')}`
+  return (
+    <li>
+      <Switch
+        label={sentence}
+        isOn={isOn}
+        hint={`After ${durationWords(minutes * 60_000)}${of ?? ''}.`}
+        onChange={start}
+      />
+      <Button onClick={() => (isChanging.value = true)}>
+        Change…
+        <span class="visually-hidden">{` ${sentence}`}</span>
+      </Button>
+      {isChanging.value && <ChangeRule rule={rule} onClose={() => (isChanging.value = false)} />}
+    </li>
+  )
+}
+
+/** Causes that are about a line. A limit to lines would switch the others off. */
+const OF_LINES: readonly string[] = ['line_off', 'approval_waiting']
+
+function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => void }) {
+  const { api } = useDashboard()
+  const { cause, phone_line_ids: limit } = rule
+  const after = useSignal(String(rule.after_minutes))
+  const lines = useSignal<readonly string[]>(limit ?? [])
+  const action = useAction(() => {
+    const phone_line_ids = lines.value.length === 0 ? null : [...lines.value]
+    const after_minutes = Number(after.value || 'none')
+    return api.call('putAlertRule', { body: { cause, after_minutes, phone_line_ids } })
+  }, onClose)
+  const error = fieldError(action.failure, 'after_minutes')
+  return (
+    <ActionDialog
+      title={ALERT_CAUSES[cause].sentence}
+      confirm="Save"
+      action={action}
+      but={['after_minutes']}
+      onClose={onClose}
+    >
+      <TextField
+        label="Minutes until it alerts you"
+        type="number"
+        isFirst
+        bind={after}
+        error={error && 'Enter a whole number from 1 to 10,080.'}
+      />
+      {(OF_LINES.includes(cause) || limit !== null) && (
+        <LimitChoice
+          kind="line"
+          all="all lines"
+          chosen={lines.value}
+          onChange={(ids) => (lines.value = ids)}
+        />
+      )}
+    </ActionDialog>
+  )
+}
+
+function AlertRow({ alert }: { readonly alert: ListedAlert }) {
+  const { title, raised_at, lasted_seconds: seconds, notices } = alert
+  const channels = useAlertChannels().value?.data ?? []
+  const outcomes = notices.map((notice) => {
+    const channel = channels.find(({ id }) => id === notice.channel_id)
+    return `${channel ? channelName(channel) : 'A removed channel'}: ${noticeOutcome(notice)}.`
+  })
+  return (
+    <li>
+      <div class="stack-tight">
+        <PersonText>{title}</PersonText>
+        <p class="small quiet">
+          <Ago time={raised_at} />
+          {seconds === null ? ', still lasting' : `, lasted ${durationWords(seconds * 1_000)}`}
+        </p>
+        <p class="small">
+          <PersonText>{outcomes.join(' ')}</PersonText>
+        </p>
+      </div>
+    </li>
+  )
+}
