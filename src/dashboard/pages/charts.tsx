@@ -3,55 +3,131 @@
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { HomeChartData, LineChartData } from '../../api/stats.ts'
 import { href } from '../address.ts'
+import { LinkButton } from '../components/button.tsx'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
-import { WhenReady } from '../components/when-ready.tsx'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { useHomeCharts, useLineCharts, useLines, useSite } from '../sources.ts'
+import { numberWords } from '../numbers.ts'
+import { useHomeCharts, useLineCharts, useSite } from '../sources.ts'
 import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
-import { lineName } from '../words/line-states.ts'
+import { isReady, lineName, lineState } from '../words/line-states.ts'
 
 const NO_ATTEMPTS = 'No attempts'
 const MESSAGES = 'Messages, last 14 days'
 const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
 
-export function HomeCharts() {
+/** The messages of all lines by day, and the uptime of each line. */
+export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const site = useSite()
-  const all = useLines().value?.data ?? []
-  const lines = all.filter(({ site_id }) => site === '' || site_id === site)
+  const { value: charts } = useHomeCharts(site)
+  const days = charts?.days ?? []
+  const sum = sumOf(days)
+  const more = (
+    <a class="more-link" href={href('lines', [], { site })}>
+      View all lines
+      <Icon name="forward" />
+    </a>
+  )
   return (
-    <WhenReady of={useHomeCharts(site)} kind="card" count={2}>
-      {(charts) => (
-        <div class="cards charts">
-          <Card title={MESSAGES}>
-            <MessageDays days={charts.days} line={null} />
-          </Card>
-          <Card title="Uptime, last 30 days">
-            {lines.map((line) => {
-              const found = charts.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
-              return (
-                <div key={line.id}>
-                  <p class="small">
-                    <PersonText>{lineName(line)}</PersonText>
-                  </p>
-                  <Uptime cells={found?.cells ?? []} of={line} />
-                </div>
-              )
-            })}
-          </Card>
-          {site === '' && (
-            <>
-              <Card title="Queue, last 24 hours">
-                <Queue samples={charts.queue} />
-              </Card>
-              <Card title="Webhook attempts, last 24 hours">
-                <Attempts webhooks={charts.webhooks} />
-              </Card>
-            </>
+    <div class="home-figures">
+      <Card title={MESSAGES}>
+        <ul class="legend small" aria-hidden="true">
+          <Key of="down" count={sum.received}>
+            Received
+          </Key>
+          <Key of="up" count={sum.sent + sum.uncertain}>
+            Sent
+          </Key>
+          {sum.failed > 0 && (
+            <Key of="bad" count={sum.failed}>
+              Failed
+            </Key>
           )}
-        </div>
+        </ul>
+        {charts === null ? (
+          <span class="skeleton skeleton-chart" />
+        ) : (
+          <MessageDays days={days} line={null} />
+        )}
+      </Card>
+      <Card kind="list" title="Lines" actions={more}>
+        {lines.length === 0 && <NoLines />}
+        <ul class="home-lines">
+          {lines.map((line) => {
+            const found = charts?.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
+            return <LineFigures key={line.id} line={line} cells={found?.cells ?? []} />
+          })}
+        </ul>
+      </Card>
+    </div>
+  )
+}
+
+function Key(props: {
+  readonly of: 'up' | 'down' | 'bad'
+  readonly count: number
+  readonly children: string
+}) {
+  return (
+    <li>
+      <span class={`legend-mark legend-${props.of}`} />
+      {props.children} <strong class="figures">{grouped(props.count)}</strong>
+    </li>
+  )
+}
+
+function NoLines() {
+  return (
+    <EmptyState
+      icon="lines"
+      title="No phone line yet"
+      action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
+    >
+      A line is a Mac or an iPhone that sends and receives for the relay.
+    </EmptyState>
+  )
+}
+
+function LineFigures({ line, cells }: { readonly line: PhoneLine; readonly cells: Cells }) {
+  const { new_contacts_today: today, daily_contact_limit: limit, label, status_hint: hint } = line
+  const tone = today >= limit ? 'bad' : today >= limit * NEAR_LIMIT ? 'warn' : 'plain'
+  return (
+    <li class="home-line">
+      <div class="home-line-words">
+        <a class="home-line-name" href={href('lines', [line.id])}>
+          <PersonText>{lineName(line)}</PersonText>
+        </a>
+        {isReady(line) ? (
+          <span class="small quiet figures">
+            {label !== null && numberWords(line.phone_number)}
+          </span>
+        ) : (
+          <Badge of={lineState(line)} />
+        )}
+      </div>
+      {!isReady(line) && hint !== null && <p class="small quiet">{hint}</p>}
+      <Uptime cells={cells} of={line} />
+      <p class={`small figures home-line-contacts tone-${tone}`}>
+        {`${grouped(today)} of ${grouped(limit)} new contacts today`}
+      </p>
+    </li>
+  )
+}
+
+const NEAR_LIMIT = 0.8
+
+/** How much waited, for those who look for the cause of a delay. */
+export function QueueCard() {
+  return (
+    <WhenReady of={useHomeCharts('')} kind="card">
+      {(charts) => (
+        <Card title="Queue, last 24 hours">
+          <Queue samples={charts.queue} />
+        </Card>
       )}
     </WhenReady>
   )
