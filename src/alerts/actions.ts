@@ -7,7 +7,7 @@ import { ALERT_CAUSE_NAMES, CHANNELS_MAX } from '../domain/alert.ts'
 import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { LineId, NoticeId, Timestamp } from '../domain/ids.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { ALL_LINES, type LineLimit } from '../domain/routing.ts'
 import { SECOND_MS } from '../domain/time.ts'
 import {
   deleteChannel,
@@ -23,6 +23,7 @@ import {
 } from '../storage/alerts.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
+import { limitsAsked, siteOfLine } from '../storage/sites.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
 import type { AlertLine } from './causes.ts'
@@ -141,9 +142,12 @@ function createTests(core: Core, { noticeSignal, endings }: Given) {
 
 function createRules({ db, writer, audit }: Core, given: Given) {
   return {
-    rules: (lines: LineLimit) => ({
-      data: ALERT_CAUSE_NAMES.map((cause) => ruleResource(ruleOf(db, cause), lines)),
-    }),
+    rules(lines: LineLimit) {
+      const sites = (lines ?? []).map((id) => siteOfLine(db, id))
+      return {
+        data: ALERT_CAUSE_NAMES.map((cause) => ruleResource(ruleOf(db, cause), lines, sites)),
+      }
+    },
     async changeRule(wish: api.AlertRuleChange, origin: Origin): Promise<api.AlertRule> {
       const { cause, after_minutes: minutes, phone_line_ids: lines, is_enabled: isOn } = wish
       const lineIds = lines === undefined || lines === null ? lines : lines.map(linesOf(given))
@@ -153,6 +157,8 @@ function createRules({ db, writer, audit }: Core, given: Given) {
           cause,
           afterMinutes: minutes ?? before.afterMinutes,
           lineIds: lineIds === undefined ? before.lineIds : lineIds,
+          siteIds:
+            wish.site_ids === undefined ? before.siteIds : limitsAsked(tx, wish, ALL_LINES).siteIds,
           isEnabled: isOn ?? before.isEnabled,
         }
         saveRule(tx, rule)

@@ -1,5 +1,6 @@
 import type * as api from '../api/alerts.ts'
 import { maskHandle } from '../domain/handle.ts'
+import type { SiteId } from '../domain/ids.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { AlertChannel, AlertRow, AlertRule, NoticeRow } from '../storage/alerts.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -59,14 +60,17 @@ export function channelResource(
   }
 }
 
+/** `sites` are those of the caller's lines, if it is limited to some. */
 export function ruleResource(
-  { cause, afterMinutes, lineIds, isEnabled }: AlertRule,
+  { cause, afterMinutes, lineIds, siteIds, isEnabled }: AlertRule,
   lines: LineLimit = null,
+  sites: readonly (SiteId | null)[] = [],
 ): api.AlertRule {
   return {
     cause,
     after_minutes: afterMinutes,
     phone_line_ids: lineIds && lineIds.filter((id) => includesLine(lines, id)),
+    site_ids: siteIds && siteIds.filter((id) => lines === null || sites.includes(id)),
     is_enabled: isEnabled,
   }
 }

@@ -16,6 +16,7 @@ import {
   type AlertRow,
 } from '../storage/alerts.ts'
 import type { Core } from '../storage/core.ts'
+import { linesWithin } from '../storage/credentials.ts'
 import type { Tx } from '../storage/database.ts'
 import { mark } from '../storage/timeline.ts'
 import type { Service } from '../system/service.ts'
@@ -162,9 +163,10 @@ export class AlertWatch implements Service {
   #isDue(alert: AlertRow, found: FoundCause | undefined): boolean {
     if (alert.raisedAt !== null || found === undefined || found.isSnoozed) return false
     if (found.since !== null && found.since > alert.since) return false
-    const { afterMinutes, lineIds, isEnabled } = ruleOf(this.#core.db, alert.cause)
-    if (!isEnabled || !includesLine(lineIds, alert.lineId ?? '')) return false
-    return this.#ageOf(alert) >= afterMinutes * MINUTE_MS
+    const rule = ruleOf(this.#core.db, alert.cause)
+    const lines = linesWithin(this.#core.db, rule)
+    if (!rule.isEnabled || !includesLine(lines, alert.lineId ?? '')) return false
+    return this.#ageOf(alert) >= rule.afterMinutes * MINUTE_MS
   }
 
   #apply(tx: Tx, { begun, renewed, raised, resolved, dropped }: Changes): void {

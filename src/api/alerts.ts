@@ -114,19 +114,25 @@ export const AlertRule = objectSchema('AlertRule', {
   phone_line_ids: nullable(
     Type.Array(Type.String(), { description: 'The only lines that count; null for all.' }),
   ),
+  site_ids: nullable(
+    Type.Array(Type.String(), { description: 'The only sites whose lines count; null for all.' }),
+  ),
   is_enabled: Type.Boolean(),
 })
 export type AlertRule = Shape<typeof AlertRule>
 
 export const AlertRules = objectSchema('AlertRules', { data: Type.Array(AlertRule) })
 
+const RULE_IDS = nullable(
+  Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
+)
+
 /** Fields that are left out stay as they are. */
 export const AlertRuleChange = objectSchema('AlertRuleChange', {
   cause: Cause,
   after_minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_080 })),
-  phone_line_ids: Type.Optional(
-    nullable(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 })),
-  ),
+  phone_line_ids: Type.Optional(RULE_IDS),
+  site_ids: Type.Optional(RULE_IDS),
   is_enabled: Type.Optional(Type.Boolean()),
 })
 export type AlertRuleChange = Shape<typeof AlertRuleChange>

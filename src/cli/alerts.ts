@@ -48,6 +48,12 @@ const RULE_OPTIONS: readonly CommandOption[] = [
     ids: 'lines',
     sentence: 'Ids of the only lines that count; an empty list for all.',
   },
+  {
+    name: 'sites',
+    value: 'LIST',
+    ids: 'sites',
+    sentence: 'The only sites whose lines count; an empty list for all.',
+  },
   { name: 'enabled', value: 'true|false', sentence: 'Whether it alerts you at all.' },
 ]
 
@@ -150,12 +156,13 @@ async function test(call: Call): Promise<ExitCode> {
 }
 
 async function changeRule(call: Call): Promise<undefined> {
-  const lines = call.options.get('lines')
+  const [lines, sites] = [call.options.get('lines'), call.options.get('sites')]
   const changes = {
     ...(call.options.has('after') && {
       after_minutes: numberOption(call, 'after', { fallback: 1, max: AFTER_MINUTES_MAX }),
     }),
     ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
+    ...(sites !== undefined && { site_ids: sites === '' ? null : listIn(sites) }),
     ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
   }
   requireChange(changes, RULE_OPTIONS)
@@ -170,8 +177,9 @@ function ruleTable(rules: readonly AlertRule[]) {
     rule.cause,
     rule.is_enabled ? `after ${durationWords(rule.after_minutes * 60_000)}` : 'off',
     rule.phone_line_ids?.join(', ') ?? 'all lines',
+    rule.site_ids?.join(', ') ?? 'all sites',
   ])
-  return table(['CAUSE', 'ALERTS', 'LINES'], rows)
+  return table(['CAUSE', 'ALERTS', 'LINES', 'SITES'], rows)
 }
 
 /** Of one line only, a text says nothing when that line dies. */

@@ -11,13 +11,14 @@ import type { Read } from './store.ts'
 const ALL = { query: { limit: 200 } }
 
 export const useLines = () => useRead('listPhoneLines', ALL, 'line')
+const useSiteList = () => useRead('listSites', {}, 'site', 'line').value?.data
 /** All sites, in their order. */
-export const useSites = () => useRead('listSites', {}, 'site', 'line').value?.data ?? []
+export const useSites = () => useSiteList() ?? []
 /** The site in the address; empty for all, and if there is no such site. */
 export function useSite(): string {
-  const sites = useRead('listSites', {}, 'site', 'line').value?.data
+  const sites = useSiteList()
   const { site = '' } = useDashboard().router.route.value.query
-  return sites === undefined || sites.some(({ id }) => id === site) ? site : ''
+  return sites?.some(({ id }) => id === site) === false ? '' : site
 }
 export const useAlertChannels = () => useRead('listAlertChannels', {}, 'alert')
 export const useBoxes = () => useRead('listBoxes', {}, 'box')

@@ -169,7 +169,7 @@ function requireFreeName(db: Db, nameKey: string, own: SiteId | null): void {
 function requireUnused(db: Db, site: StoredSite, now: number): void {
   const users = usersOfSite(db, site.id, now)
   if (users.length === 0) return
-  const names = users.map(({ kind, name }) => `the ${kind} ${name}`).join(', ')
+  const names = users.map(({ kind, name }) => `the ${kind.replace('_', ' ')} ${name}`).join(', ')
   const message = `The site is a limit of ${names}. Without it, they would see more or nothing: change or end them first.`
   throw new RelayError('site_in_use', message, { details: { used_by: users } })
 }

@@ -15,7 +15,7 @@ import {
 } from '../domain/alert.ts'
 import type { SUBJECT_KINDS } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { AlertId, ChannelId, LineId, MessageId, NoticeId } from '../domain/ids.ts'
+import type { AlertId, ChannelId, LineId, MessageId, NoticeId, SiteId } from '../domain/ids.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, bytes, checkJson, checkName, checkWord, flag } from './columns.ts'
 
@@ -50,9 +50,11 @@ export const alertRules = sqliteTable(
     afterMinutes: integer('after_minutes').notNull(),
     /** The only lines whose causes count; null for all. */
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
+    /** The only sites whose lines count; null for all. */
+    siteIds: text('site_ids', { mode: 'json' }).$type<readonly SiteId[]>(),
     isEnabled: flag('is_enabled').notNull(),
   },
-  () => [checkName('cause'), checkJson('phone_line_ids')],
+  () => [checkName('cause'), checkJson('phone_line_ids'), checkJson('site_ids')],
 )
 
 /**

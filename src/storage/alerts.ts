@@ -52,7 +52,7 @@ export function deleteChannel(tx: Tx, id: ChannelId, endedAt: Timestamp): void {
 export function ruleOf(db: Db, cause: AlertCause): AlertRule {
   const stored = db.orm.select().from(alertRules).where(eq(alertRules.cause, cause)).get()
   const { afterMinutes } = ALERT_CAUSES[cause]
-  return stored ?? { cause, afterMinutes, lineIds: null, isEnabled: true }
+  return stored ?? { cause, afterMinutes, lineIds: null, siteIds: null, isEnabled: true }
 }
 
 export function saveRule(tx: Tx, rule: AlertRule): void {

@@ -105,9 +105,11 @@ const usersOf = `SELECT 'key' AS kind, id, coalesce(name, id) AS name FROM crede
    UNION ALL SELECT 'webhook', id, coalesce(description, id) FROM webhooks WHERE deleted_at IS NULL
      AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)
    UNION ALL SELECT 'member', id, name FROM dashboard_members WHERE removed_at IS NULL
-     AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)`
+     AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)
+   UNION ALL SELECT 'alert_rule', cause, cause FROM alert_rules
+     WHERE EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)`
 
-/** What is limited to the site: keys in use, webhooks and members. */
+/** What is limited to the site: keys in use, webhooks, members and rules of alerts. */
 export function usersOfSite(db: Db, id: SiteId, now: number) {
   return db.rows<Readonly<Record<'kind' | 'id' | 'name', string>>>(usersOf, { id, now })
 }

@@ -84,7 +84,7 @@ story(
     await dialog.getByLabel('Minutes until it alerts you').fill('20')
     await dialog.getByLabel('+1 202 555 0101').check()
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await watched.reads('After 20 minutes, only of 1 line.')
+    await watched.reads('After 20 minutes, on certain lines only.')
     await page.getByRole('switch', { name: 'The daily backup fails.' }).click()
     await eventually('the switch is off', async () => {
       const isOn = await page.getByRole('switch', { name: 'The daily backup fails.' }).isChecked()
@@ -98,12 +98,14 @@ story(
       cause: 'line_off',
       after_minutes: 20,
       phone_line_ids: [line],
+      site_ids: null,
       is_enabled: true,
     })
     expect(rules.data).toContainEqual({
       cause: 'backup',
       after_minutes: 10,
       phone_line_ids: null,
+      site_ids: null,
       is_enabled: false,
     })
   },

@@ -184,6 +184,7 @@ test('a rule decides how long, for which lines, and whether at all', async () =>
     cause: 'line_off',
     after_minutes: 20,
     phone_line_ids: [second.id],
+    site_ids: null,
     is_enabled: true,
   })
   expect(early).toBe(0)

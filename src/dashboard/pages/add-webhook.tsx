@@ -24,6 +24,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
     site_ids: [],
   })
   const formats = useAbout().value?.formats ?? []
+  const names = ['hookline', ...formats.map(({ name }) => name)]
   const format = useSignal('hookline')
   const form = formats.find(({ name }) => name === format.value)
   const choose = (name: string) => {
@@ -60,10 +61,7 @@ export function AddWebhook({ url, onClose }: AddProps) {
         label="Format"
         hint={form?.about ?? "Hookline's own form, with all events."}
         bind={bindTo(format.value, choose)}
-        options={['hookline', ...formats.map(({ name }) => name)].map((value) => ({
-          value,
-          text: value,
-        }))}
+        options={names.map((value) => ({ value, text: value }))}
       />
     </ActionDialog>
   )

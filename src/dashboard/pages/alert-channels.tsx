@@ -25,7 +25,6 @@ export function AlertChannels() {
   const isOneLine = useLines().value?.data.length === 1
   return (
     <div class="stack-tight">
-      <h3>Channels</h3>
       {channels.length === 0 && <p class="quiet">Nobody is called yet.</p>}
       <ul class="settings-browsers">
         {channels.map((channel) => (
@@ -51,25 +50,14 @@ export function AlertChannels() {
   )
 }
 
-/** For set-up, with the offer of a heartbeat. */
+/** For set-up: after the first channel it offers the heartbeat for a dead machine. */
 export function FirstChannels() {
   const isDone = (useAlertChannels().value?.data.length ?? 0) > 0
   return (
-    <>
-      <Card>
-        <AlertChannels />
-      </Card>
-      {isDone && (
-        <Card title="If this machine is dead">
-          <TextSetting
-            name="heartbeat_url"
-            type="url"
-            placeholder="https://hc-ping.com/…"
-            isHidden
-          />
-        </Card>
-      )}
-    </>
+    <Card title="Channels">
+      <AlertChannels />
+      {isDone && <TextSetting name="heartbeat_url" type="url" isHidden />}
+    </Card>
   )
 }
 

@@ -216,7 +216,11 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   }
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
   // The open conversation stays listed even if it no longer fits because it was read.
-  const rows = now.entries.filter((each) => each.id === selected || fits(each, filter, lines))
+  const isHere = ({ phone_line_id: id }: Conversation) =>
+    filter.site === '' || lines.length === 0 || lines.some((line) => line.id === id)
+  const rows = now.entries.filter(
+    (each) => each.id === selected || (isHere(each) && fits(each, filter)),
+  )
   if (rows.length === 0) {
     const isFiltered = [typed, ...Object.values(filter)].some((value) => value !== '')
     if (!isFiltered) return <NoConversations lines={lines} />
@@ -283,14 +287,9 @@ function useFound(typed: string, site_id: string): Read<SearchResult> {
   return useRead('search', call, 'conversation')
 }
 
-function fits(
-  conversation: Conversation,
-  { site, line, type, state }: Filter,
-  lines: readonly PhoneLine[],
-): boolean {
+function fits(conversation: Conversation, { line, type, state }: Filter): boolean {
   const { phone_line_id, unread_count = 0, is_unanswered = false } = conversation
   if (line !== '' && line !== phone_line_id) return false
-  if (site !== '' && lines.length > 0 && lines.every(({ id }) => id !== phone_line_id)) return false
   if (type !== '' && isGroup(conversation) !== (type === 'group')) return false
   return state === '' || (state === 'unread' ? unread_count > 0 : is_unanswered)
 }

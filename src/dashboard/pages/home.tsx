@@ -39,9 +39,13 @@ export function HomePage() {
   // Loads the scripts together with the data, so that everything appears at once.
   const isLoaded = useSignal(false)
   useEffect(() => {
-    void Promise.all([TO_DO.fetch(), FIGURES.fetch(), loadNumbers()]).then(() => (isLoaded.value = true))
+    void Promise.all([TO_DO.fetch(), FIGURES.fetch(), loadNumbers()]).then(
+      () => (isLoaded.value = true),
+    )
   }, [])
   const site = useSite()
+  const ofSite = (line: PhoneLine) => site === '' || line.site_id === site
+  const query = { ...RECENT, site_id: site }
   const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const query = { ...LISTED, site_id: site }
   const all = combine({

@@ -22,3 +22,30 @@ export function LimitChoice({ kind, all, ...props }: Props) {
   const legend = kind === 'site' ? 'Sites' : 'Lines'
   return <CheckList {...props} {...{ legend, options }} hint={`Choose none for ${all}.`} />
 }
+
+/** As the API names them; empty for all. */
+export type Limit = Readonly<Record<'phone_line_ids' | 'site_ids', readonly string[]>>
+
+type BothProps = {
+  /** Precedes "all lines" in a sentence. */
+  readonly of: string
+  readonly limit: Limit
+  readonly onChange: (change: Partial<Limit>) => void
+}
+
+export function LimitChoices({ of, limit, onChange }: BothProps) {
+  const part = (kind: Props['kind'], field: keyof Limit) => (
+    <LimitChoice
+      kind={kind}
+      all={`${of}all ${kind}s`}
+      chosen={limit[field]}
+      onChange={(ids) => onChange({ [field]: ids })}
+    />
+  )
+  return [part('line', 'phone_line_ids'), part('site', 'site_ids')]
+}
+
+export function limitIn({ phone_line_ids: lines, site_ids: sites }: Limit) {
+  const orNull = (ids: readonly string[]) => (ids.length === 0 ? null : [...ids])
+  return { phone_line_ids: orNull(lines), site_ids: orNull(sites) }
+}

@@ -12,9 +12,8 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useAlertChannels } from '../sources.ts'
 import { channelName, noticeOutcome } from '../words/alerts.ts'
-import { countWords } from '../words/common.ts'
 import { AlertChannels } from './alert-channels.tsx'
-import { LimitChoice } from './limit-choice.tsx'
+import { LimitChoices, limitIn, type Limit } from './limit-choice.tsx'
 import { ListSetting, Section } from './settings-fields.tsx'
 
 const CAUSES = ALERT_CAUSE_NAMES.map((value) => ({ value, text: ALERT_CAUSES[value].sentence }))
@@ -24,6 +23,7 @@ export function AlertsSection() {
   const last = useRead('listAlerts', { query: { limit: 20 } }, 'alert').value?.data ?? []
   return (
     <Section name="alerts" words={['Alerts', 'Who is called if something breaks.']}>
+      <h3>Channels</h3>
       <AlertChannels />
       <h3>What alerts you</h3>
       <ul class="settings-browsers">
@@ -48,20 +48,20 @@ type RuleProps = { readonly rule: AlertRule }
 function RuleRow({ rule }: RuleProps) {
   const { api, notices } = useDashboard()
   const isChanging = useSignal(false)
-  const { cause, after_minutes: minutes, phone_line_ids: lines, is_enabled: isOn } = rule
+  const { cause, after_minutes: minutes, is_enabled: isOn } = rule
+  const isLimited = rule.phone_line_ids !== null || rule.site_ids !== null
   const { start } = useAction(
     (is_enabled: boolean) => api.call('putAlertRule', { body: { cause, is_enabled } }),
     () => {},
     (failure) => notices.failed(failure.message),
   )
   const { sentence } = ALERT_CAUSES[cause]
-  const of = lines && `, only of ${countWords(lines.length, 'line')}`
   return (
     <li>
       <Switch
         label={sentence}
         isOn={isOn}
-        hint={`After ${durationWords(minutes * 60_000)}${of ?? ''}.`}
+        hint={`After ${durationWords(minutes * 60_000)}${isLimited ? ', on certain lines only' : ''}.`}
         onChange={start}
       />
       <Button onClick={() => (isChanging.value = true)}>
@@ -78,13 +78,12 @@ const OF_LINES: readonly string[] = ['line_off', 'approval_waiting']
 
 function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => void }) {
   const { api } = useDashboard()
-  const { cause, phone_line_ids: limit } = rule
+  const { cause, phone_line_ids: lines, site_ids: sites } = rule
   const after = useSignal(String(rule.after_minutes))
-  const lines = useSignal<readonly string[]>(limit ?? [])
+  const limit = useSignal<Limit>({ phone_line_ids: lines ?? [], site_ids: sites ?? [] })
   const action = useAction(() => {
-    const phone_line_ids = lines.value.length === 0 ? null : [...lines.value]
     const after_minutes = Number(after.value || 'none')
-    return api.call('putAlertRule', { body: { cause, after_minutes, phone_line_ids } })
+    return api.call('putAlertRule', { body: { cause, after_minutes, ...limitIn(limit.value) } })
   }, onClose)
   const error = fieldError(action.failure, 'after_minutes')
   return (
@@ -102,12 +101,11 @@ function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => voi
         bind={after}
         error={error && 'Enter a whole number from 1 to 10,080.'}
       />
-      {(OF_LINES.includes(cause) || limit !== null) && (
-        <LimitChoice
-          kind="line"
-          all="all lines"
-          chosen={lines.value}
-          onChange={(ids) => (lines.value = ids)}
+      {OF_LINES.includes(cause) && (
+        <LimitChoices
+          of=""
+          limit={limit.value}
+          onChange={(change) => (limit.value = { ...limit.value, ...change })}
         />
       )}
     </ActionDialog>

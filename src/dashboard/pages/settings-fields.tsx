@@ -139,24 +139,20 @@ export function SwitchSetting(props: FieldProps) {
 }
 
 /** A list that is `none` if it is empty. */
-export function ListSetting({
-  options,
-  ...props
-}: FieldProps & { readonly options: readonly Option[] }) {
+export function ListSetting(props: FieldProps & { readonly options: readonly Option[] }) {
   const saver = useSetting(props.name)
-  const { setting, error, save } = saver
-  const value = setting?.value ?? ''
+  const value = saver.setting?.value ?? ''
   const { label, hint } = fieldWords(props)
   return (
     <SettingFrame {...props} saver={saver} shown={value}>
       <CheckList
+        {...props}
         legend={label}
-        hint={error ?? hint}
-        options={options}
-        chosen={options
-          .map((option) => option.value)
-          .filter((each) => value.split(',').includes(each))}
-        onChange={(list) => void save(list.join(',') || 'none')}
+        hint={saver.error ?? hint}
+        chosen={value.split(',')}
+        onChange={(list) =>
+          void saver.save(list.filter((each) => each !== 'none').join() || 'none')
+        }
       />
     </SettingFrame>
   )

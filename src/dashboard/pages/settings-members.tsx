@@ -86,11 +86,7 @@ function MemberRow({ member, shown }: RowProps) {
               Last seen <Ago time={last_seen_at} />
             </>
           )}
-          {names.length > 0 && (
-            <>
-              , only <PersonText>{names.join(', ')}</PersonText>
-            </>
-          )}
+          {names.length > 0 && <PersonText>{`, only ${names.join(', ')}`}</PersonText>}
         </p>
       </div>
       <div class="actions">

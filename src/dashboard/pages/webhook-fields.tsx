@@ -12,7 +12,7 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { EVENT_GROUPS, EVENTS } from '../words/webhook-form.ts'
 import { WEBHOOKS } from '../words/webhooks.ts'
-import { LimitChoice } from './limit-choice.tsx'
+import { LimitChoices, limitIn } from './limit-choice.tsx'
 import { UseInbox } from './webhook-parts.tsx'
 
 /** The typed values, with the API's names. */
@@ -57,18 +57,7 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         }
         onChange={(events) => change({ events })}
       />
-      <LimitChoice
-        kind="line"
-        all="the events of all lines"
-        chosen={draft.value.phone_line_ids}
-        onChange={(ids) => change({ phone_line_ids: ids })}
-      />
-      <LimitChoice
-        kind="site"
-        all="the events of all sites"
-        chosen={draft.value.site_ids}
-        onChange={(ids) => change({ site_ids: ids })}
-      />
+      <LimitChoices of="the events of " limit={draft.value} onChange={change} />
       <fieldset class="event-choice">
         <legend>Attachments</legend>
         <CheckLine
@@ -98,14 +87,9 @@ function urlHint(typed: string): string {
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
-export function bodyOfDraft({ url, description, phone_line_ids, site_ids, ...draft }: Draft) {
-  return {
-    ...draft,
-    url: withScheme(url),
-    description: description.trim() || null,
-    phone_line_ids: phone_line_ids.length === 0 ? null : phone_line_ids,
-    site_ids: site_ids.length === 0 ? null : site_ids,
-  }
+export function bodyOfDraft({ url, description, ...draft }: Draft) {
+  const words = { url: withScheme(url), description: description.trim() || null }
+  return { ...draft, ...words, ...limitIn(draft) }
 }
 
 type EventsProps = {

@@ -1,0 +1,1 @@
+ALTER TABLE `alert_rules` ADD `site_ids` text CONSTRAINT "site_ids_is_json" CHECK(`site_ids` IS NULL OR json_valid(`site_ids`));
