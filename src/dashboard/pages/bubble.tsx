@@ -169,7 +169,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   device: 'Typed on the device',
 }
 
-/** Who wrote it. Messages of the dashboard without a member are the owner's. */
+/** The author's name. Messages of the dashboard without a member are the owner's. */
 function authorWords({ sent_by, source }: Message, member: SessionState['member']): string {
   if (source === 'dashboard' && sent_by?.id === member?.id) return 'You'
   return sent_by?.name ?? SOURCES[source] ?? source

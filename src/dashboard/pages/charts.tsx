@@ -120,7 +120,7 @@ function LineFigures({ line, cells }: { readonly line: PhoneLine; readonly cells
 
 const NEAR_LIMIT = 0.8
 
-/** How much waited, for those who look for the cause of a delay. */
+/** The lengths of the queues, for those who look for the cause of a delay. */
 export function QueueCard() {
   return (
     <WhenReady of={useHomeCharts('')} kind="card">

@@ -44,8 +44,6 @@ export function HomePage() {
     )
   }, [])
   const site = useSite()
-  const ofSite = (line: PhoneLine) => site === '' || line.site_id === site
-  const query = { ...RECENT, site_id: site }
   const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const query = { ...LISTED, site_id: site }
   const all = combine({

@@ -1,4 +1,4 @@
-// What needs the owner: unfinished setup, issues, failing webhooks, and messages.
+// Things that need the owner: unfinished setup, issues, failing webhooks, and messages.
 
 import { useEffect } from 'preact/hooks'
 
@@ -31,7 +31,7 @@ function isGrouped({ cause, consequences }: FindingBranch): boolean {
   return GROUPED.has(cause.code) && consequences.length === 0
 }
 
-/** What needs the owner, in one list; nothing if there is nothing. */
+/** One list of everything that needs the owner; empty if nothing does. */
 export function ToDo({ lines }: SetupProps) {
   const site = useSite()
   const { findings = [], snoozed = [] } = useRelayState(site).value ?? {}
