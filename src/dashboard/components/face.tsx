@@ -11,9 +11,8 @@ type Props = {
 /** A person's initials in their color. A bare number has the symbol of a person, and a group the symbol of people. */
 export function Face({ handle, name, isGroup = false, isSmall = false }: Props) {
   const letters = isGroup ? null : initials(name ?? '')
-  const classes = ['face', personColor(handle), ...(isSmall ? ['face-small'] : [])]
   return (
-    <span class={classes.join(' ')} aria-hidden="true">
+    <span class={`face ${isSmall ? 'face-small' : ''} ${personColor(handle)}`} aria-hidden="true">
       {letters ?? <Icon name={isGroup ? 'people' : 'person'} />}
     </span>
   )

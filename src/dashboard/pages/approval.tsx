@@ -9,7 +9,7 @@ import { Callout } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { TextArea } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
 import { counterpart } from '../people.ts'
 import { grouped } from '../words/common.ts'
 
@@ -31,14 +31,13 @@ export function ApprovalActions(props: Props) {
 function useDecision({ message, onChanged }: Props, action: 'approve' | 'deny') {
   const { api, notices } = useDashboard()
   const operation = action === 'approve' ? 'approveMessage' : 'denyMessage'
-  return useAction(
+  return useQuickAction(
     (body: Readonly<Record<string, string>>) =>
       api.call(operation, { params: { id: message.id }, body }),
     (decided) => {
       notices.done(action === 'approve' ? 'Approved.' : 'Denied. It will not be sent.')
       onChanged(decided)
     },
-    (failure) => notices.failed(failure.message),
   )
 }
 

@@ -1,124 +1,20 @@
-// The charts of Home, lines and webhooks.
+// The charts of lines and webhooks; those that Home shows too are exported.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { HomeChartData, LineChartData } from '../../api/stats.ts'
 import { href } from '../address.ts'
-import { LinkButton } from '../components/button.tsx'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
-import { Badge, Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
-import { PersonText } from '../components/text.tsx'
-import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { numberWords } from '../numbers.ts'
-import { useHomeCharts, useLineCharts, useSite } from '../sources.ts'
+import { useHomeCharts, useLineCharts } from '../sources.ts'
 import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
-import { isReady, lineName, lineState } from '../words/line-states.ts'
+import { lineName } from '../words/line-states.ts'
 
 const NO_ATTEMPTS = 'No attempts'
-const MESSAGES = 'Messages, last 14 days'
+export const MESSAGES = 'Messages, last 14 days'
 const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
-
-/** The messages of all lines by day, and the uptime of each line. */
-export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] }) {
-  const site = useSite()
-  const { value: charts } = useHomeCharts(site)
-  const days = charts?.days ?? []
-  const sum = sumOf(days)
-  const more = (
-    <a class="more-link" href={href('lines', [], { site })}>
-      View all lines
-      <Icon name="forward" />
-    </a>
-  )
-  return (
-    <div class="home-figures">
-      <Card title={MESSAGES}>
-        <ul class="legend small" aria-hidden="true">
-          <Key of="down" count={sum.received}>
-            Received
-          </Key>
-          <Key of="up" count={sum.sent + sum.uncertain}>
-            Sent
-          </Key>
-          {sum.failed > 0 && (
-            <Key of="bad" count={sum.failed}>
-              Failed
-            </Key>
-          )}
-        </ul>
-        {charts === null ? (
-          <span class="skeleton skeleton-chart" />
-        ) : (
-          <MessageDays days={days} line={null} />
-        )}
-      </Card>
-      <Card kind="list" title="Lines" actions={more}>
-        {lines.length === 0 && <NoLines />}
-        <ul class="home-lines">
-          {lines.map((line) => {
-            const found = charts?.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
-            return <LineFigures key={line.id} line={line} cells={found?.cells ?? []} />
-          })}
-        </ul>
-      </Card>
-    </div>
-  )
-}
-
-function Key(props: {
-  readonly of: 'up' | 'down' | 'bad'
-  readonly count: number
-  readonly children: string
-}) {
-  return (
-    <li>
-      <span class={`legend-mark legend-${props.of}`} />
-      {props.children} <strong class="figures">{grouped(props.count)}</strong>
-    </li>
-  )
-}
-
-function NoLines() {
-  return (
-    <EmptyState
-      icon="lines"
-      title="No phone line yet"
-      action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
-    >
-      A line is a Mac or an iPhone that sends and receives for the relay.
-    </EmptyState>
-  )
-}
-
-function LineFigures({ line, cells }: { readonly line: PhoneLine; readonly cells: Cells }) {
-  const { new_contacts_today: today, daily_contact_limit: limit, label, status_hint: hint } = line
-  const tone = today >= limit ? 'bad' : today >= limit * NEAR_LIMIT ? 'warn' : 'plain'
-  return (
-    <li class="home-line">
-      <div class="home-line-words">
-        <a class="home-line-name" href={href('lines', [line.id])}>
-          <PersonText>{lineName(line)}</PersonText>
-        </a>
-        {isReady(line) ? (
-          <span class="small quiet figures">
-            {label !== null && numberWords(line.phone_number)}
-          </span>
-        ) : (
-          <Badge of={lineState(line)} />
-        )}
-      </div>
-      {!isReady(line) && hint !== null && <p class="small quiet">{hint}</p>}
-      <Uptime cells={cells} of={line} />
-      <p class={`small figures home-line-contacts tone-${tone}`}>
-        {`${grouped(today)} of ${grouped(limit)} new contacts today`}
-      </p>
-    </li>
-  )
-}
-
-const NEAR_LIMIT = 0.8
 
 /** The lengths of the queues, for those who look for the cause of a delay. */
 export function QueueCard() {
@@ -172,9 +68,9 @@ export function LineSparkline({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-type Cells = HomeChartData['uptime'][number]['cells']
+export type Cells = HomeChartData['uptime'][number]['cells']
 
-function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
+export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
   const share = known.reduce((sum, each) => sum + each, 0) / known.length
   const points = cells.map(({ from, online_share, reasons }) => {
@@ -204,7 +100,7 @@ type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', num
 type DayFigures = Figures & { readonly day: string }
 
 /** Each day links to its messages; `line` is an id, or null for all lines. */
-function MessageDays(props: {
+export function MessageDays(props: {
   readonly days: readonly DayFigures[]
   readonly line: string | null
 }) {
@@ -242,7 +138,7 @@ function countsOf(figures: Figures): string {
     .join(', ')
 }
 
-function sumOf(days: readonly Figures[]): Figures {
+export function sumOf(days: readonly Figures[]): Figures {
   const sum = (name: keyof Figures) => days.reduce((all, day) => all + day[name], 0)
   return {
     sent: sum('sent'),

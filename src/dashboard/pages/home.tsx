@@ -7,9 +7,8 @@ import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
-import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
-import { Card, PageHead } from '../components/page.tsx'
+import { Card, MoreLink, PageHead } from '../components/page.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { loadNumbers } from '../numbers.ts'
@@ -29,7 +28,10 @@ import { ConversationRow } from './conversation-row.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const TO_DO = lazyPage(null, async () => (await import('./to-do.tsx')).ToDo)
-const FIGURES = lazyPage(null, async () => (await import('./charts.tsx')).HomeFigures)
+const FIGURES = lazyPage(null, async () => {
+  const [{ HomeFigures }] = await Promise.all([import('./home-figures.tsx'), loadNumbers()])
+  return HomeFigures
+})
 
 const LISTED = { limit: 5, type: 'all' }
 const CHANGES = ['conversation', 'message', 'contact', 'site'] as const
@@ -39,13 +41,12 @@ export function HomePage() {
   // Loads the scripts together with the data, so that everything appears at once.
   const isLoaded = useSignal(false)
   useEffect(() => {
-    void Promise.all([TO_DO.fetch(), FIGURES.fetch(), loadNumbers()]).then(
-      () => (isLoaded.value = true),
-    )
+    void Promise.all([TO_DO.fetch(), FIGURES.fetch()]).then(() => (isLoaded.value = true))
   }, [])
   const site = useSite()
   const days = useRead('getStats', { query: { days: 1, site_id: site } }, 'message', 'site')
   const query = { ...LISTED, site_id: site }
+  const unanswered = { ...query, unanswered: 'true' }
   const all = combine({
     state: useRelayState(site),
     lines: useLines(),
@@ -53,11 +54,7 @@ export function HomePage() {
     webhooks: useWebhooks(),
     webhookDays: useWebhookDays(),
     attention: useAttention(site),
-    unanswered: useRead(
-      'listConversations',
-      { query: { ...query, unanswered: 'true' } },
-      ...CHANGES,
-    ),
+    unanswered: useRead('listConversations', { query: unanswered }, ...CHANGES),
     latest: useRead('listConversations', { query }, ...CHANGES),
   })
   return (
@@ -119,12 +116,7 @@ function Waiting({ unanswered, latest, lines }: WaitingProps) {
     <Card
       kind="list"
       title={isWaiting ? 'Waiting for your answer' : 'Latest conversations'}
-      actions={
-        <a class="more-link" href={more}>
-          View all conversations
-          <Icon name="forward" />
-        </a>
-      }
+      actions={<MoreLink href={more}>View all conversations</MoreLink>}
     >
       {listed.length === 0 ? (
         <EmptyState icon="conversations" title="No messages yet">

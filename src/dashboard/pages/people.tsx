@@ -22,7 +22,7 @@ import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON, countWords, grouped } from '../words/common.ts'
-import { PEOPLE } from '../words/people.ts'
+import { PEOPLE } from '../words/conversations.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)

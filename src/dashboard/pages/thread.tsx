@@ -28,7 +28,7 @@ import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
-import { Composer, takesFiles, useComposition } from './send-form.tsx'
+import { Composer, takesFiles, useComposition } from './composer.tsx'
 import { Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
@@ -238,8 +238,8 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
         </p>
       </div>
-      {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
-      {conversation !== null && <ThreadMenu conversation={conversation} onChanged={onChanged} />}
+      {conversation !== null && <Takeover {...{ conversation, onChanged }} />}
+      {conversation !== null && <ThreadMenu {...{ conversation, onChanged }} />}
     </header>
   )
 }

@@ -11,7 +11,7 @@ import { Callout } from '../components/callout.tsx'
 import type { IconName, Tone } from '../components/drawings.ts'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
 import { useAbout, useAttention, useRelayState, useSite } from '../sources.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
@@ -110,16 +110,12 @@ function SetupCallout(props: SetupProps) {
 }
 
 function UnfinishedSetup({ step, lines }: SetupProps & { readonly step: string }) {
-  const { session, notices } = useDashboard()
+  const { session } = useDashboard()
   const query = { direction: 'outbound', limit: 20 }
   const sent = useRead('listMessages', { query }, 'message')
   const hasSent = (sent.value?.data ?? []).some(hasLeft)
   const isProven = hasSent && lines.some(isReady)
-  const { isBusy, start } = useAction(
-    () => session.setStep(null),
-    () => {},
-    ({ message }) => notices.failed(message),
-  )
+  const { isBusy, start } = useQuickAction(() => session.setStep(null))
   // Without this, the card would return as soon as a line is offline.
   useEffect(() => {
     if (isProven) void session.setStep(null)
@@ -190,12 +186,18 @@ function MessagesRow({ name, count, days = 0, ...row }: AttentionRow & { readonl
   const site = useSite()
   const address = href('messages', [], { site, status: name, days: days === 0 ? null : days })
   const words = count >= MESSAGES_MAX ? `${grouped(count)}+ messages` : countWords(count, 'message')
+  const title = row.title(words)
   return (
     <ToDoRow
       tone={row.tone}
       icon={row.icon}
-      title={row.title(words)}
-      actions={<LinkButton href={address}>{row.act}</LinkButton>}
+      title={title}
+      actions={
+        <LinkButton href={address}>
+          {row.act}
+          <span class="visually-hidden">{title}</span>
+        </LinkButton>
+      }
     >
       {row.about}
     </ToDoRow>
