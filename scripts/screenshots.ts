@@ -12,6 +12,10 @@ import { type ApiClient } from '../test/support/relay-process.ts'
 
 const GUIDES = `${import.meta.dir}/../src/guides`
 const VIEWPORT = { width: 1_120, height: 720 }
+const THEMES = [
+  ['light', '.png'],
+  ['dark', '-dark.png'],
+] as const
 
 const MAYA = '+12025550111'
 const CUSTOMERS = [
@@ -20,7 +24,10 @@ const CUSTOMERS = [
   ['+12025550115', 'Yuki Tanaka', 'Thank you for your visit.'],
 ] as const
 
-/** Writes `dashboard.png`, Home after two busy weeks, and `thread.png`, a conversation, into `folder`. */
+/**
+ * Writes `dashboard.png`, Home after two busy weeks, and `thread.png`, a conversation, into `folder`; for a dark page,
+ * `dashboard-dark.png` and `thread-dark.png`.
+ */
 export async function takeScreenshots(folder: string): Promise<void> {
   await using stage = await Stage.open()
   using receiver = new Receiver()
@@ -31,14 +38,16 @@ export async function takeScreenshots(folder: string): Promise<void> {
   await api.ask('POST', '/api/v1/webhooks', { url: receiver.url, events, description })
   await name(api, lines)
   const thread = await talk(api, lines)
-  const watched = await stage.page({ viewport: VIEWPORT, colorScheme: 'light' })
-  await showBusyWeeks(watched, lines)
+  for (const [colorScheme, ending] of THEMES) {
+    const watched = await stage.page({ viewport: VIEWPORT, deviceScaleFactor: 2, colorScheme })
+    await showBusyWeeks(watched, lines)
 
-  await watched.show('home')
-  await watched.capture(join(folder, 'dashboard.png'))
-  await watched.show(`conversations/${thread}`)
-  await watched.page.getByRole('heading', { name: 'Maya Fischer' }).waitFor()
-  await watched.capture(join(folder, 'thread.png'))
+    await watched.show('home')
+    await watched.capture(join(folder, `dashboard${ending}`))
+    await watched.show(`conversations/${thread}`)
+    await watched.page.getByRole('heading', { name: 'Maya Fischer' }).waitFor()
+    await watched.capture(join(folder, `thread${ending}`))
+  }
 }
 
 async function name(api: ApiClient, lines: readonly string[]): Promise<void> {

@@ -123,6 +123,15 @@ export function useAction<T, Wanted extends readonly unknown[] = []>(
   }
 }
 
+/** An action without a place for its failure, which becomes a notice. */
+export function useQuickAction<T, Wanted extends readonly unknown[] = []>(
+  call: (...wanted: Wanted) => Promise<Answer<T>>,
+  onDone?: (value: T) => void,
+): Action<Wanted> {
+  const { notices } = useDashboard()
+  return useAction(call, onDone, ({ message }) => notices.failed(message))
+}
+
 /** Uses XMLHttpRequest because `fetch` does not report upload progress. */
 const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {
   const { signal, onProgress } = options

@@ -2,7 +2,7 @@
 
 import type { CallOf, OperationId } from './api.ts'
 import { later } from './clock.ts'
-import { useDashboard, useAction, type Action } from './dashboard.ts'
+import { useDashboard, useQuickAction, type Action } from './dashboard.ts'
 import { plainName } from './words/attachments.ts'
 
 /** Enough time for the browser to start saving. */
@@ -13,8 +13,8 @@ export function useDownload<Id extends OperationId>(
   call: CallOf<Id>,
   name: string,
 ): Action<[]> {
-  const { api, clock, notices } = useDashboard()
-  return useAction(
+  const { api, clock } = useDashboard()
+  return useQuickAction(
     () => api.bytes(id, call),
     (bytes) => {
       // With this type, browsers save the file instead of showing it.
@@ -25,6 +25,5 @@ export function useDownload<Id extends OperationId>(
       link.click()
       later(clock, SAVING_MS, () => URL.revokeObjectURL(link.href))
     },
-    (failure) => notices.failed(failure.message),
   )
 }

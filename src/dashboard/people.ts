@@ -19,6 +19,19 @@ export function personColor(handle: string): string {
   return `person-color-${hash % COLOR_COUNT}`
 }
 
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** The first letters of the first and the last word of a name; null if it has no letter. */
+export function initials(name: string): string | null {
+  const words = name.split(/\s+/u).filter((word) => /\p{L}/u.test(word))
+  const ends = words.length > 1 ? [words[0], words.at(-1)] : words
+  const letters = ends.map((word = '') => {
+    const [first] = GRAPHEMES.segment(word.replace(/^[^\p{L}]+/u, ''))
+    return first?.segment.toLocaleUpperCase() ?? ''
+  })
+  return letters.length === 0 ? null : letters.join('')
+}
+
 export function isGroup({ type }: Pick<Conversation, 'type'>): boolean {
   return type === 'group'
 }

@@ -15,6 +15,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   // Images of messages are fetched with the page key, and shown from memory.
   "img-src 'self' data: blob:",
   "connect-src 'self'",

@@ -1,6 +1,9 @@
 // Bundles the dashboard into compressed files that are named after their content. The build does that once and
 // embeds the result; a run from source does it when the page is opened.
 
+import { readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+
 import { packFile, type StaticFile } from './static-file.ts'
 
 const ASSETS = '/assets/'
@@ -22,22 +25,43 @@ const shortElements: Bun.BunPlugin = {
   },
 }
 
+/** Keeps typefaces as files of their own. By default Bun writes them into the stylesheet, all of them for each page. */
+function typefaces(files: Map<string, Bun.BunFile>): Bun.BunPlugin {
+  return {
+    name: 'typefaces',
+    setup(build) {
+      build.onResolve({ filter: /\.woff2$/ }, ({ path, importer }) => {
+        const place = Bun.resolveSync(path, dirname(importer))
+        const hash = Bun.hash(readFileSync(place)).toString(36)
+        const address = `${ASSETS}${basename(place, '.woff2')}-${hash}.woff2`
+        files.set(address, Bun.file(place))
+        return { path: address, external: true }
+      })
+    },
+  }
+}
+
 /** Bundles the page whose HTML file is at `index`; rejects with Bun's messages if that fails. */
 export async function bundlePage(index: string): Promise<readonly StaticFile[]> {
+  const fonts = new Map<string, Bun.BunFile>()
   const { success, outputs, logs } = await Bun.build({
     entrypoints: [index],
     target: 'browser',
     minify: true,
     // Modules with a dynamic import become separate files.
     splitting: true,
-    plugins: [shortElements],
+    plugins: [shortElements, typefaces(fonts)],
     define: { 'process.env.NODE_ENV': '"production"' },
     publicPath: ASSETS,
     throw: false,
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
   })
   if (!success) throw new Error(`The page cannot be bundled: ${logs.map(String).join('; ')}`)
-  return Promise.all(outputs.map(pageFile))
+  const type = 'font/woff2'
+  const fontFiles = [...fonts].map(async ([path, file]) =>
+    packFile({ path, type, bytes: await file.bytes() }, 'quick'),
+  )
+  return Promise.all([...outputs.map(pageFile), ...fontFiles])
 }
 
 /** Added after bundling, because Bun would try to bundle the file. */

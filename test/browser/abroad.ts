@@ -57,11 +57,11 @@ export async function problemsAbroad(
 /** English words, and the whole date on asking; with 24 hours where people count so. */
 async function relativeTimes(watched: WatchedPage, locale: string): Promise<readonly string[]> {
   await watched.show('home')
-  const sent = watched.page.locator('.recent .ago').first()
+  const sent = watched.page.locator('.to-do .ago').first()
   const words = await sent.innerText()
   const whole = (await sent.getAttribute('data-absolute')) ?? ''
   const isEnglish = /^(now|\d+ min\. ago)$/.test(words)
   const isGerman = /^\w+, \d+ \w+ 20\d\d at \d\d:\d\d:\d\d$/.test(whole)
   if (isEnglish && (locale !== 'de-DE' || isGerman)) return []
-  return [`The time of a message in ${locale} is ${words}, ${whole}`]
+  return [`The time of an issue in ${locale} is ${words}, ${whole}`]
 }

@@ -58,10 +58,11 @@ story(
     expect(await watched.focused()).toBe('Human takeover')
     await press(watched, 'Home')
     await watched.page
-      .getByRole('link', { name: /Outgoing to\s*Anna/ })
+      .getByRole('link', { name: /Anna.*It is by the door/ })
       .first()
       .waitFor()
-    await watched.tabTo('To')
+    await press(watched, 'New message')
+    await watched.focusOn('To')
     await keyboard.type('Nobody')
     await watched.tabTo('Text')
     await keyboard.type('See you at eight.')
@@ -72,7 +73,8 @@ story(
     await keyboard.type('anna')
     await watched.reads('→ +1 202 555 0147')
     await press(watched, 'Send')
-    await watched.page.locator('.outcome').getByText('Anna').waitFor()
+    await watched.bubble('See you at eight.').waitFor()
+    await watched.focusOn('Message to Anna')
   },
 )
 
@@ -113,7 +115,7 @@ story(
 
     await failed(1)
     await watched.show('home')
-    await page.getByRole('link', { name: '1 failed', exact: true }).focus()
+    await page.getByRole('link', { name: 'Look 1 message failed' }).focus()
     await keyboard.press('Enter')
     await watched.focusOn('Messages')
     await press(watched, 'Send as SMS…')

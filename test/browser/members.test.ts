@@ -34,7 +34,10 @@ story(
     await page.getByText('Your table is ready.').first().click()
     await composer.fill('Until eight.')
     await composer.press('Enter')
-    await page.locator('.bubble', { hasText: 'Until eight.' }).getByText(NAME).waitFor()
+    await member.bubble('Until eight.').getByText('You', { exact: true }).waitFor()
+    await owner.page.goto(page.url())
+    await owner.bubble('Until eight.').getByText(NAME).waitFor()
+    await owner.show('settings/members')
     const buttons = await buttonsOf(member)
     for (const closed of ['settings', 'keys', 'people', 'lines', 'activity']) {
       await page.goto(`/#/${closed}`)

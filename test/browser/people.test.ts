@@ -178,6 +178,7 @@ story('a person is named in the thread, and an import says which rows are bad', 
 
   // A national number is one of the line's country.
   await watched.show('home')
+  await watched.link('New message').click()
   await watched.field('To').fill('(202) 555-0147')
   await page.getByText(`→ ${SHOWN_PERSON}`).waitFor()
 

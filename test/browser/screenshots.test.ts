@@ -10,13 +10,15 @@ import { findChromium } from './chromium.ts'
 const PNG_SIGNATURE = '\u0089PNG\r\n\u001A\n'
 
 testNeeding('Chromium', findChromium() !== null)(
-  'the picture in the README can be taken again',
+  'the pictures in the README can be taken again',
   async () => {
     using folder = new ScratchFolder()
 
     await takeScreenshots(folder.path)
 
-    const picture = readFileSync(folder.file('dashboard.png'), 'latin1')
-    expect(picture.slice(0, PNG_SIGNATURE.length)).toBe(PNG_SIGNATURE)
+    for (const name of ['dashboard', 'thread', 'dashboard-dark', 'thread-dark']) {
+      const picture = readFileSync(folder.file(`${name}.png`), 'latin1')
+      expect(picture.slice(0, PNG_SIGNATURE.length)).toBe(PNG_SIGNATURE)
+    }
   },
 )

@@ -55,6 +55,7 @@ export type Look = Pick<
   | 'permissions'
   | 'hasTouch'
   | 'isMobile'
+  | 'deviceScaleFactor'
 >
 
 type ContextLook = Look & Pick<BrowserContextOptions, 'storageState'>

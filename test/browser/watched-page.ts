@@ -36,7 +36,10 @@ const SMALL_TARGETS = `(() => {
     const area = one.closest('label') ?? one
     const { left, top, width, height } = area.getBoundingClientRect()
     const at = (x, y) => document.elementFromPoint(left + width / 2 + x, top + height / 2 + y)
-    const isHit = (x, y) => at(x, y) === null || area.contains(at(x, y))
+    // What the scrolling part of a dialog cuts off is no smaller for that.
+    const frame = area.closest('.dialog-body')?.getBoundingClientRect()
+    const isCut = (y) => frame && (top + height / 2 + y < frame.top || top + height / 2 + y > frame.bottom)
+    const isHit = (x, y) => isCut(y) || at(x, y) === null || area.contains(at(x, y))
     if (at(0, 0) === null || !isHit(0, 0)) return false
     return ![[0, -21], [0, 21], [-21, 0], [21, 0]].every(([x, y]) => isHit(x, y))
   }
@@ -71,7 +74,9 @@ const SCREENSHOTS = `${import.meta.dir}/screenshots`
 const FOCUSED = `(() => {
   const at = document.activeElement
   const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
-  return at === document.body ? 'nothing' : name.trim().split('\\n')[0]
+  const hidden = [...at.querySelectorAll('[aria-hidden=true]')].map((one) => one.textContent.trim())
+  const lines = name.trim().split('\\n')
+  return at === document.body ? 'nothing' : lines.find((line) => !hidden.includes(line.trim())) ?? lines[0]
 })()`
 
 type Shift = { readonly value: number; readonly places: readonly string[] }

@@ -92,7 +92,7 @@ test('the page opens without a key, may load nothing from elsewhere, and is aske
     vary: 'accept-encoding',
     etag: expect.stringMatching(/^"[A-Za-z0-9_-]{16}"$/),
     'content-security-policy':
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; " +
       "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',

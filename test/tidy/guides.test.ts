@@ -68,7 +68,9 @@ test('every reason for which a line can be offline is explained by a guide', () 
 
 test('the README is short, and every file that it links to is there', async () => {
   const readme = await Bun.file(`${ROOT}/README.md`).text()
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path ?? '')
+  const links = [...readme.matchAll(/(?:\]\(|src="|srcset=")(?!https?:|#)([^)#"]+)/g)].map(
+    ([, path]) => path ?? '',
+  )
   const missing = []
   for (const path of links) if (!(await Bun.file(`${ROOT}/${path}`).exists())) missing.push(path)
 

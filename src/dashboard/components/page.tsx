@@ -122,3 +122,13 @@ export function useNewView(view: string, before = view): void {
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
   }, [view])
 }
+
+/** Leads from a card to the page with all of it. */
+export function MoreLink(props: { readonly href: string; readonly children: string }) {
+  return (
+    <a class="more-link" href={props.href}>
+      {props.children}
+      <Icon name="forward" />
+    </a>
+  )
+}

@@ -28,6 +28,7 @@ import {
 } from '../words/activity.ts'
 import { keyName } from '../words/keys.ts'
 import { lineName } from '../words/line-states.ts'
+import { QueueCard } from './charts.tsx'
 
 const DAY_MS = 86_400_000
 const PERIODS = optionsOf({
@@ -43,6 +44,7 @@ export function ActivityPage() {
     <>
       <PageHead title="Activity">Who changed what, and from where. Kept for 400 days.</PageHead>
       <Changes />
+      <QueueCard />
       <LogCard />
     </>
   )

@@ -3,13 +3,14 @@
 import { useSignal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
-import { Button } from '../components/button.tsx'
+import { href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { TextArea } from '../components/form.tsx'
-import { LongText } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
-import { messageExcerpt } from '../words/attachments.ts'
+import { PersonText } from '../components/text.tsx'
+import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
+import { counterpart } from '../people.ts'
 import { grouped } from '../words/common.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
@@ -30,14 +31,13 @@ export function ApprovalActions(props: Props) {
 function useDecision({ message, onChanged }: Props, action: 'approve' | 'deny') {
   const { api, notices } = useDashboard()
   const operation = action === 'approve' ? 'approveMessage' : 'denyMessage'
-  return useAction(
+  return useQuickAction(
     (body: Readonly<Record<string, string>>) =>
       api.call(operation, { params: { id: message.id }, body }),
     (decided) => {
       notices.done(action === 'approve' ? 'Approved.' : 'Denied. It will not be sent.')
       onChanged(decided)
     },
-    (failure) => notices.failed(failure.message),
   )
 }
 
@@ -88,27 +88,39 @@ function WithText({ action, field, value, ...props }: TextProps) {
   )
 }
 
-/** Shows the message of a conversation that has waited longest for approval. */
-export function ApprovalBar({ conversationId }: { readonly conversationId: string }) {
-  const { session } = useDashboard()
-  const query = { conversation_id: conversationId, queued_reason: 'approval', limit: 200 }
-  const { value, refresh } = useRead('listMessages', { query }, 'message')
-  const first = value?.data.at(-1)
-  if (value === null || first === undefined || session.member) return null
+/**
+ * Leads to the message that has waited longest for approval, here or in another conversation. `latest` is the newest
+ * message of this one, which is in view with its buttons.
+ */
+export function ApprovalBar({ conversationId, latest }: BarProps) {
+  const { session, router } = useDashboard()
+  const query = { queued_reason: 'approval', type: 'all', limit: 200, contact_names: 'true' }
+  const { value } = useRead('listMessages', { query }, 'message')
+  const others = value?.data.filter(({ id }) => id !== latest) ?? []
+  const next = others.findLast((each) => each.conversation_id === conversationId) ?? others.at(-1)
+  if (next === undefined || session.member) return null
+  const isHere = next.conversation_id === conversationId
+  const address = { ...router.route.value.query, message: next.id }
   return (
     <Callout
       tone="wait"
       role="status"
-      title={waitingWords(value.data.length)}
-      actions={<ApprovalActions key={first.id} message={first} onChanged={refresh} />}
+      title={waitingWords(others.length)}
+      actions={
+        <LinkButton href={href('conversations', [next.conversation_id], address)}>
+          {isHere ? 'Show it' : 'Next'}
+        </LinkButton>
+      }
     >
-      <LongText text={first.text || messageExcerpt(first)} />
+      {!isHere && <PersonText>{`To ${counterpart(next)}`}</PersonText>}
     </Callout>
   )
 }
 
+type BarProps = { readonly conversationId: string; readonly latest: string | undefined }
+
 function waitingWords(count: number): string {
   return count === 1
-    ? 'This message needs your approval'
-    : `${grouped(count)} messages need your approval`
+    ? 'Another message needs your approval'
+    : `${grouped(count)} more messages need your approval`
 }

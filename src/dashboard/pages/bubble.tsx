@@ -6,22 +6,22 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { SessionState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
-import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { LongText, PersonText } from '../components/text.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
 import { personColor, personName } from '../people.ts'
+import type { Place } from '../runs.ts'
 import { absoluteTime, clockTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { reactionWords } from '../words/conversations.ts'
 import { serviceWords, statusWords, whyNot } from '../words/message-states.ts'
 import { MessageFiles } from './message-files.tsx'
-import { ResolveButtons } from './resolve-message.tsx'
 
-const APPROVAL_ACTIONS = lazyPart(async () => (await import('./approval.tsx')).ApprovalActions)
-const SEND_AGAIN = lazyPart(async () => (await import('./send-again.tsx')).SendAgain)
+/** With these, there is something to decide. */
+const UNSETTLED = new Set<string>(['uncertain', 'queued', 'failed', 'expired'])
+const STEPS = lazyPart(async () => (await import('./message-steps.tsx')).MessageSteps)
 
 type Props = {
   readonly message: Message
@@ -61,26 +61,38 @@ export function useTarget(
   }, [feed, now.state, target])
 }
 
-/** `isFirst`: the previous message is from someone else. */
-export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFirst: boolean }) {
+/** A message outside of a run. */
+const ALONE: Place = { isFirst: true, isLast: true, hasAbout: true }
+
+export function Bubble({
+  message,
+  onChanged,
+  place = ALONE,
+}: Props & { readonly place: Place | undefined }) {
   const isOwn = message.direction === 'outbound'
   const why = isOwn ? whyNot(message) : null
+  const classes = [
+    isOwn ? 'bubble-own' : 'bubble-theirs',
+    place.isFirst && 'bubble-first',
+    place.isLast && 'bubble-last',
+    message.status === 'queued' && 'bubble-held',
+  ]
   return (
     <article
       id={bubbleId(message.id)}
       tabIndex={-1}
-      class={`bubble ${isOwn ? 'bubble-own' : 'bubble-theirs'}`}
+      class={`bubble ${classes.filter(Boolean).join(' ')}`}
     >
-      {isFirst && <Sender message={message} />}
+      {place.isFirst && <Sender message={message} />}
       <Quote message={message} />
       <span class="visually-hidden">{isOwn ? 'Outgoing:' : 'Incoming:'} </span>
       <MessageFiles message={message} />
       <Words message={message} />
       <Reactions message={message} />
-      <About message={message} />
+      <About message={message} isHidden={!place.hasAbout} />
       <Edits message={message} />
       {why !== null && <p class="bubble-why">{why}</p>}
-      {isOwn && <NextSteps message={message} onChanged={onChanged} />}
+      {isOwn && UNSETTLED.has(message.status) && <STEPS.View {...{ message, onChanged }} />}
     </article>
   )
 }
@@ -156,15 +168,22 @@ function Reactions({ message: { reactions = [] } }: MessageProps) {
 const SOURCES: Readonly<Record<string, string>> = {
   api: 'API',
   cli: 'Command line',
-  dashboard: 'Dashboard',
+  dashboard: 'Owner',
   device: 'Typed on the device',
 }
 
-function About({ message }: MessageProps) {
+/** The author's name. Messages of the dashboard without a member are the owner's. */
+function authorWords({ sent_by, source }: Message, member: SessionState['member']): string {
+  if (source === 'dashboard' && sent_by?.id === member?.id) return 'You'
+  return sent_by?.name ?? SOURCES[source] ?? source
+}
+
+function About({ message, isHidden }: MessageProps & { readonly isHidden: boolean }) {
   const isOwn = message.direction === 'outbound'
   const service = serviceWords(message)
+  const { session } = useDashboard()
   return (
-    <p class="bubble-about">
+    <p class={isHidden ? 'visually-hidden' : 'bubble-about'}>
       <time dateTime={message.created_at} title={absoluteTime(message.created_at)}>
         {clockTime(message.created_at)}
       </time>
@@ -172,9 +191,7 @@ function About({ message }: MessageProps) {
       {service !== null && <span>{service}</span>}
       {isOwn && (
         <span>
-          <PersonText>
-            {message.sent_by?.name ?? SOURCES[message.source] ?? message.source}
-          </PersonText>
+          <PersonText>{authorWords(message, session.member)}</PersonText>
         </span>
       )}
       {isOwn && <Status message={message} />}
@@ -213,47 +230,5 @@ function Edits({ message: { edits = [] } }: MessageProps) {
         ))}
       </ol>
     </details>
-  )
-}
-
-/** Members can't decide on messages, and cancel only their own. */
-function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
-  if (member === undefined || status === 'failed' || status === 'expired') return true
-  return status === 'queued' && member.id === sent_by?.id
-}
-
-function NextSteps(props: Props) {
-  const { session } = useDashboard()
-  const { message } = props
-  if (!isOpenTo(session.member, message)) return null
-  const steps = {
-    uncertain: ResolveButtons,
-    queued: message.queued_reason === 'approval' ? APPROVAL_ACTIONS.View : CancelButton,
-    failed: SEND_AGAIN.View,
-    expired: SEND_AGAIN.View,
-  }
-  const Steps = steps[message.status as keyof typeof steps] // Undefined for any other status.
-  if (Steps === undefined) return null
-  return (
-    <div class="actions bubble-actions">
-      <Steps {...props} />
-    </div>
-  )
-}
-
-function CancelButton({ message, onChanged }: Props) {
-  const { api, notices } = useDashboard()
-  const { isBusy, start } = useAction(
-    () => api.call('cancelMessage', { params: { id: message.id } }),
-    (changed) => {
-      onChanged(changed)
-      notices.done('Saved.')
-    },
-    (failure) => notices.failed(failure.message),
-  )
-  return (
-    <Button icon="cross" isBusy={isBusy} onClick={start}>
-      Cancel sending
-    </Button>
   )
 }

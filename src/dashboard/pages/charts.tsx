@@ -1,57 +1,29 @@
-// The charts of Home, lines and webhooks.
+// The charts of lines and webhooks; those that Home shows too are exported.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { HomeChartData, LineChartData } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
 import { Card } from '../components/page.tsx'
-import { PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { useHomeCharts, useLineCharts, useLines, useSite } from '../sources.ts'
+import { useHomeCharts, useLineCharts } from '../sources.ts'
 import { momentWords, isoTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
 
 const NO_ATTEMPTS = 'No attempts'
-const MESSAGES = 'Messages, last 14 days'
+export const MESSAGES = 'Messages, last 14 days'
 const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
 
-export function HomeCharts() {
-  const site = useSite()
-  const all = useLines().value?.data ?? []
-  const lines = all.filter(({ site_id }) => site === '' || site_id === site)
+/** The lengths of the queues, for those who look for the cause of a delay. */
+export function QueueCard() {
   return (
-    <WhenReady of={useHomeCharts(site)} kind="card" count={2}>
+    <WhenReady of={useHomeCharts('')} kind="card">
       {(charts) => (
-        <div class="cards charts">
-          <Card title={MESSAGES}>
-            <MessageDays days={charts.days} line={null} />
-          </Card>
-          <Card title="Uptime, last 30 days">
-            {lines.map((line) => {
-              const found = charts.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
-              return (
-                <div key={line.id}>
-                  <p class="small">
-                    <PersonText>{lineName(line)}</PersonText>
-                  </p>
-                  <Uptime cells={found?.cells ?? []} of={line} />
-                </div>
-              )
-            })}
-          </Card>
-          {site === '' && (
-            <>
-              <Card title="Queue, last 24 hours">
-                <Queue samples={charts.queue} />
-              </Card>
-              <Card title="Webhook attempts, last 24 hours">
-                <Attempts webhooks={charts.webhooks} />
-              </Card>
-            </>
-          )}
-        </div>
+        <Card title="Queue, last 24 hours">
+          <Queue samples={charts.queue} />
+        </Card>
       )}
     </WhenReady>
   )
@@ -96,9 +68,9 @@ export function LineSparkline({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-type Cells = HomeChartData['uptime'][number]['cells']
+export type Cells = HomeChartData['uptime'][number]['cells']
 
-function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
+export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
   const share = known.reduce((sum, each) => sum + each, 0) / known.length
   const points = cells.map(({ from, online_share, reasons }) => {
@@ -128,7 +100,7 @@ type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', num
 type DayFigures = Figures & { readonly day: string }
 
 /** Each day links to its messages; `line` is an id, or null for all lines. */
-function MessageDays(props: {
+export function MessageDays(props: {
   readonly days: readonly DayFigures[]
   readonly line: string | null
 }) {
@@ -166,7 +138,7 @@ function countsOf(figures: Figures): string {
     .join(', ')
 }
 
-function sumOf(days: readonly Figures[]): Figures {
+export function sumOf(days: readonly Figures[]): Figures {
   const sum = (name: keyof Figures) => days.reduce((all, day) => all + day[name], 0)
   return {
     sent: sum('sent'),

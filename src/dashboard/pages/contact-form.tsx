@@ -19,7 +19,7 @@ import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { useLines } from '../sources.ts'
 import { COMMON } from '../words/common.ts'
-import { PEOPLE } from '../words/people.ts'
+import { PEOPLE } from '../words/conversations.ts'
 
 type Props = {
   /** Null for a new contact, whose handle is typed. */

@@ -11,29 +11,25 @@ import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { SelectField, useSettled, optionsOf, bindTo } from '../components/form.tsx'
-import { Icon } from '../components/icon.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
-import { WindowList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
-import { PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
+import { WindowList } from '../components/window-list.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedNow, FeedSource } from '../feed.ts'
 import { useFocusRescue } from '../focus.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
-import { conversationName, isGroup, personName } from '../people.ts'
+import { isGroup } from '../people.ts'
 import { useLines, useSite } from '../sources.ts'
 import type { Loaded, Read } from '../store.ts'
-import { absoluteTime, shortTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
-import { messageExcerpt } from '../words/attachments.ts'
-import { countWords, grouped } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { lineNameIn, lineOption } from '../words/line-states.ts'
-import { statusWords } from '../words/message-states.ts'
+import { SendButton } from './composer.tsx'
+import { ConversationRow } from './conversation-row.tsx'
 import { NotifyButton } from './notify.tsx'
-import { SendButton, SendFields, useSendForm } from './send-form.tsx'
+import { SendFields, useSendForm } from './send-form.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const THREAD = lazyPage(null, async () => (await import('./thread.tsx')).Thread)
@@ -45,6 +41,13 @@ export function ConversationsPage() {
   /** The recipient in the form for a new conversation; null while it is closed. */
   const writing = useSignal<string | null>(null)
   const write = (to = '') => (writing.value = to)
+  const { write: asked, ...query } = router.route.value.query
+  // Other pages lead here to write.
+  useLayoutEffect(() => {
+    if (asked === undefined) return
+    router.replace(href('conversations', [], query))
+    write()
+  }, [asked])
   const heading = useRef<HTMLHeadingElement>(null)
   const pane = useRef<HTMLElement>(null)
   useFocusRescue(id === undefined ? heading : pane, id)
@@ -313,84 +316,5 @@ function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
     <EmptyState icon="conversations" title="No messages yet">
       {`${start}, or write the first message from here.`}
     </EmptyState>
-  )
-}
-
-function ConversationRow(props: {
-  readonly conversation: Conversation
-  /** The name of its line, if there are several lines. */
-  readonly line: string | null
-  readonly href: string
-  readonly isSelected: boolean
-  readonly tabIndex: number
-}) {
-  const { conversation, line, href: address, isSelected, tabIndex } = props
-  const { clock } = useDashboard()
-  const { last_message: last, updated_at, unread_count = 0 } = conversation
-  return (
-    <a
-      class={unread_count > 0 ? 'conversation-row is-unread' : 'conversation-row'}
-      href={address}
-      tabIndex={tabIndex}
-      aria-current={isSelected ? 'true' : undefined}
-    >
-      <span class="conversation-top">
-        <span class="one-line conversation-handle">
-          {isGroup(conversation) && (
-            <>
-              <Icon name="people" />
-              <span class="visually-hidden">Group: </span>
-            </>
-          )}
-          <PersonText>{conversationName(conversation)}</PersonText>
-        </span>
-        {conversation.automation_paused && (
-          <span class="conversation-person" title={CONVERSATIONS.takeover}>
-            <Icon name="person" />
-            <span class="visually-hidden">Human takeover.</span>
-          </span>
-        )}
-        <time class="small quiet" dateTime={updated_at} title={absoluteTime(updated_at)}>
-          {shortTime(updated_at, clock.now.value)}
-        </time>
-      </span>
-      <span class="conversation-bottom">
-        {last !== null && <LastText message={last} />}
-        {line !== null && (
-          <span class="chip one-line">
-            <PersonText>{line}</PersonText>
-          </span>
-        )}
-        {unread_count > 0 && (
-          <span class="unread-count">
-            <span aria-hidden="true">{grouped(unread_count)}</span>
-            <span class="visually-hidden">{`${countWords(unread_count, 'unread message')}.`}</span>
-          </span>
-        )}
-      </span>
-    </a>
-  )
-}
-
-function LastText({ message }: { readonly message: Message }) {
-  const { text, tone, icon } = statusWords(message.status)
-  return (
-    <>
-      {message.direction === 'outbound' && (
-        <span class={`conversation-status tone-${tone}`} title={text}>
-          <Icon name={icon} />
-          <span class="visually-hidden">{text}:</span>
-        </span>
-      )}
-      <span class="one-line quiet conversation-text">
-        {message.sender && (
-          <>
-            <PersonText>{personName(message.sender)}</PersonText>:{' '}
-          </>
-        )}
-        {message.attachments !== undefined && <Icon name="attach" />}
-        <PersonText>{messageExcerpt(message).slice(0, 160)}</PersonText>
-      </span>
-    </>
   )
 }

@@ -3,7 +3,7 @@ import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
 import { useChecks } from '../sources.ts'
 
 const SIGNS = {
@@ -49,13 +49,12 @@ export function CheckCard({ title, lineId }: Props) {
 function CheckAgain() {
   const { api, notices } = useDashboard()
   const { refresh } = useChecks()
-  const { isBusy, start } = useAction(
+  const { isBusy, start } = useQuickAction(
     () => api.call('listChecks'),
     () => {
       refresh()
       notices.done('Checks updated.')
     },
-    (failure) => notices.failed(failure.message),
   )
   return (
     <Button icon="again" isBusy={isBusy} onClick={start}>

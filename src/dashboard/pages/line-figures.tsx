@@ -1,6 +1,7 @@
 // Figures of a line: new contacts today, latest messages, and queue.
 
 import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
@@ -19,7 +20,6 @@ import { isoTime } from '../time-words.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { kindName } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
-import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
@@ -43,6 +43,30 @@ export function NewContacts({ line }: Props) {
       <p class="small quiet">
         {reset === null ? '\u00A0' : `Resets at ${hourWords(reset)} (midnight ${timeZone}).`}
       </p>
+    </div>
+  )
+}
+
+/** Amber from 80 % of the limit, red once it is reached. */
+function NewContactsMeter({ line }: { readonly line: PhoneLine }) {
+  const { new_contacts_today: value, daily_contact_limit: max } = line
+  const id = useId()
+  return (
+    <div class="meter">
+      <div class="meter-words" id={id}>
+        <span>New contacts today</span>
+        <span class="figures">{`${grouped(value)} of ${grouped(max)}`}</span>
+      </div>
+      <meter
+        aria-labelledby={id}
+        min={0}
+        // A limit of 0 is always reached.
+        max={max === 0 ? 1 : max}
+        value={value >= max ? Math.max(max, 1) : value}
+        low={max * 0.8}
+        high={Math.max(max - 0.5, 0)}
+        optimum={0}
+      />
     </div>
   )
 }

@@ -1,26 +1,16 @@
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import { SelectField, bindTo } from '../components/form.tsx'
-import { useAction, useDashboard } from '../dashboard.ts'
-import { useSites } from '../sources.ts'
+import { bindTo } from '../components/form.tsx'
+import { useQuickAction, useDashboard } from '../dashboard.ts'
 import { lineName } from '../words/line-states.ts'
+import { SiteSelect } from './site-filter.tsx'
 
 /** Shows nothing if there is no site. */
 export function LineSite({ line }: { readonly line: PhoneLine }) {
   const { id, site_id: site = '' } = line
   const { api, notices } = useDashboard()
-  const sites = useSites()
-  const { start } = useAction(
+  const { start } = useQuickAction(
     (to: string) => api.call('updatePhoneLine', { params: { id }, body: { site_id: to || null } }),
     () => notices.done('Moved, with its conversations.'),
-    (failure) => notices.failed(failure.message),
   )
-  if (sites.length === 0) return null
-  const options = sites.map((one) => ({ value: one.id, text: one.name }))
-  return (
-    <SelectField
-      label={`Site of ${lineName(line)}`}
-      bind={bindTo(site, start)}
-      options={[{ value: '', text: 'None' }, ...options]}
-    />
-  )
+  return <SiteSelect label={`Site of ${lineName(line)}`} none="None" bind={bindTo(site, start)} />
 }

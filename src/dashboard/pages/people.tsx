@@ -8,6 +8,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
+import { Face } from '../components/face.tsx'
 import { useSettled } from '../components/form.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
@@ -21,7 +22,7 @@ import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON, countWords, grouped } from '../words/common.ts'
-import { PEOPLE } from '../words/people.ts'
+import { PEOPLE } from '../words/conversations.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
@@ -121,6 +122,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
   const { handle, name, note, tags, opted_out } = person
   return (
     <li class="person-row">
+      <Face handle={handle} name={name} />
       <a class="grow" href={href('people', [handle])}>
         <span class="person-name one-line">
           <PersonText>{name}</PersonText>

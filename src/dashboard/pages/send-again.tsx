@@ -2,7 +2,7 @@
 
 import type { Message } from '../../api/messages.ts'
 import { Button } from '../components/button.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { againWords, goesAsSms } from '../words/message-states.ts'
@@ -30,9 +30,8 @@ export function useSendAgain({ message, onChanged }: Props) {
 
 /** The button in a thread, which doesn't ask for confirmation. */
 export function SendAgain(props: Props) {
-  const { notices } = useDashboard()
   const { words, call, onDone } = useSendAgain(props)
-  const { isBusy, start } = useAction(call, onDone, (failure) => notices.failed(failure.message))
+  const { isBusy, start } = useQuickAction(call, onDone)
   const isRest = props.message.attachments?.some(({ sent }) => sent === true) === true
   return (
     <Button icon="again" isBusy={isBusy} onClick={start}>

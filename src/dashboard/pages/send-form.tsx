@@ -1,63 +1,22 @@
-// Forms that send a message: on Home, for a new conversation, and the composer of a thread.
+// The form for a message to any recipient.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 
 import type { Contact } from '../../api/contacts.ts'
-import type { Conversation, Message } from '../../api/messages.ts'
+import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import {
-  bindTo,
-  Field,
-  Form,
-  SelectField,
-  TextArea,
-  TextField,
-  useSettled,
-} from '../components/form.tsx'
+import { bindTo, Field, SelectField, TextArea, useSettled } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useRead } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
-import { createOutbox, isWhole, type Draft } from '../outbox.ts'
-import { conversationName, isGroup } from '../people.ts'
+import { isWhole } from '../outbox.ts'
 import { useLines } from '../sources.ts'
-import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { lineOption } from '../words/line-states.ts'
-import { groupRefusal } from '../words/message-states.ts'
-import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
-
-type Composition = ReturnType<typeof useComposition>
-
-export function useComposition(onAccepted: (message: Message) => void) {
-  const { api } = useDashboard()
-  const outbox = useMemo(() => createOutbox(api), [api])
-  const text = useSignal('')
-  /** The value of a `datetime-local` input; null to send now. */
-  const later = useSignal<string | null>(null)
-  const uploads = useUploads()
-  /** Set once the person at the page was warned that the recipient has opted out. */
-  const confirmed = useSignal<Draft['headers']>(undefined)
-  const { isBusy, failure, start } = useAction(outbox, (message) => {
-    // Text typed and files attached meanwhile belong to the next message.
-    if (text.value.trim() === message.text.trim()) text.value = ''
-    later.value = null
-    uploads.removeSent((message.attachments ?? []).map(({ id }) => id))
-    onAccepted(message)
-  })
-  const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
-  const time = later.value === null ? null : pickedTime(later.value)
-  const isReady = hasContent && uploads.isComplete && (later.value === null || time !== null)
-  const send = (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => {
-    const { ids } = uploads
-    const files = ids.length === 0 ? {} : { attachments: ids }
-    const when = time === null ? {} : { sendAt: isoTime(time) }
-    if (isReady) start({ ...target, text: text.value, ...files, ...when, headers: confirmed.value })
-  }
-  return { text, later, uploads, confirmed, isBusy, failure, isReady, send }
-}
+import { AttachButton, AttachedFiles, useFileTarget } from './attach.tsx'
+import { LaterButton, LaterField, useComposition } from './composer.tsx'
 
 type SendForm = ReturnType<typeof useSendForm>
 
@@ -187,16 +146,6 @@ function RecipientField({ form, isFirst }: Pick<FieldsProps, 'form' | 'isFirst'>
   )
 }
 
-type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefined }
-
-export function SendButton({ isLater, ...props }: ButtonProps) {
-  return (
-    <Button type="submit" variant="main" icon={isLater ? 'clock' : 'send'} {...props}>
-      {isLater ? 'Schedule' : 'Send'}
-    </Button>
-  )
-}
-
 type NoteProps = { readonly to: string; readonly lineId: string | null }
 
 /** The message's effect on the daily contact limit; empty until the recipient is complete. */
@@ -221,98 +170,5 @@ function Cost({ to, lineId }: NoteProps) {
         {value.after}
       </>
     )
-  )
-}
-
-type ComposerProps = {
-  readonly conversation: Conversation
-  readonly line: PhoneLine | null
-  readonly composition: Composition
-}
-
-/** False if the line is known not to send files. */
-export function takesFiles(line: PhoneLine | null): boolean {
-  return line === null || line.status === 'offline' || line.capabilities.attachments
-}
-
-function LaterField({ later }: Pick<Composition, 'later'>) {
-  const { clock } = useDashboard()
-  if (later.value === null) return null
-  const bind = bindTo(later.value, (text) => (later.value = text))
-  return (
-    <TextField type="datetime-local" label="Send at" min={pickerTime(clock.time())} bind={bind} />
-  )
-}
-
-const HOUR_MS = 3_600_000
-
-type LaterProps = Pick<Composition, 'later'> & { readonly isIconOnly?: boolean }
-
-function LaterButton({ later, isIconOnly }: LaterProps) {
-  const { clock } = useDashboard()
-  const isLater = later.value !== null
-  const toggle = () => (later.value = isLater ? null : pickerTime(clock.time() + HOUR_MS))
-  return (
-    <Button
-      variant={isIconOnly === true ? 'quiet' : 'plain'}
-      icon={isLater ? 'cross' : 'clock'}
-      isIconOnly={isIconOnly}
-      onClick={toggle}
-    >
-      {isLater ? 'Send now instead' : 'Send later'}
-    </Button>
-  )
-}
-
-/** Elements that keep the focus when a thread opens: a field, the list of conversations, a found message. */
-const IN_USE = 'input, select, textarea, article, .window-list *'
-
-/** Enter sends; Shift+Enter starts a new line. */
-export function Composer({ conversation, line, composition }: ComposerProps) {
-  const { text, later, uploads, isBusy, failure, send, isReady } = composition
-  const { id, handle, phone_line_id } = conversation
-  const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    // On a phone, the keyboard would cover the messages.
-    const isAtDesk = matchMedia('(pointer: fine)').matches
-    const isInUse = document.activeElement?.matches(IN_USE) === true
-    if (isAtDesk && !isInUse) field.current?.focus({ preventScroll: true })
-  }, [])
-  const refusal = groupRefusal(conversation, line)
-  if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>
-  const submit = () =>
-    send({ to: handle, lineId: phone_line_id, ...(isGroup(conversation) && { groupId: id }) })
-  return (
-    <Form class="composer" onSubmit={submit}>
-      <FailureNote failure={failure} />
-      <AttachedFiles uploads={uploads} />
-      <LaterField later={later} />
-      <div class="composer-row">
-        {takesFiles(line) && <AttachButton isIconOnly uploads={uploads} />}
-        <textarea
-          ref={field}
-          class="input"
-          dir="auto"
-          rows={1}
-          aria-label={`Message to ${conversationName(conversation)}`}
-          placeholder={line?.status === 'offline' ? 'Line offline, message will wait' : 'Message'}
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-          onKeyDown={(event) => {
-            // In an input method editor, Enter chooses a word.
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-            event.preventDefault()
-            submit()
-          }}
-        />
-        <LaterButton isIconOnly later={later} />
-        <SendButton
-          isIconOnly
-          isBusy={isBusy}
-          isDisabled={!isReady}
-          isLater={later.value !== null}
-        />
-      </div>
-    </Form>
   )
 }

@@ -9,7 +9,7 @@ import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Switch, TextField } from '../components/form.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useAction, useQuickAction } from '../dashboard.ts'
 import { useAlertChannels } from '../sources.ts'
 import { channelName, noticeOutcome } from '../words/alerts.ts'
 import { AlertChannels } from './alert-channels.tsx'
@@ -46,14 +46,12 @@ export function AlertsSection() {
 type RuleProps = { readonly rule: AlertRule }
 
 function RuleRow({ rule }: RuleProps) {
-  const { api, notices } = useDashboard()
+  const { api } = useDashboard()
   const isChanging = useSignal(false)
   const { cause, after_minutes: minutes, is_enabled: isOn } = rule
   const isLimited = rule.phone_line_ids !== null || rule.site_ids !== null
-  const { start } = useAction(
-    (is_enabled: boolean) => api.call('putAlertRule', { body: { cause, is_enabled } }),
-    () => {},
-    (failure) => notices.failed(failure.message),
+  const { start } = useQuickAction((is_enabled: boolean) =>
+    api.call('putAlertRule', { body: { cause, is_enabled } }),
   )
   const { sentence } = ALERT_CAUSES[cause]
   return (

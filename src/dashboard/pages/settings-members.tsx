@@ -9,7 +9,7 @@ import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useRead, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useAction, useQuickAction } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
 import { LimitChoice } from './limit-choice.tsx'
 import { Section } from './settings-fields.tsx'
@@ -65,10 +65,9 @@ function MemberRow({ member, shown }: RowProps) {
   const { id, name, has_password, last_seen_at, site_ids: limit } = member
   const sites = useSites()
   const { api, notices } = useDashboard()
-  const renew = useAction(
+  const renew = useQuickAction(
     () => api.call('renewMemberLink', { params: { id } }),
     (invited) => (shown.value = invited),
-    (failure) => notices.failed(failure.message),
   )
   const names = sites.flatMap((site) => (limit?.includes(site.id) === true ? site.name : []))
   const state = has_password ? 'Not signed in' : 'No password yet'

@@ -7,7 +7,7 @@ import { Button } from '../components/button.tsx'
 import { NameDialog } from '../components/dialog.tsx'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useAction, useQuickAction } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
 import { countWords } from '../words/common.ts'
 import { Section } from './settings-fields.tsx'
@@ -50,10 +50,9 @@ function SiteRow({
   readonly site: Site
 }) {
   const { api, notices } = useDashboard()
-  const change = useAction(
+  const change = useQuickAction(
     (body: SiteChanges) => api.call('updateSite', { params: { id }, body }),
     () => notices.done('Saved.'),
-    (failure) => notices.failed(failure.message),
   )
   const zones = ['UTC', zone, ...Intl.supportedValuesOf('timeZone')]
   return (

@@ -1,5 +1,4 @@
-import type { PageName } from '../address.ts'
-import { href } from '../address.ts'
+import { type PageName, href } from '../address.ts'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
@@ -7,18 +6,26 @@ import { useSites } from '../sources.ts'
 /** Keeps the site in the page's address. Shows nothing if there is no site. */
 export function SiteFilter({ page }: { readonly page: PageName }) {
   const { router } = useDashboard()
-  const sites = useSites()
   const { path, query } = router.route.value
   // The chosen line may belong to another site.
   const show = (site: string) => router.replace(href(page, path, { ...query, site, line: '' }))
-  if (sites.length === 0) return null
-  const options = sites.map(({ id: value, name: text }) => ({ value, text }))
   return (
-    <SelectField
+    <SiteSelect
       label="Site"
       isLabelHidden
+      none="All sites"
       bind={bindTo(query['site'] ?? '', show)}
-      options={[{ value: '', text: 'All sites' }, ...options]}
     />
   )
+}
+
+/** `none` names the choice of no site. */
+type SelectProps = Omit<Parameters<typeof SelectField>[0], 'options'> & { readonly none: string }
+
+/** Shows nothing if there is no site. */
+export function SiteSelect({ none, ...field }: SelectProps) {
+  const sites = useSites()
+  if (sites.length === 0) return null
+  const options = sites.map(({ id: value, name: text }) => ({ value, text }))
+  return <SelectField {...field} options={[{ value: '', text: none }, ...options]} />
 }

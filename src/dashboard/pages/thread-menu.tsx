@@ -10,12 +10,11 @@ import { Button } from '../components/button.tsx'
 import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import { conversationName, isGroup } from '../people.ts'
-import { CONVERSATIONS } from '../words/conversations.ts'
+import { CONVERSATIONS, PEOPLE } from '../words/conversations.ts'
 import { isReady, lineState } from '../words/line-states.ts'
-import { PEOPLE } from '../words/people.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
@@ -38,7 +37,7 @@ type Props = { readonly conversation: Conversation; readonly onChanged: () => vo
 export function Takeover({ conversation, onChanged }: Props) {
   const { id, automation_paused } = conversation
   const { api, notices, session } = useDashboard()
-  const { start } = useAction(
+  const { start } = useQuickAction(
     (isOn: boolean) =>
       api.call('updateConversation', { params: { id }, body: { automation_paused: isOn } }),
     (changed) => {
@@ -49,7 +48,6 @@ export function Takeover({ conversation, onChanged }: Props) {
           : 'Human takeover is off. Apps may reply again.',
       )
     },
-    (failure) => notices.failed(failure.message),
   )
   if (session.member) return null
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
@@ -128,16 +126,12 @@ function ExportButton({ conversation, format }: ExportProps) {
 }
 
 function PrintButton({ conversation }: Pick<Props, 'conversation'>) {
-  const { api, clock, notices } = useDashboard()
-  const { isBusy, start } = useAction(
-    async (): Promise<Answer<unknown>> => {
-      const script = await import('./thread-print.tsx').catch(() => null)
-      if (script === null) return { ok: false, failure: UNREACHABLE }
-      return script.printThread(api, conversation, clock.time())
-    },
-    () => {},
-    (failure) => notices.failed(failure.message),
-  )
+  const { api, clock } = useDashboard()
+  const { isBusy, start } = useQuickAction(async (): Promise<Answer<unknown>> => {
+    const script = await import('./thread-print.tsx').catch(() => null)
+    if (script === null) return { ok: false, failure: UNREACHABLE }
+    return script.printThread(api, conversation, clock.time())
+  })
   return (
     <Button variant="quiet" icon="document" isBusy={isBusy} onClick={start}>
       {isBusy ? 'Getting all messages…' : 'Print conversation'}

@@ -9,7 +9,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Face } from '../components/face.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
@@ -18,7 +18,8 @@ import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
-import { conversationName, isGroup, personColor, personName } from '../people.ts'
+import { conversationName, isGroup, personName } from '../people.ts'
+import { placesOf } from '../runs.ts'
 import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { COMMON, countWords, grouped } from '../words/common.ts'
@@ -27,7 +28,7 @@ import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
-import { Composer, takesFiles, useComposition } from './send-form.tsx'
+import { Composer, takesFiles, useComposition } from './composer.tsx'
 import { Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
@@ -106,7 +107,9 @@ function ThreadParts(props: PartsProps) {
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
       <MessageList {...{ feed, conversation, isLatest, showLatest }} />
-      {conversation !== null && <APPROVAL_BAR.View conversationId={conversation.id} />}
+      {conversation !== null && (
+        <APPROVAL_BAR.View conversationId={conversation.id} latest={latestOf(feed)} />
+      )}
       {conversation?.opted_out && <OPT_OUT_BAR.View confirmed={composition.confirmed} />}
       {conversation === null ? (
         <div class="composer-place" />
@@ -115,6 +118,11 @@ function ThreadParts(props: PartsProps) {
       )}
     </div>
   )
+}
+
+function latestOf(feed: Feed<Message>): string | undefined {
+  const now = feed.now.value
+  return now.state === 'ready' ? now.entries[0]?.id : undefined
 }
 
 /** Marks the conversation as read while its latest messages are loaded and the page is in use. */
@@ -197,6 +205,15 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           {CONVERSATIONS.all}
         </LinkButton>
       </span>
+      {conversation === null ? (
+        <span class="face" />
+      ) : (
+        <Face
+          handle={conversation.handle}
+          name={conversation.contact_name}
+          isGroup={isGroup(conversation)}
+        />
+      )}
       <div class="grow">
         <h2 class="one-line" aria-hidden={conversation === null}>
           <PersonText>
@@ -221,8 +238,8 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
         </p>
       </div>
-      {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
-      {conversation !== null && <ThreadMenu conversation={conversation} onChanged={onChanged} />}
+      {conversation !== null && <Takeover {...{ conversation, onChanged }} />}
+      {conversation !== null && <ThreadMenu {...{ conversation, onChanged }} />}
     </header>
   )
 }
@@ -244,8 +261,8 @@ function Participants({ conversation }: { readonly conversation: Conversation })
         >
           <ul class="participants">
             {participants.map((person) => (
-              <li key={person.handle} class={personColor(person.handle)}>
-                <Icon name="person" />
+              <li key={person.handle}>
+                <Face {...person} isSmall />
                 <PersonText>{personName(person)}</PersonText>
                 {person.name !== null && (
                   <span class="quiet">
@@ -356,18 +373,16 @@ function Days({ messages, onChanged }: DaysProps) {
   const ordered = messages.toReversed()
   const dayOf = (message: Message | undefined) =>
     message === undefined ? '' : dayWords(message.created_at, today)
+  const places = placesOf(ordered, dayOf)
   return (
     <ol class="bubbles">
       {ordered.map((message, index) => {
-        const before = ordered[index - 1]
         const day = dayOf(message)
-        const isSameSide =
-          before?.direction === message.direction &&
-          before.sender?.handle === message.sender?.handle
+        const place = places[index]
         return (
-          <li key={message.id} class={isSameSide ? 'bubble-follows' : undefined}>
-            {day !== dayOf(before) && <p class="day">{day}</p>}
-            <Bubble message={message} onChanged={onChanged} isFirst={!isSameSide} />
+          <li key={message.id} class={place?.isFirst === false ? 'bubble-follows' : undefined}>
+            {day !== dayOf(ordered[index - 1]) && <p class="day">{day}</p>}
+            <Bubble message={message} onChanged={onChanged} place={place} />
           </li>
         )
       })}

@@ -5,14 +5,14 @@ import { useSignal } from '@preact/signals'
 import type { Webhook } from '../../api/webhooks.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 
 export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
   const { api, notices } = useDashboard()
   const resumed = useSignal<Webhook | null>(null)
-  const { isBusy, start } = useAction(
+  const { isBusy, start } = useQuickAction(
     () => {
       const body = { is_active: !webhook.is_active }
       return api.call('updateWebhook', { params: { id: webhook.id }, body })
@@ -25,7 +25,6 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
       )
       if (changed.is_active && (changed.events_while_paused ?? 0) > 0) resumed.value = changed
     },
-    (failure) => notices.failed(failure.message),
   )
   return (
     <>

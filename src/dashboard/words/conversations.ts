@@ -1,10 +1,16 @@
-// Words that the list of conversations shares with a thread, and reactions.
+// Words that the list of conversations, threads and people share, and reactions.
 
 import type { Reaction } from '../../api/messages.ts'
 
 export const CONVERSATIONS = {
   all: 'All conversations',
   takeover: 'Human takeover',
+} as const
+
+export const PEOPLE = {
+  add: 'Add contact',
+  edit: 'Edit contact',
+  optedOut: 'Opted out',
 } as const
 
 const REACTIONS: Readonly<Record<Reaction['type'], readonly [sign: string, words: string]>> = {

@@ -39,7 +39,7 @@ export function statusWords(status: string): StateWords {
 }
 
 /** Only a report from the device could still change a settled status. */
-export function isSettled({ status }: Message): boolean {
+function isSettled({ status }: Message): boolean {
   return status !== 'queued' && status !== 'sending'
 }
 

@@ -1,0 +1,205 @@
+// Things that need the owner: unfinished setup, issues, failing webhooks, and messages.
+
+import { useEffect } from 'preact/hooks'
+
+import type { Attention, FindingBranch } from '../../api/dashboard.ts'
+import type { HealthFinding } from '../../api/health.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
+import type { IconName, Tone } from '../components/drawings.ts'
+import { Card } from '../components/page.tsx'
+import { Ago } from '../components/text.tsx'
+import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
+import { useAbout, useAttention, useRelayState, useSite } from '../sources.ts'
+import { countWords, grouped } from '../words/common.ts'
+import { isReady } from '../words/line-states.ts'
+import { hasLeft } from '../words/message-states.ts'
+import { stepNamed, stepsFor } from '../words/setup-steps.ts'
+import { Snooze, SnoozedList } from './snooze.tsx'
+import { ToDoRow } from './to-do-row.tsx'
+import { useFailingWebhooks, WebhookRow } from './webhook-issues.tsx'
+
+const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
+const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Info' } as const
+
+const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
+
+/** Failing webhooks share one card. */
+function isGrouped({ cause, consequences }: FindingBranch): boolean {
+  return GROUPED.has(cause.code) && consequences.length === 0
+}
+
+/** One list of everything that needs the owner; empty if nothing does. */
+export function ToDo({ lines }: SetupProps) {
+  const site = useSite()
+  const { findings = [], snoozed = [] } = useRelayState(site).value ?? {}
+  const failing = findings.filter(isGrouped).map(({ cause }) => cause)
+  const webhooks = useFailingWebhooks(failing)
+  const counts = useAttention(site).value
+  const messages = ATTENTION.filter(({ name }) => (counts?.[name] ?? 0) > 0)
+  const others = findings.filter((branch) => !isGrouped(branch))
+  return (
+    <>
+      <SetupCallout lines={lines} />
+      {others.length + webhooks.length + messages.length > 0 && (
+        <Card kind="list" title="To do">
+          <ul class="to-do" aria-label="To do">
+            {others.map((branch) => (
+              <FindingRow key={keyOf(branch.cause)} {...branch} />
+            ))}
+            {webhooks.map((each) => (
+              <WebhookRow key={each.webhook.id} {...each} />
+            ))}
+            {messages.map(({ name, ...row }) => (
+              <MessagesRow key={name} name={name} {...row} count={counts?.[name] ?? 0} />
+            ))}
+          </ul>
+        </Card>
+      )}
+      <SnoozedList findings={snoozed} />
+    </>
+  )
+}
+
+function FindingRow({ cause, consequences, place, guide }: FindingBranch) {
+  const tone = TONES[cause.severity]
+  return (
+    <ToDoRow
+      tone={tone}
+      icon={tone === 'wait' ? 'info' : 'warning'}
+      title={cause.title}
+      actions={
+        <>
+          <LinkButton href={place.href}>{`Open ${place.name}`}</LinkButton>
+          <Snooze finding={cause} />
+        </>
+      }
+    >
+      <span class="to-do-severity">{SEVERITIES[cause.severity]}</span> · <Ago time={cause.since} />.{' '}
+      {cause.why} <span class="to-do-fix">{cause.fix}</span>
+      {guide !== null && (
+        <>
+          {' '}
+          <a href={guide}>Learn more</a>
+        </>
+      )}
+      {consequences.length > 0 && (
+        <ul class="consequences" aria-label="Also caused by this">
+          {consequences.map((finding) => (
+            <li key={keyOf(finding)}>
+              <strong>{finding.title}</strong> {finding.why}
+            </li>
+          ))}
+        </ul>
+      )}
+    </ToDoRow>
+  )
+}
+
+function keyOf({ code, about }: HealthFinding): string {
+  return `${code} ${about.kind} ${about.id}`
+}
+
+type SetupProps = { readonly lines: readonly PhoneLine[] }
+
+function SetupCallout(props: SetupProps) {
+  const step = useDashboard().session.now.value?.setup_step ?? null
+  return step === null ? null : <UnfinishedSetup step={step} {...props} />
+}
+
+function UnfinishedSetup({ step, lines }: SetupProps & { readonly step: string }) {
+  const { session } = useDashboard()
+  const query = { direction: 'outbound', limit: 20 }
+  const sent = useRead('listMessages', { query }, 'message')
+  const hasSent = (sent.value?.data ?? []).some(hasLeft)
+  const isProven = hasSent && lines.some(isReady)
+  const { isBusy, start } = useQuickAction(() => session.setStep(null))
+  // Without this, the card would return as soon as a line is offline.
+  useEffect(() => {
+    if (isProven) void session.setStep(null)
+  }, [isProven])
+  if (isProven) return null
+  return (
+    <Callout
+      tone="wait"
+      title="Finish setting up"
+      actions={
+        <>
+          <Button variant="quiet" isBusy={isBusy} onClick={start}>
+            Dismiss
+          </Button>
+          <LinkButton href={href('setup')}>Continue setup</LinkButton>
+        </>
+      }
+    >
+      <NextStep name={step} />
+    </Callout>
+  )
+}
+
+function NextStep({ name }: { readonly name: string }) {
+  const about = useAbout().value
+  if (about === null) return <>{'\u00A0'}</>
+  const steps = stepsFor(about)
+  const step = stepNamed(name, steps)
+  return <>{`Next: ${step.title}, step ${steps.indexOf(step) + 1} of ${steps.length}.`}</>
+}
+
+type AttentionRow = {
+  readonly name: Exclude<keyof Attention, 'queued'>
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly title: (words: string) => string
+  readonly about: string
+  readonly act: string
+  /** The list shows the messages that are counted: the relay counts some for seven days. */
+  readonly days?: number
+}
+
+const LATELY = { about: 'In the last 7 days.', act: 'Look', days: 7 }
+const MESSAGES_MAX = 1_000
+
+const ATTENTION: readonly AttentionRow[] = [
+  {
+    name: 'approval',
+    tone: 'wait',
+    icon: 'check',
+    title: (words) => `Approve ${words}`,
+    about: 'Programs may only send them with your approval.',
+    act: 'Review',
+  },
+  {
+    name: 'uncertain',
+    tone: 'warn',
+    icon: 'question',
+    title: (words) => `${words} may not have arrived`,
+    about: 'Look on the device, and say what became of it.',
+    act: 'Look',
+  },
+  { name: 'failed', tone: 'bad', icon: 'cross', title: (words) => `${words} failed`, ...LATELY },
+  { name: 'expired', tone: 'bad', icon: 'clock', title: (words) => `${words} expired`, ...LATELY },
+]
+
+function MessagesRow({ name, count, days = 0, ...row }: AttentionRow & { readonly count: number }) {
+  const site = useSite()
+  const address = href('messages', [], { site, status: name, days: days === 0 ? null : days })
+  const words = count >= MESSAGES_MAX ? `${grouped(count)}+ messages` : countWords(count, 'message')
+  const title = row.title(words)
+  return (
+    <ToDoRow
+      tone={row.tone}
+      icon={row.icon}
+      title={title}
+      actions={
+        <LinkButton href={address}>
+          {row.act}
+          <span class="visually-hidden">{title}</span>
+        </LinkButton>
+      }
+    >
+      {row.about}
+    </ToDoRow>
+  )
+}
