@@ -1,8 +1,8 @@
 // Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
 // set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
-// take those alone. The programs come from their registries into a folder of temporary files, but for three:
-// `--uptime-kuma FOLDER` and `--ha-bluebubbles FOLDER` are checkouts of Uptime Kuma and of Home Assistant's integration,
-// which aren't in a registry, and `--home-assistant PYTHON` is the Python of an environment with
+// take those alone. The programs come from their registries into a folder of temporary files, but for three.
+// `--uptime-kuma FOLDER` and `--ha-bluebubbles FOLDER` are checkouts of Uptime Kuma and of Home Assistant's
+// integration, which aren't in a registry. `--home-assistant PYTHON` is the Python of an environment with
 // pytest-homeassistant-custom-component, which is large. The integration needs it as well.
 
 import { cpSync, mkdirSync } from 'node:fs'
@@ -81,7 +81,7 @@ const { values, positionals } = parseArgs({
 })
 const kuma = values['uptime-kuma']
 const homeAssistant = values['home-assistant']
-const integration = values['ha-bluebubbles']
+const { 'ha-bluebubbles': integration = '' } = values
 
 mkdirSync(CACHE, { recursive: true })
 await run(['python3', '-m', 'venv', join(CACHE, 'python')])
@@ -121,7 +121,7 @@ const CHECKS: readonly Check[] = [
           texts: ['from Home Assistant', 'at the door', 'to both'],
         }),
       ]),
-  ...(homeAssistant === undefined || integration === undefined
+  ...(homeAssistant === undefined || integration === ''
     ? []
     : [
         harnessed(homeAssistant, 'bluebubbles_test.py', {
@@ -216,8 +216,7 @@ async function outcomeOf({ name, command, api: speaks, texts }: Check): Promise<
   // Node finds its packages beside the program.
   if (command[0] === 'node') cpSync(command[1]?.replace(CACHE, PROGRAMS) ?? '', command[1] ?? '')
   const made = speaks === null ? owner : await keyFor(speaks)
-  const checkout = integration ?? ''
-  const own = { owner_key: owner.key, owner_secret: owner.secret, line, checkout }
+  const own = { owner_key: owner.key, owner_secret: owner.secret, line, checkout: integration }
   const problem = await run(command, { RELAY: relay.url, TO: to, ...own, ...made }).catch(String)
   const arrived = await textsTo(to)
   const missing = texts.filter((text) => !arrived.includes(text))
