@@ -1,8 +1,9 @@
 // Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
 // set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
-// take those alone. The programs come from their registries into a folder of temporary files, but for two:
-// `--uptime-kuma FOLDER` is a checkout of Uptime Kuma, which isn't in a registry, and `--home-assistant PYTHON` is the
-// Python of an environment with pytest-homeassistant-custom-component, which is large.
+// take those alone. The programs come from their registries into a folder of temporary files, but for three.
+// `--uptime-kuma FOLDER` and `--ha-bluebubbles FOLDER` are checkouts of Uptime Kuma and of Home Assistant's
+// integration, which aren't in a registry. `--home-assistant PYTHON` is the Python of an environment with
+// pytest-homeassistant-custom-component, which is large. The integration needs it as well.
 
 import { cpSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -72,10 +73,15 @@ type Check = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'uptime-kuma': { type: 'string' }, 'home-assistant': { type: 'string' } },
+  options: {
+    'uptime-kuma': { type: 'string' },
+    'home-assistant': { type: 'string' },
+    'ha-bluebubbles': { type: 'string' },
+  },
 })
 const kuma = values['uptime-kuma']
 const homeAssistant = values['home-assistant']
+const { 'ha-bluebubbles': integration = '' } = values
 
 mkdirSync(CACHE, { recursive: true })
 await run(['python3', '-m', 'venv', join(CACHE, 'python')])
@@ -106,7 +112,24 @@ const CHECKS: readonly Check[] = [
         node('Uptime Kuma, SMS Gateway', 'kuma-sms.cjs', 'sms', ['[down] the shop']),
         node('Uptime Kuma, Signal', 'kuma-signal.cjs', 'signal-cli', ['[up] the shop']),
       ]),
-  ...(homeAssistant === undefined ? [] : [harnessed(homeAssistant)]),
+  ...(homeAssistant === undefined
+    ? []
+    : [
+        harnessed(homeAssistant, 'home_assistant_test.py', {
+          name: 'Home Assistant, signal_messenger',
+          api: 'signal-cli',
+          texts: ['from Home Assistant', 'at the door', 'to both'],
+        }),
+      ]),
+  ...(homeAssistant === undefined || integration === ''
+    ? []
+    : [
+        harnessed(homeAssistant, 'bluebubbles_test.py', {
+          name: 'Home Assistant, BlueBubbles',
+          api: 'bluebubbles',
+          texts: ['from Home Assistant', 'at the door', ''],
+        }),
+      ]),
 ]
 
 using dir = temporaryDataDir()
@@ -178,12 +201,9 @@ function python(
   return { name, command: [PYTHON, join(PROGRAMS, file)], api: speaks, texts }
 }
 
-function harnessed(interpreter: string): Check {
-  const file = join(PROGRAMS, 'home_assistant_test.py')
+function harnessed(interpreter: string, file: string, check: Omit<Check, 'command'>): Check {
   const options = ['-q', '-p', 'no:cacheprovider', '--asyncio-mode=auto']
-  const texts = ['from Home Assistant', 'at the door', 'to both']
-  const command = [interpreter, '-m', 'pytest', ...options, file]
-  return { name: 'Home Assistant, signal_messenger', command, api: 'signal-cli', texts }
+  return { ...check, command: [interpreter, '-m', 'pytest', ...options, join(PROGRAMS, file)] }
 }
 
 function node(name: string, file: string, speaks: string | null, texts: readonly string[]): Check {
@@ -196,7 +216,7 @@ async function outcomeOf({ name, command, api: speaks, texts }: Check): Promise<
   // Node finds its packages beside the program.
   if (command[0] === 'node') cpSync(command[1]?.replace(CACHE, PROGRAMS) ?? '', command[1] ?? '')
   const made = speaks === null ? owner : await keyFor(speaks)
-  const own = { owner_key: owner.key, owner_secret: owner.secret, line }
+  const own = { owner_key: owner.key, owner_secret: owner.secret, line, checkout: integration }
   const problem = await run(command, { RELAY: relay.url, TO: to, ...own, ...made }).catch(String)
   const arrived = await textsTo(to)
   const missing = texts.filter((text) => !arrived.includes(text))
