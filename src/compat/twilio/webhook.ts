@@ -24,13 +24,7 @@ const FAILED_STATUSES: Readonly<Record<string, string>> = {
 }
 
 export const TWILIO_WEBHOOK: WebhookFormat = {
-  events: [
-    'message.received',
-    'message.sent',
-    'message.delivered',
-    'message.read',
-    'message.failed',
-  ],
+  events: ['message.received', ...(Object.keys(STATUSES) as EventName[])], // The keys of the record.
   contentType: 'application/x-www-form-urlencoded',
   hasAccount: true,
   body(sent) {
