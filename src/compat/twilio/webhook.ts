@@ -16,7 +16,7 @@ const STATUSES: Partial<Record<EventName, string>> = {
   'message.failed': 'failed',
 }
 
-/** By the code of a failure. The first two may have arrived: Twilio has no word for them, and `failed` is sent again. */
+/** By the code of a failure. The first two may have arrived: Twilio has no word for it, and `failed` is sent again. */
 const FAILED_STATUSES: Readonly<Record<string, string>> = {
   outcome_unknown: 'sending',
   restored: 'sending',
