@@ -74,7 +74,8 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
           const given = method === 'POST' ? await fieldsOf(request, api.bodyBytesMax) : {}
           // Some programs have no place for a recipient but their URL.
           const fields = { ...Object.fromEntries(new URL(request.url).searchParams), ...given }
-          const called = { params, fields, relay: relayFor(request, api, { core, relay, calls }) }
+          const relayed = relayFor(request, api, { core, relay, calls })
+          const called = { params: decodedOf(params), fields, relay: relayed }
           const answer = await handle(called)
           if (answer instanceof Response) return answer
           return respondTo(request, JSON.stringify(answer.body), { status: answer.status })
@@ -95,6 +96,11 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
     }
   }
   return app
+}
+
+/** Elysia gives null for a segment that can't be decoded, such as `%F0`. */
+function decodedOf(params: Handled['params']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, text ?? '']))
 }
 
 function allowedFor({ credentials, name }: CompatApi): ApiCredentials {
@@ -133,7 +139,10 @@ async function passOn(
   return fetch(pathname.slice(from) + search, { method, body, headers })
 }
 
-type Handled = { readonly request: Request; readonly params: Readonly<Record<string, string>> }
+type Handled = {
+  readonly request: Request
+  readonly params: Readonly<Record<string, string | null>>
+}
 
 function relayFor(
   request: Request,
