@@ -98,8 +98,8 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
   return app
 }
 
-/** Elysia gives null for a segment that can't be decoded, such as `%F0`. */
-function decodedOf(params: Handled['params']): Readonly<Record<string, string>> {
+/** Elysia gives null for a segment that can't be decoded, such as `%F0`, and nothing for a path without parameters. */
+function decodedOf(params: Handled['params'] = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, text ?? '']))
 }
 
@@ -141,7 +141,7 @@ async function passOn(
 
 type Handled = {
   readonly request: Request
-  readonly params: Readonly<Record<string, string | null>>
+  readonly params?: Readonly<Record<string, string | null>>
 }
 
 function relayFor(
