@@ -130,7 +130,7 @@ function linesOfEntry([field, value]: Entry): readonly Line[] {
   return ['', `${field}:`, ...value.split('\n').map((line) => `  ${line}`)]
 }
 
-function limitSentence({ recipients }: KeyProgram, people: readonly string[]): string {
+function limitSentence({ recipients = 'anyone' }: KeyProgram, people: readonly string[]): string {
   switch (recipients) {
     case 'anyone':
       return 'It may write to anyone.'

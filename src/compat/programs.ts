@@ -22,9 +22,9 @@ export type KeyProgram = Described & {
   /** The compatible API that it speaks; null if it speaks the relay's own. */
   readonly api: string | null
   readonly scopes: readonly (Scope | ScopeGroup)[]
-  /** With `list`, its key writes only to numbers that the owner names. */
-  readonly recipients: (typeof RECIPIENT_RULES)[number]
-  readonly sendsPerHour: number | null
+  /** With `list`, its key writes only to numbers that the owner names; without any, to anyone. */
+  readonly recipients?: (typeof RECIPIENT_RULES)[number]
+  readonly sendsPerHour?: number
   /** The place in the program where the values go. */
   readonly place: string
   /** The values, each with the name of its field in the program. */
@@ -68,7 +68,6 @@ export const PROGRAMS: readonly Program[] = [
     api: SMS,
     scopes: ['messages:send'],
     recipients: 'list',
-    sendsPerHour: null,
     place: 'Settings → Notifications → Setup Notification, type SMS Gateway',
     enter: ({ relay, key, secret, people }) => [
       ['Server URL', `${relay}/compat/sms`],
@@ -85,7 +84,6 @@ export const PROGRAMS: readonly Program[] = [
     api: SIGNAL,
     scopes: ['messages:send', 'attachments:write'],
     recipients: 'list',
-    sendsPerHour: null,
     place: 'its URL for notifications, in any program that takes URLs of Apprise',
     // By this URL, titles and files arrive as well, which the relay's own API can't take from Apprise.
     enter: ({ relay, key, secret, connect, people }) => [
@@ -108,7 +106,6 @@ export const PROGRAMS: readonly Program[] = [
     api: SIGNAL,
     scopes: ['messages:send', 'attachments:write'],
     recipients: 'list',
-    sendsPerHour: null,
     place: 'the file configuration.yaml, for the action notify.hookline',
     enter: ({ relay, key, secret, connect, people }) => [
       [
@@ -134,7 +131,6 @@ export const PROGRAMS: readonly Program[] = [
     api: SMS,
     scopes: ['messages:send'],
     recipients: 'list',
-    sendsPerHour: null,
     place: 'Alerting → Contact points → Add contact point, integration Webhook',
     enter: ({ relay, key, secret, people }) => [
       ['URL', `${relay}/compat/sms/send?to=${encodeURIComponent(people.join(','))}`],
@@ -150,8 +146,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: null,
     scopes: ['messages:send'],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'an HTTP Request node (POST), with a credential of the type Custom Auth',
     enter: ({ relay, key, secret, people: [person = EXAMPLE] }) => [
       ['URL', `${relay}/api/v1/messages/send`],
@@ -167,8 +161,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: SMS,
     scopes: ['messages:send'],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'Integrations Store → Connect Provider → SMS Webhook (Generic SMS)',
     enter: ({ relay, key, secret }) => [
       ['Base URL', `${relay}/compat/sms/send`],
@@ -190,7 +182,6 @@ export const PROGRAMS: readonly Program[] = [
     api: SMS,
     scopes: ['messages:send'],
     recipients: 'known',
-    sendsPerHour: null,
     place: 'a stage SMS Authenticator Setup, provider Generic, authentication type Basic',
     enter: ({ relay, key, secret }) => [
       ['External API URL', `${relay}/compat/sms/send`],
@@ -294,8 +285,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: SMS,
     scopes: ['messages:send', 'messages:read'],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'its form for an SMS gateway: the URL, and one of the credentials',
     enter: ({ relay, key, secret }) => [
       ['URL', `${relay}/compat/sms/send`],
@@ -314,8 +303,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: SIGNAL,
     scopes: ['messages:send', 'attachments:write'],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'its settings for Signal',
     enter: ({ relay, key, secret, connect }) => [
       ['URL', `${withCredentials(relay, key, secret)}/compat/signal-cli`],
@@ -330,16 +317,8 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: 'twilio',
     scopes: ['messages:read', 'send', 'attachments:read', 'webhooks:write', 'webhooks:private'],
-    recipients: 'anyone',
-    sendsPerHour: null,
-    place: 'its settings for Twilio, and the address of the API in its code',
-    enter: ({ relay, connect }) => [
-      ['TWILIO_ACCOUNT_SID', connect['account_sid'] ?? ''],
-      ['TWILIO_AUTH_TOKEN', connect['auth_token'] ?? ''],
-      ['TWILIO_MESSAGING_SERVICE_SID', connect['messaging_service_sid'] ?? ''],
-      ['Node', `client.api.baseUrl = '${relay}'`],
-      ['Python', `client.api.base_url = "${relay}"`],
-    ],
+    place: 'its settings for Twilio',
+    enter: ({ connect }) => Object.entries(connect),
   },
   {
     name: 'client',
@@ -349,8 +328,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: null,
     scopes: ['read', 'send'],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'the environment of your program, beside the client that the command writes',
     enter: ({ relay, key, secret }) => [
       ['Command', 'hookline client typescript --out hookline.ts'],
@@ -370,11 +347,11 @@ export const PROGRAMS: readonly Program[] = [
 
 /** The request for the program's key. */
 export function keyForProgram(
-  { title, api, scopes, recipients, sendsPerHour }: KeyProgram,
+  { title, api, scopes, recipients = 'anyone', sendsPerHour }: KeyProgram,
   people: readonly string[],
 ) {
   const allow = recipients === 'anyone' ? {} : { recipients, allow: [...people] }
-  const rate = sendsPerHour === null ? {} : { sends_per_hour: sendsPerHour }
+  const rate = sendsPerHour === undefined ? {} : { sends_per_hour: sendsPerHour }
   const rules = { ...allow, ...rate }
   return {
     name: title,

@@ -139,11 +139,6 @@ export function hexOfId(id: Id<IdPrefix>): string {
 
 const ALL_BITS = 2n ** 128n - 1n
 
-/** The id of 32 hexadecimal digits. */
-export function idFromHex<P extends IdPrefix>(prefix: P, hex: string): Id<P> {
-  return idFromBytes(prefix, Uint8Array.fromHex(hex))
-}
-
 /** A UUID of version 4 from 16 random bytes. */
 export function uuidV4(random: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(random)

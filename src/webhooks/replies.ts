@@ -6,27 +6,17 @@ import type { CompatReply } from '../compat/compat-api.ts'
 import { RelayError, type ErrorCode } from '../domain/errors.ts'
 import { parseId, type LineId } from '../domain/ids.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
-import { hasScope, type ConversationLimit, type KeyCaller } from '../domain/permissions.ts'
-import type { LineLimits } from '../domain/routing.ts'
+import { hasScope, type KeyCaller } from '../domain/permissions.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Core } from '../storage/core.ts'
 import type { SentEvent } from '../storage/events.ts'
 import type { Account } from './accounts.ts'
 import type { PostResult } from './post.ts'
 
-/** A send with the rights of a key, by the line that received the message. Throws a RelayError if it is refused. */
-export type SendReply = (request: {
-  readonly to: string
-  readonly text: string
-  readonly attachments: readonly { readonly url: string }[] | undefined
-  readonly lineId: LineId
-  readonly idempotencyKey: string
-  readonly key: KeyCaller
-  readonly limits: LineLimits
-  readonly conversationIds: ConversationLimit
-  readonly source: 'api'
-  readonly waitMs: number
-}) => Promise<unknown>
+/** Sends with the rights of a key, by the line that received the message. Throws a RelayError if it is refused. */
+export type SendReply = (
+  request: ReturnType<typeof requestFor> & { readonly idempotencyKey: string },
+) => Promise<unknown>
 
 export type TakeReplies = (
   answer: PostResult,

@@ -105,11 +105,13 @@ test('what is wrong is said with the number and in the shape that Twilio has', a
     await create(relay, wrong, { To: ANNA, Body: 'hi' }),
     await ask(relay, account, missing),
     await ask(relay, account, '/Messages/none.json'),
+    await ask(relay, account, '/Messages/%F0', { Status: 'canceled' }),
     await ask(relay, account, `/2010-04-01/Accounts/AC${'0'.repeat(32)}/Messages.json`),
     await call(relay, `${account.path}/Calls.json`, undefined, {}),
   ]
   expect(others.map(({ status, body }) => [status, body.code])).toEqual([
     [401, 20003],
+    [404, 20404],
     [404, 20404],
     [404, 20404],
     [404, 20404],

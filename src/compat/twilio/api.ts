@@ -3,7 +3,7 @@
 
 import type { CompatApi } from '../compat-api.ts'
 import { refusal } from './errors.ts'
-import { accountOf, serviceOf } from './ids.ts'
+import { accountOf } from './ids.ts'
 import { list } from './lists.ts'
 import { create, fetch, fetchMedium, listMedia, ofAccount, update } from './messages.ts'
 import { VERSION } from './resources.ts'
@@ -41,7 +41,8 @@ export const TWILIO: CompatApi = {
     base_url: url,
     account_sid: key,
     auth_token: secret,
-    messaging_service_sid: serviceOf(key),
+    // Any of its lines.
+    messaging_service_sid: key.replace('AC', 'MG'),
   }),
   webhook: TWILIO_WEBHOOK,
 }

@@ -25,20 +25,8 @@ const FIELDS: Readonly<Record<string, Fault>> = {
   attachments: [400, 21620],
 }
 
-const STATUSES: Readonly<Record<number, number>> = {
-  400: 20001,
-  401: 20003,
-  403: 20403,
-  404: 20404,
-  405: 20004,
-  409: 20409,
-  413: 20413,
-  415: 20415,
-  422: 20422,
-  429: 20429,
-  500: 20500,
-  503: 20503,
-}
+/** By the status, if the number isn't 20000 and the status. */
+const STATUSES: Readonly<Record<number, number>> = { 400: 20001, 401: 20003, 405: 20004 }
 
 /** Reasons of failures, by our code; 30008 is "unknown error". */
 const FAILURES: Readonly<Record<string, number>> = {
@@ -51,7 +39,7 @@ const FAILURES: Readonly<Record<string, number>> = {
 export function refusal(error: CompatError): CompatAnswer {
   const { status: native, code: word, message, path } = error
   const ofField = word === 'invalid_request' ? FIELDS[path.split('/')[0] ?? ''] : undefined
-  const [status, code] = FAULTS[word] ?? ofField ?? [native, STATUSES[native] ?? 20001]
+  const [status, code] = FAULTS[word] ?? ofField ?? [native, STATUSES[native] ?? 20_000 + native]
   return fault(status, code, message)
 }
 

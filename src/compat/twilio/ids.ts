@@ -1,6 +1,6 @@
 // Twilio's ids are a prefix and 32 hexadecimal digits: those of ours, so that each can be read back without a table.
 
-import { hexOfId, idFromHex, type Id, type KeyId } from '../../domain/ids.ts'
+import { hexOfId, idFromBytes, type Id, type KeyId } from '../../domain/ids.ts'
 
 export type SidPrefix = 'AC' | 'MG' | 'SM' | 'MM' | 'ME'
 
@@ -15,15 +15,10 @@ export function idOfSid<P extends 'msg' | 'att' | 'key'>(
   kinds: readonly SidPrefix[],
 ): Id<P> | null {
   const isSid = kinds.some((kind) => text.startsWith(kind)) && /^[A-Z]{2}[0-9a-f]{32}$/.test(text)
-  return isSid ? idFromHex(prefix, text.slice(2)) : null
+  return isSid ? idFromBytes(prefix, Uint8Array.fromHex(text.slice(2))) : null
 }
 
 /** A key's id is in that of its account. The token has as many bits as a UUID. */
 export function accountOf(keyId: KeyId, random: Uint8Array) {
   return { key: sidOf('AC', keyId), secret: random.slice(0, 16).toHex() }
-}
-
-/** The id of the one messaging service of an account: any of its lines. */
-export function serviceOf(account: string): string {
-  return account.replace('AC', 'MG')
 }

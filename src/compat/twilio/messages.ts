@@ -38,24 +38,20 @@ export const create: CompatHandler = async ({ fields, relay }) => {
 }
 
 /** The fault of a send, in Twilio's words; null if it has none. */
-function faultIn(
-  fields: Fields,
-  { to, text }: { readonly to: string; readonly text: string },
-): CompatAnswer | null {
-  const media = mediaIn(fields)
-  const isScheduled = fields['SendAt'] !== undefined || fields['ScheduleType'] !== undefined
-  if (to === '') return fault(400, 21604, "A 'To' phone number is required.")
-  if (text === '' && media.length === 0) return fault(400, 21602, 'Message body is required.')
-  if (Array.from(text).length > TEXT_LENGTH_MAX) {
-    return fault(400, 21617, `The message body exceeds the ${TEXT_LENGTH_MAX} character limit.`)
-  }
-  if (![fields['From'], fields['MessagingServiceSid']].some((one) => (one ?? '') !== '')) {
-    return fault(400, 21603, "A 'From' phone number or a MessagingServiceSid is required.")
-  }
-  if (isScheduled && (fields['ScheduleType'] !== 'fixed' || fields['SendAt'] === undefined)) {
-    return fault(400, 35114, "Scheduling needs ScheduleType 'fixed' and SendAt.")
-  }
-  return null
+function faultIn(fields: Fields, { to, text }: Record<'to' | 'text', string>): CompatAnswer | null {
+  const { SendAt: at, ScheduleType: type, From: from, MessagingServiceSid: service } = fields
+  const isUnsent = text === '' && mediaIn(fields).length === 0
+  const isLong = Array.from(text).length > TEXT_LENGTH_MAX
+  const isHalf = (type !== undefined || at !== undefined) && (type !== 'fixed' || at === undefined)
+  const faults = [
+    [to === '', 21604, "A 'To' phone number is required."],
+    [isUnsent, 21602, 'Message body is required.'],
+    [isLong, 21617, `The message body exceeds the ${TEXT_LENGTH_MAX} character limit.`],
+    [!from && !service, 21603, "A 'From' phone number or a MessagingServiceSid is required."],
+    [isHalf, 35114, "Scheduling needs ScheduleType 'fixed' and SendAt."],
+  ] as const
+  const [, code, words] = faults.find(([isSo]) => isSo) ?? []
+  return code === undefined || words === undefined ? null : fault(400, code, words)
 }
 
 /** The number of a line; undefined for a messaging service, which is any line. */

@@ -31,16 +31,15 @@ function replyOf(message: Xml): CompatReply {
   const media = childrenOf(message, ['Media'])
   const to = message.getAttribute?.('to') ?? ''
   return {
-    text: bodies.map(textOf).join('').trim(),
-    mediaUrls: media.map((one) => textOf(one).trim()),
+    text: bodies
+      .map(({ textContent }) => textContent ?? '')
+      .join('')
+      .trim(),
+    mediaUrls: media.map(({ textContent }) => (textContent ?? '').trim()),
     to: to === '' ? null : to,
   }
 }
 
 function childrenOf(parent: Xml, names: readonly string[]): readonly Xml[] {
   return [...parent.childNodes].filter(({ nodeName }) => names.includes(nodeName))
-}
-
-function textOf({ textContent }: Xml): string {
-  return textContent ?? ''
 }

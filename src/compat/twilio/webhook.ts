@@ -25,13 +25,7 @@ const FAILED_STATUSES: Readonly<Record<string, string>> = {
 
 export const TWILIO_WEBHOOK: WebhookFormat = {
   about: 'For programs that take the webhooks of Twilio, and may answer them.',
-  events: [
-    'message.received',
-    'message.sent',
-    'message.delivered',
-    'message.read',
-    'message.failed',
-  ],
+  events: ['message.received', ...(Object.keys(STATUSES) as EventName[])], // The keys of the record.
   contentType: 'application/x-www-form-urlencoded',
   hasAccount: true,
   body(sent) {

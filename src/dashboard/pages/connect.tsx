@@ -113,7 +113,7 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
     <Card title="Make its key">
       <Form onSubmit={() => isReady && action.start()}>
         {program.caution !== undefined && <Callout tone="warn">{program.caution}</Callout>}
-        <p>{LIMITS[program.recipients]}</p>
+        <p>{LIMITS[program.recipients ?? 'anyone']}</p>
         {needsPeople(program) && (
           <TextArea
             label="Numbers that it may text"
@@ -138,7 +138,7 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
   )
 }
 
-const LIMITS: Readonly<Record<KeyProgram['recipients'], string>> = {
+const LIMITS: Readonly<Record<NonNullable<KeyProgram['recipients']>, string>> = {
   list: 'Its key can write to the numbers that you name, and to nobody else.',
   anyone: 'Its key may write to anyone. Limit it on the page Keys if it should not.',
   known: 'Its key may write only to people who have written with your lines.',
