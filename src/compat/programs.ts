@@ -237,8 +237,6 @@ export const PROGRAMS: readonly Program[] = [
     makes: 'key',
     api: 'sendblue',
     scopes: [...CHATS, 'attachments:read', 'webhooks:read', ...HOOKS],
-    recipients: 'anyone',
-    sendsPerHour: null,
     place: 'the environment of the program',
     enter: ({ connect }) => [
       ['SENDBLUE_API_BASE_URL', connect['base_url'] ?? ''],
