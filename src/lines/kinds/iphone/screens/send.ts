@@ -29,6 +29,9 @@ export type UiSend = Sent<SendOutcome> & {
   readonly trouble: UiTroubleCode | AgentErrorCode | null
 }
 
+/** The bubble of a message, and the rows above it. */
+type OwnRow = { readonly row: ReadRow; readonly above: readonly ReadRow[] }
+
 /** The chat is read by the next poll, which comes within this time. */
 const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
 /** A send must end within 90 s after its line went away, and looks for its bubble after the touch. */
@@ -161,10 +164,10 @@ class Sending {
     try {
       for (;;) {
         const screen = await this.#chatNow(limit.signal)
-        const row = screen === null ? null : this.#ownRow(screen)
+        const own = screen === null ? null : this.#ownRow(screen)
         const isLate = clock.monotonic() - startedAt >= BUBBLE_MS_MAX
-        const isDone = row !== null && (isLate || screen?.composer?.draft === '')
-        if (isDone) return this.#accept(row)
+        const isDone = own !== null && (isLate || screen?.composer?.draft === '')
+        if (isDone) return this.#accept(own)
         if (isLate) break
         await clock.sleep(LOOK_MS, limit.signal)
       }
@@ -186,21 +189,23 @@ class Sending {
     }
   }
 
-  /** The bubble that came after the touch and has our text. */
-  #ownRow({ bubbles }: TranscriptScreen): ReadRow | null {
+  /** The bubble that came after the touch and has our text, with those above it. */
+  #ownRow({ bubbles }: TranscriptScreen): OwnRow | null {
     const { handle, text } = this.#draft
     const { rows } = this.#reader.compare(handle, bubbles)
     const now = this.#reader.clock.now()
     const isOurs = ({ bubble, descriptor: { guid, at } }: ReadRow) =>
       bubble.isFromMe && !this.#before.has(guid) && isTimeOf(now, at) && saysText(bubble.text, text)
-    return rows.find(isOurs) ?? null
+    const row = rows.find(isOurs)
+    return row === undefined ? null : { row, above: rows.slice(0, rows.indexOf(row)) }
   }
 
   /** From now on the bubble is known, under the guid that the outcome names. */
-  #accept(row: ReadRow): Sent<Settlement> {
+  #accept({ row, above }: OwnRow): Sent<Settlement> {
     const { memory, own } = this.#reader
     const { handle, text } = this.#draft
-    const known = memory.chat(handle) ?? []
+    // In a chat that was empty before, bubbles above ours came meanwhile, and are not told yet.
+    const known = memory.chat(handle) ?? above.map(({ descriptor }) => descriptor)
     memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
     own.noteLink(handle, text, row.bubble.text, row.descriptor.at)
     return { outcome: outcomeOf(row), service: row.bubble.service }
@@ -211,8 +216,8 @@ class Sending {
     try {
       const screen =
         (await this.#chatNow(signal)) ?? (await this.#reader.showChat(this.#draft.handle, signal))
-      const row = this.#ownRow(screen)
-      if (row !== null) return this.#accept(row)
+      const own = this.#ownRow(screen)
+      if (own !== null) return this.#accept(own)
       if (!(await this.#draft.isIn(screen, signal))) return unknown('no_bubble')
       return await this.#takeBack()
     } catch {
@@ -227,8 +232,8 @@ class Sending {
       if (screen === null) return unknown('no_answer')
       await this.#reader.emptyComposer(screen, limit.signal)
       const after = await this.#chatNow(limit.signal)
-      const row = after === null ? null : this.#ownRow(after)
-      if (row !== null) return this.#accept(row)
+      const own = after === null ? null : this.#ownRow(after)
+      if (own !== null) return this.#accept(own)
       return after?.composer?.draft === '' ? NOT_TOUCHED : unknown('not_cleared')
     } finally {
       limit.clear()

@@ -1,4 +1,4 @@
-// A chat that changes while it is read, at whatever command: what stays as it is comes once.
+// A chat that changes while it is read or written to, at whatever command: what stays as it is comes once.
 
 import { expect, test } from 'bun:test'
 
@@ -46,3 +46,25 @@ test.each(CHANGES)(
   },
   60_000,
 )
+
+const SEND_STEPS = 40
+
+test('what comes into an empty chat while the first message goes out is told once', async () => {
+  for (let step = 1; step <= SEND_STEPS; step += 1) {
+    const rig = await makeKnownLine()
+    const from = rig.commands.names.length
+    rig.commands.meddle = (_name, at) => {
+      if (at - from === step) rig.phone.receive(OTHER, 'are you there?')
+      return null
+    }
+
+    await rig.send('hello', { to: OTHER })
+    for (let round = 0; round < 3; round += 1) {
+      await rig.poll()
+      await rig.clock.advance(3_000)
+    }
+
+    const told = textsOf(rig).filter((text) => text.includes('are you there?'))
+    expect([step, told]).toEqual([step, ['< are you there?']])
+  }
+}, 120_000)
