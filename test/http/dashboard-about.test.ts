@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import type { KindInfo } from '../../src/api/dashboard.ts'
+import { COMPAT_APIS } from '../../src/compat/apis.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startDashboard } from './dashboard-rig.ts'
 
@@ -40,19 +41,9 @@ test('the relay tells what it is and what it was started with', async () => {
     public_url: 'https://relay.example.com',
     trusted_proxies: ['10.0.0.1', '10.1.0.0/16'],
     backup_folder: '/backups',
-    formats: [
-      {
-        name: 'sms',
-        about: 'For programs that take the webhooks of SMS Gate.',
-        events: ['message.received', 'message.sent', 'message.delivered', 'message.failed'],
-      },
-      {
-        name: 'signal-cli',
-        about:
-          'For programs that take the webhooks of signal-cli-rest-api: received messages only.',
-        events: ['message.received'],
-      },
-    ],
+    formats: COMPAT_APIS.flatMap(({ name, webhook }) =>
+      webhook === null ? [] : [{ name, about: webhook.about, events: webhook.events }],
+    ),
     is_password_locked: false,
     drivers: ['mac', 'shortcuts'],
     kinds: [
