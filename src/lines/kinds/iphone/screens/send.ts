@@ -204,7 +204,7 @@ class Sending {
   #accept({ row, above }: OwnRow): Sent<Settlement> {
     const { memory, own } = this.#reader
     const { handle, text } = this.#draft
-    // In a chat that was empty before, bubbles above ours came meanwhile, and are not told yet.
+    // In a chat that was empty before, bubbles above ours came meanwhile, and are not reported yet.
     const known = memory.chat(handle) ?? above.map(({ descriptor }) => descriptor)
     memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
     own.noteLink(handle, text, row.bubble.text, row.descriptor.at)
