@@ -68,6 +68,8 @@ export type KindInfo = {
   /** The `driver` of its lines. */
   readonly name: string
   readonly title: string
+  /** The way to a line of this kind in a sentence, and the name of the guide that shows it. */
+  readonly start: { readonly words: string; readonly guide: string | null }
   /** False if its messages stay on this machine, where incoming messages can be simulated. */
   readonly is_real: boolean
   /** True if its lines need permissions of the operating system. */

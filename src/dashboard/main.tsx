@@ -32,7 +32,10 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
     void loadNumbers()
     return (await import('./pages/people.tsx')).PeoplePage
   }).View,
-  lines: lazyPage(names.lines, async () => (await import('./pages/lines.tsx')).LinesPage).View,
+  lines: lazyPage(names.lines, async () => {
+    void loadNumbers()
+    return (await import('./pages/lines.tsx')).LinesPage
+  }).View,
   boxes: lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage).View,
   messages: lazyPage(names.messages, async () => {
     void loadNumbers()

@@ -62,6 +62,7 @@ export function kindInfo(kind: LineKind): KindInfo {
   return {
     name: kind.name,
     title: kind.title,
+    start: kind.start,
     is_real: kind.isReal,
     needs_permissions: kind.checklist.some(({ isOfMachine }) => isOfMachine === true),
     deletable_reason: kind.deletable === null ? null : kind.reasons.absent.code,

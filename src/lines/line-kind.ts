@@ -25,6 +25,8 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly name: string
   /** Shown to people, as "iPhone via Shortcuts". */
   readonly title: string
+  /** The way to a line of this kind in a sentence, and the name of the guide that shows it; null without a guide. */
+  readonly start: { readonly words: string; readonly guide: string | null }
   /** False for practice lines, which yield to real lines and may fail on purpose. */
   readonly isReal: boolean
   /** Its lines send from the number of an iPhone, which is another device. */

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { hookline } from '../support/executable.ts'
 import { lineIds, say } from './furnished.ts'
 import { PASSWORD } from './signed-in.ts'
-import { PERSON, SHOWN_PERSON, type Stage } from './stage.ts'
+import { COMPUTER, PERSON, SHOWN_PERSON, type Stage } from './stage.ts'
 import { story, storyOn } from './story.ts'
 import type { WatchedPage } from './watched-page.ts'
 
@@ -218,3 +218,43 @@ function accountOf(watched: WatchedPage, field: string): Promise<string> {
     .locator('input[autocomplete="username"]')
     .inputValue()
 }
+
+story(
+  'a link of Settings leads to its section, also if it is followed again',
+  async ({ stage }) => {
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+    const top = () =>
+      page.evaluate<number>(
+        "document.getElementById('/settings/about').getBoundingClientRect().top",
+      )
+    await watched.show('settings')
+    const link = page
+      .getByRole('navigation', { name: 'Sections' })
+      .getByRole('link', { name: 'About' })
+    const before = await top()
+
+    await link.click()
+    await eventually('it is in view', async () => ((await top()) < COMPUTER.height ? true : null))
+    await page.evaluate('window.scrollTo(0, 0)')
+    await link.click()
+    await eventually('it is in view again', async () =>
+      (await top()) < COMPUTER.height ? true : null,
+    )
+
+    expect(before).toBeGreaterThan(COMPUTER.height)
+  },
+)
+
+story('a line is added by a guide for each kind, or by a second machine', async ({ stage }) => {
+  const watched = await stage.page({ viewport: COMPUTER })
+
+  await watched.show('lines')
+  await watched.button('Add a line').click()
+  const dialog = watched.page.getByRole('dialog', { name: 'Add a line' })
+  const links = await dialog.getByRole('link').all()
+  const ways = await Promise.all(links.map((link) => link.getAttribute('href')))
+
+  expect(ways).toEqual(['/guide/mac', '/guide/iphone', '/guide/shortcuts', '#/boxes'])
+  await dialog.getByText('hookline serve --simulated-lines 2').waitFor()
+})

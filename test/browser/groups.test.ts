@@ -13,7 +13,7 @@ story(
     const watched = await stage.page({ viewport: COMPUTER })
     await watched.show('conversations')
 
-    await watched.page.getByLabel('Kind of conversation').selectOption('Groups')
+    await watched.button('Groups').click()
     await watched.page.getByRole('link', { name: /Book club/ }).click()
     const { thread } = watched
     const answer = thread.getByRole('article').filter({ hasText: 'Me too!' })

@@ -2,6 +2,8 @@
 
 import { expect } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
+import { type ApiClient } from '../support/relay-process.ts'
 import { say } from './furnished.ts'
 import { COMPUTER } from './stage.ts'
 import { story } from './story.ts'
@@ -32,3 +34,56 @@ story(
     expect(requests).toBeLessThanOrEqual(10)
   },
 )
+
+const UNCERTAIN = ['+12025550194', '+13035550194'] as const
+
+story(
+  'several messages are settled at once, and the title says which are shown',
+  async ({ stage, api, lines: [line] }) => {
+    for (const to of UNCERTAIN) await say(api, to, 'Your table is ready.', line)
+    await eventually('both are uncertain', () => listed(api, 'uncertain', UNCERTAIN.length))
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+
+    await watched.show('messages?status=uncertain')
+    await page.getByRole('heading', { name: 'Messages that may not have arrived' }).waitFor()
+    await page.getByRole('checkbox', { name: 'Pick all' }).check()
+    await watched.button('Mark as failed…').click()
+    const dialog = page.getByRole('dialog', { name: 'Mark as failed: 2 messages?' })
+    await dialog.getByRole('button', { name: 'Mark as failed' }).click()
+    await watched.reads('2 messages marked as failed.')
+    await watched.reads('No messages match')
+
+    expect(await listed(api, 'failed', UNCERTAIN.length)).toBe(true)
+  },
+)
+
+story(
+  'what the relay refuses of several acts is said, and the rest is done',
+  async ({ stage, api, lines: [line] }) => {
+    for (const to of UNCERTAIN) await say(api, to, 'Your table is ready.', line)
+    await eventually('both are uncertain', () => listed(api, 'uncertain', UNCERTAIN.length))
+    const watched = await stage.page({ viewport: COMPUTER })
+    stage.excuse(/status of 500/)
+    await watched.show('messages?status=uncertain')
+    let refused = 0
+    await watched.page.route('**/dashboard/api/messages/*/resolve', async (route) => {
+      refused += 1
+      if (refused > 1) return route.continue()
+      return route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'No.' } } })
+    })
+
+    await watched.page.getByRole('checkbox', { name: 'Pick all' }).check()
+    await watched.button('Mark as sent…').click()
+    await watched.page.getByRole('dialog').getByRole('button', { name: 'Mark as sent' }).click()
+
+    await watched.reads(/^1 message marked as sent, 1 not: /)
+    expect(await listed(api, 'uncertain', 1)).toBe(true)
+  },
+)
+
+/** Whether so many messages have the status; null if not. */
+async function listed(api: ApiClient, status: string, count: number): Promise<true | null> {
+  const { data } = await api.ask<{ data: unknown[] }>('GET', `/api/v1/messages?status=${status}`)
+  return data.length === count ? true : null
+}

@@ -15,5 +15,7 @@ story(
 
     await page.getByText(/^Line Front desk changed, /).waitFor()
     await page.getByText(/^Quiet /).waitFor()
+    await page.getByRole('link', { name: 'Changes and log' }).click()
+    await page.getByText('Label: none → Front desk').waitFor()
   },
 )

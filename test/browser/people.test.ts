@@ -56,7 +56,7 @@ story('somebody is found by keyboard alone, and a message far back at its place'
   await page.keyboard.press('ArrowDown')
   const chosen = await page.locator('.search-result[aria-selected=true]').innerText()
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog', { name: 'Edit contact' }).waitFor()
+  await page.getByRole('heading', { name: 'Anna Müller', level: 1 }).waitFor()
 
   expect(marked).toEqual(['bicycle'])
   expect([top > 0, bottom < COMPUTER.height]).toEqual([true, true])
@@ -208,4 +208,52 @@ story('an opt-out is marked in its thread, asks before a text, and is removed', 
   await dialog.getByText(SHOWN_PERSON).waitFor({ state: 'detached' })
 
   expect(await dialog.getByRole('listitem').count()).toBe(1)
+})
+
+story(
+  'a page of one person has the conversations of all lines, and their opt-out',
+  async (scene) => {
+    const { stage, api, lines } = scene
+    await name(scene, PERSON, { name: 'Anna', note: 'Likes tea', tags: ['vip'] })
+    await name(scene, SECOND_LINE, { name: 'Ben', tags: ['supplier'] })
+    for (const line of lines) await say(api, PERSON, 'Your table is ready.', line)
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+
+    await watched.show('people')
+    await watched.button('vip').click()
+    await page.getByRole('link', { name: /Ben/ }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: /^Anna/ }).click()
+    await page.getByRole('heading', { name: 'Anna', level: 1 }).waitFor()
+    const talks = page.getByRole('list', { name: 'Conversations' })
+    await talks.getByRole('link').nth(1).waitFor()
+    await watched.reads('Likes tea')
+    await watched.button('Opt out…').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Opt out' }).click()
+    await watched.reads('Opted out by hand.')
+    const path = `/api/v1/opt-outs?handle=${encodeURIComponent(PERSON)}`
+    const blocked = await api.ask<{ data: unknown[] }>('GET', path)
+    await watched.button('Remove opt-out…').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await watched.reads('Not opted out.')
+    await watched.link('Write').click()
+    await watched.focusOn('Text')
+
+    expect(await watched.field('To').inputValue()).toBe(PERSON)
+    expect(blocked.data.length).toBe(1)
+  },
+)
+
+story('the page of a number without a contact offers to add one', async ({ stage, api, lines }) => {
+  await say(api, PERSON, 'Your table is ready.', lines[0])
+  const watched = await stage.page({ viewport: COMPUTER })
+  stage.excuse(/status of 404/)
+
+  await watched.show(`people/${encodeURIComponent(PERSON)}`)
+  await watched.reads('Not in your contacts')
+  await watched.button('Add contact').click()
+  await watched.page.getByRole('textbox', { name: 'Name' }).fill('Anna')
+  await watched.button('Save').click()
+
+  await watched.page.getByRole('heading', { name: 'Anna', level: 1 }).waitFor()
 })

@@ -41,10 +41,10 @@ story(
     await watched.reads('From Berlin.')
     const options = await watched.field('Line').count()
     const talks = await watched.text()
-    await watched.field('Show').selectOption('Unread')
+    await watched.button('Unread').click()
     await watched.reads('No results')
     const address = page.url()
-    await watched.field('Show').selectOption('All')
+    await watched.button('All').click()
     await filter.selectOption('All sites')
     await watched.reads('From the first line.')
 

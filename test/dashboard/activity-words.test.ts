@@ -29,6 +29,6 @@ test('an entry is told in sentences, with its changes', () => {
   const refused = { ...ENTRY, action: 'password.refused', count: 3 } as const
 
   expect(actionWords(ENTRY, () => null)).toBe('Setting backups_kept changed')
-  expect(changeWords(ENTRY)).toEqual(['value: 7 → 9'])
+  expect(changeWords(ENTRY)).toEqual(['Value: 7 → 9'])
   expect(actionWords(refused, () => null)).toBe('Wrong password entered 3 times')
 })

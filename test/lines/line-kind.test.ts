@@ -78,6 +78,7 @@ test('the dashboard has the facts of a new kind, and the checklist of its lines'
   expect(about.kinds).toContainEqual({
     name: 'loopback',
     title: 'Loopback',
+    start: { words: 'Sends to itself.', guide: null },
     is_real: true,
     needs_permissions: false,
     deletable_reason: null,

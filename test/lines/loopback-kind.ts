@@ -26,6 +26,7 @@ const CAPABILITIES = { ...NO_CAPABILITIES, new_contacts: true }
 export const LOOPBACK_KIND: LineKind<typeof OPTIONS> = {
   name: 'loopback',
   title: 'Loopback',
+  start: { words: 'Sends to itself.', guide: null },
   isReal: true,
   sharesNumber: false,
   abilities: CAPABILITIES,

@@ -6,7 +6,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
-import { COMMON } from '../words/common.ts'
+import { COMMON, grouped } from '../words/common.ts'
 
 type FormProps = {
   readonly onSubmit: () => unknown
@@ -147,7 +147,9 @@ export function AccountName({ name = 'owner' }: { readonly name?: string | undef
   return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
 }
 
-export function TextArea(props: Words & { readonly bind: Bound }) {
+type AreaProps = Words & Pick<TextProps, 'bind' | 'isFirst'>
+
+export function TextArea(props: AreaProps) {
   const { bind } = props
   return (
     <Field {...props}>
@@ -157,6 +159,7 @@ export function TextArea(props: Words & { readonly bind: Bound }) {
           class="input"
           dir="auto"
           rows={3}
+          autoFocus={props.isFirst}
           value={bind.value}
           onInput={(event) => (bind.value = event.currentTarget.value)}
         />
@@ -191,6 +194,28 @@ export function SelectField(props: SelectProps) {
         </select>
       )}
     </Field>
+  )
+}
+
+type Chip = {
+  readonly text: string
+  /** Shown behind the text unless it is 0. */
+  readonly count?: number | undefined
+  readonly isOn: boolean
+  readonly onPress: () => void
+}
+
+/** Filters of a list in one row, each pressed or not. */
+export function Chips({ label, of }: { readonly label: string; readonly of: readonly Chip[] }) {
+  return (
+    <div class="chips" role="group" aria-label={label}>
+      {of.map(({ text, count = 0, isOn, onPress }) => (
+        <button key={text} type="button" class="chip-button" aria-pressed={isOn} onClick={onPress}>
+          {text}
+          {count > 0 && <span class="figures">{` ${grouped(count)}`}</span>}
+        </button>
+      ))}
+    </div>
   )
 }
 

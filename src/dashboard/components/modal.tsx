@@ -76,7 +76,9 @@ export function useModal(
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    element?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    const wanted = element?.querySelector<HTMLElement>('[autofocus]')
+    const field = wanted ?? element?.querySelector<HTMLElement>(FIRST_FIELD)
+    field?.focus()
     const leave = hasAddress ? () => {} : router.addDialog(() => latest.current())
     return () => {
       leave()

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 
 import type { AuditEntry } from '../../api/audit.ts'
 import type { RecentLog } from '../../api/owner.ts'
+import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { type Api, UNREACHABLE } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
@@ -28,6 +29,7 @@ import {
 } from '../words/activity.ts'
 import { keyName } from '../words/keys.ts'
 import { lineName } from '../words/line-states.ts'
+import { ActivityTabs } from './activity-tabs.tsx'
 import { QueueCard } from './charts.tsx'
 
 const DAY_MS = 86_400_000
@@ -43,6 +45,7 @@ export function ActivityPage() {
   return (
     <>
       <PageHead title="Activity">Who changed what, and from where. Kept for 400 days.</PageHead>
+      <ActivityTabs current="activity" />
       <Changes />
       <QueueCard />
       <LogCard />
@@ -85,7 +88,7 @@ function Changes() {
 function useNames(): NameOf {
   const named = new Map<string, string>()
   for (const key of useKeys().value?.data ?? []) named.set(key.id, keyName(key))
-  for (const webhook of useWebhooks().value?.data ?? []) named.set(webhook.id, webhook.url)
+  for (const webhook of useWebhooks().value?.data ?? []) named.set(webhook.id, webhookName(webhook))
   for (const line of useLines().value?.data ?? []) named.set(line.id, lineName(line))
   return (id) => named.get(id ?? '') ?? null
 }

@@ -50,22 +50,11 @@ export function LineCharts({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-/** Messages per day for a line's card. */
-export function LineSparkline({ line }: { readonly line: PhoneLine }) {
-  const days = useHomeCharts().value?.days ?? []
-  const points = days.map(({ day, lines }) => {
-    const found = lines.find(({ phone_line_id }) => phone_line_id === line.id)
-    const { sent = 0, received = 0, failed = 0, uncertain = 0 } = found ?? {}
-    return { day, sent, received, failed, uncertain }
-  })
-  return (
-    <AreaChart
-      label={`Messages of ${lineName(line)}, last 14 days`}
-      summary={points.length === 0 ? '' : `${countsOf(sumOf(points))} in 14 days`}
-      head={MESSAGES_HEAD}
-      points={points.map((day) => ({ ...dayPoint(day), value: day.sent + day.received }))}
-    />
-  )
+/** The last 30 days of a line in a list. */
+export function LineUptime({ line }: { readonly line: PhoneLine }) {
+  const uptime = useHomeCharts().value?.uptime ?? []
+  const found = uptime.find(({ phone_line_id }) => phone_line_id === line.id)
+  return <Uptime cells={found?.cells ?? []} of={line} />
 }
 
 export type Cells = HomeChartData['uptime'][number]['cells']

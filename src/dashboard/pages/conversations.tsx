@@ -10,7 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { SelectField, useSettled, optionsOf, bindTo } from '../components/form.tsx'
+import { Chips, SelectField, useSettled, bindTo } from '../components/form.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
@@ -46,7 +46,7 @@ export function ConversationsPage() {
   useLayoutEffect(() => {
     if (asked === undefined) return
     router.replace(href('conversations', [], query))
-    write()
+    write(asked === 'new' ? '' : asked)
   }, [asked])
   const heading = useRef<HTMLHeadingElement>(null)
   const pane = useRef<HTMLElement>(null)
@@ -127,10 +127,8 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
   const typed = useSignal(q)
   const filter = { site, line, type, state }
   const path = selected === null ? [] : [selected]
-  const bind = (name: keyof Filter) =>
-    bindTo(filter[name], (value) =>
-      router.replace(href('conversations', path, { ...filter, [name]: value })),
-    )
+  const show = (change: Partial<Filter>) =>
+    router.replace(href('conversations', path, { ...filter, ...change }))
   return (
     <section class="conversation-pane" aria-label={CONVERSATIONS.all}>
       <div class="conversation-head">
@@ -152,7 +150,15 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
         <SiteFilter page="conversations" />
-        <Filters {...{ bind, lines }} />
+        {lines.length > 1 && (
+          <SelectField
+            label="Line"
+            isLabelHidden
+            bind={bindTo(line, (id) => show({ line: id }))}
+            options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
+          />
+        )}
+        <StateChips {...{ filter, lines, show }} />
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}
@@ -166,36 +172,36 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
 /** The ids of a site and a line, a type and a state to show; empty for all. */
 type Filter = Readonly<Record<'site' | 'line' | 'type' | 'state', string>>
 
-type FiltersProps = Pick<PaneProps, 'lines'> & {
-  readonly bind: (name: keyof Filter) => { value: string }
+type ChipsProps = Pick<PaneProps, 'lines'> & {
+  readonly filter: Filter
+  readonly show: (change: Partial<Filter>) => void
 }
 
-function Filters({ bind, lines }: FiltersProps) {
+function StateChips({ filter, lines, show }: ChipsProps) {
+  const { state, type } = filter
+  const isOfAll = filter.site === '' && filter.line === ''
+  const unread = useRead('countUnread', {}, 'conversation').value?.count
+  const chip = (name: 'state' | 'type', value: string, text: string) => {
+    const isOn = filter[name] === value
+    return { text, isOn, onPress: () => show({ [name]: isOn ? '' : value }) }
+  }
+  const hasGroups = type !== '' || lines.some(({ relay_groups }) => relay_groups)
+  const all = {
+    text: 'All',
+    isOn: state === '' && type === '',
+    onPress: () => show({ state: '', type: '' }),
+  }
   return (
-    <>
-      <SelectField
-        label="Show"
-        isLabelHidden
-        bind={bind('state')}
-        options={optionsOf({ '': 'All', unread: 'Unread', unanswered: 'Unanswered' })}
-      />
-      {lines.some(({ relay_groups }) => relay_groups) && (
-        <SelectField
-          label="Kind of conversation"
-          isLabelHidden
-          bind={bind('type')}
-          options={optionsOf({ '': 'Everyone', direct: 'People', group: 'Groups' })}
-        />
-      )}
-      {lines.length > 1 && (
-        <SelectField
-          label="Line"
-          isLabelHidden
-          bind={bind('line')}
-          options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-        />
-      )}
-    </>
+    <Chips
+      label="Show"
+      of={[
+        all,
+        { ...chip('state', 'unread', 'Unread'), count: isOfAll ? unread : 0 },
+        chip('state', 'unanswered', 'Unanswered'),
+        ...(hasGroups ? [chip('type', 'group', 'Groups')] : []),
+        ...(type === 'direct' ? [chip('type', 'direct', 'People')] : []),
+      ]}
+    />
   )
 }
 

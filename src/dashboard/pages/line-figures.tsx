@@ -10,13 +10,11 @@ import { Button } from '../components/button.tsx'
 import { Facts } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
-import { useDashboard, useRead } from '../dashboard.ts'
+import { useRead } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
 import { numberWords } from '../numbers.ts'
 import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
-import { isoTime } from '../time-words.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { kindName } from '../words/line-states.ts'
 import { statusWords } from '../words/message-states.ts'
@@ -34,14 +32,12 @@ export function LineSubtitle({ line }: Props) {
 }
 
 export function NewContacts({ line }: Props) {
-  const { clock } = useDashboard()
   const timeZone = useTimeZone()
-  const reset = timeZone && isoTime(endOfDay(dayAt(clock.now.value, timeZone), timeZone))
   return (
     <div class="stack-tight">
       <NewContactsMeter line={line} />
       <p class="small quiet">
-        {reset === null ? '\u00A0' : `Resets at ${hourWords(reset)} (midnight ${timeZone}).`}
+        {timeZone === null ? '\u00A0' : `Resets at midnight, ${timeZone} time.`}
       </p>
     </div>
   )
@@ -94,6 +90,7 @@ export function LineTraffic({ line }: Props) {
             </LatestMessage>
           ),
         ],
+        ['Quiet hours', line.quiet_hours !== undefined && quietWords(line.quiet_hours)],
         ['Queued', value && countOf(value.queued.data.length, value.queued.has_more)],
       ]}
     />
@@ -140,6 +137,10 @@ function LatestMessage(props: {
       {children}
     </a>
   )
+}
+
+function quietWords({ from, to }: NonNullable<PhoneLine['quiet_hours']>): string {
+  return `${from} to ${to}`
 }
 
 function countOf(count: number, isMore: boolean): string {

@@ -37,8 +37,9 @@ import {
   trialCommand,
 } from '../words/line-states.ts'
 import { SHELL } from '../words/shell.ts'
+import { AddLineButton } from './add-line.tsx'
 import { AdoptLine } from './adopt-line.tsx'
-import { LineCharts, LineSparkline } from './charts.tsx'
+import { LineCharts, LineUptime } from './charts.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { FirstContacts, LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineSite } from './line-site.tsx'
@@ -71,6 +72,7 @@ function LineList() {
           <>
             <SiteFilter page="lines" />
             <LinkButton href={href('boxes')}>Boxes</LinkButton>
+            <AddLineButton />
           </>
         }
       >
@@ -116,9 +118,9 @@ function LineCard({ line }: { readonly line: PhoneLine }) {
         )}
       </div>
       {line.site_id === undefined && <LineSite line={line} />}
+      <LineUptime line={line} />
       <NewContacts line={line} />
       <LineTraffic line={line} />
-      <LineSparkline line={line} />
     </Card>
   )
 }

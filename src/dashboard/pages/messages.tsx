@@ -1,6 +1,6 @@
 // Messages of all lines, with filters in the address.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
@@ -24,7 +24,9 @@ import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { statusWords, whyNot } from '../words/message-states.ts'
-import { ResolveButtons } from './resolve-message.tsx'
+import { ApprovalActions } from './approval.tsx'
+import { BulkBar, canPick } from './message-bulk.tsx'
+import { CancelButton, ResolveButtons } from './resolve-message.tsx'
 import { useSendAgain } from './send-again.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
@@ -46,6 +48,13 @@ const STATUS_OPTIONS = [
   ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
   ...optionsOf(QUEUED_FOR),
 ]
+const TITLES: Readonly<Record<string, string>> = {
+  '': 'Messages',
+  uncertain: 'Messages that may not have arrived',
+  scheduled: 'Scheduled messages',
+  approval: 'Messages to approve',
+  quiet_hours: 'Messages that wait for quiet hours to end',
+}
 const SERVICES = optionsOf({ '': 'All services', iMessage: 'iMessage', SMS: 'SMS', RCS: 'RCS' })
 
 type Filters = Readonly<Record<'site' | 'status' | 'line' | 'service' | 'day' | 'days', string>>
@@ -61,7 +70,11 @@ export function MessagesPage() {
   const close = () => router.replace(href('messages', [], filters))
   return (
     <>
-      <PageHead title="Messages">All messages on all lines, newest first.</PageHead>
+      <PageHead title={TITLES[status] ?? `${statusWords(status).text} messages`}>
+        {Object.values(filters).some((value) => value !== '')
+          ? 'Those that match the filters, newest first.'
+          : 'All messages on all lines, newest first.'}
+      </PageHead>
       <FilterBar filters={filters} />
       {timeZone === null ? (
         <Skeleton kind="list" count={6} />
@@ -135,8 +148,12 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
     ['', status, queued_reason].includes(filters.status)
   const add = (message: Message) => feed.add(message)
   const now = feed.now.value
+  const picked = useSignal<ReadonlySet<string>>(NOTHING_PICKED)
+  const messages = now.state === 'ready' ? now.entries.filter(isShown).slice(0, shown.value) : []
+  const isPickable = messages.length > 1 && canPick(filters.status)
   return (
     <Card kind="list">
+      {isPickable && <BulkBar status={filters.status} onChanged={add} {...{ messages, picked }} />}
       <FeedList
         feed={feed}
         label="Messages"
@@ -149,7 +166,13 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
             Change or clear the filters.
           </EmptyState>
         }
-        row={(message) => <Row key={message.id} {...{ message, filters }} onChanged={add} />}
+        row={(message) => (
+          <li key={message.id} class={isPickable ? 'is-pickable' : undefined}>
+            {isPickable && <Pick {...{ message, picked }} />}
+            <Row {...{ message, filters }} />
+            <Remedies message={message} onChanged={add} />
+          </li>
+        )}
       />
       {now.state === 'ready' && now.entries.length >= SHOWN_MAX && (
         <p class="list-end small quiet">
@@ -187,40 +210,69 @@ function messageSource(api: Api, query: CallOf<'listMessages'>['query']): FeedSo
   }
 }
 
-type MessageProps = { readonly message: Message; readonly onChanged: (message: Message) => void }
+const NOTHING_PICKED: ReadonlySet<string> = new Set()
 
-function Row({ message, filters, onChanged }: MessageProps & FilterProps) {
-  const isInbound = message.direction === 'inbound'
-  const why = whyNot(message)
+type MessageProps = { readonly message: Message }
+type PickProps = MessageProps & { readonly picked: Signal<ReadonlySet<string>> }
+
+function Pick({ message: { id, ...message }, picked }: PickProps) {
   return (
-    <li>
-      <a class="recent-row" href={href('messages', [message.id], filters)}>
-        <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
-          <Icon name={isInbound ? 'arrow-in' : 'send'} />
-          <span class="visually-hidden">{isInbound ? 'From' : 'To'}</span>
-        </span>
-        <span class="recent-words">
-          <span class="one-line recent-handle">
-            <PersonText>{counterpart(message)}</PersonText>
-          </span>
-          <span class="one-line quiet">
-            <PersonText>{messageExcerpt(message)}</PersonText>
-          </span>
-          {why !== null && <span class="small">{why}</span>}
-        </span>
-        <span class="recent-end">
-          <Ago time={message.created_at} isInside />
-          <Badge of={statusWords(message.status)} />
-        </span>
-      </a>
-      <Remedies message={message} onChanged={onChanged} />
-    </li>
+    <label class="pick">
+      <input
+        type="checkbox"
+        aria-label={`Pick the message to ${counterpart({ id, ...message })}`}
+        checked={picked.value.has(id)}
+        onChange={() => (picked.value = picked.value.symmetricDifference(new Set([id])))}
+      />
+    </label>
   )
 }
 
-/** Actions for a failed or uncertain message. */
-function Remedies({ message, onChanged }: MessageProps) {
+function Row({ message, filters }: MessageProps & FilterProps) {
+  const isInbound = message.direction === 'inbound'
+  const why = whyNot(message)
+  return (
+    <a class="recent-row" href={href('messages', [message.id], filters)}>
+      <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
+        <Icon name={isInbound ? 'arrow-in' : 'send'} />
+        <span class="visually-hidden">{isInbound ? 'From' : 'To'}</span>
+      </span>
+      <span class="recent-words">
+        <span class="one-line recent-handle">
+          <PersonText>{counterpart(message)}</PersonText>
+        </span>
+        <span class="one-line quiet">
+          <PersonText>{messageExcerpt(message)}</PersonText>
+        </span>
+        {why !== null && <span class="small">{why}</span>}
+      </span>
+      <span class="recent-end">
+        <Ago time={message.created_at} isInside />
+        <Badge of={statusWords(message.status)} />
+      </span>
+    </a>
+  )
+}
+
+type RemedyProps = MessageProps & { readonly onChanged: (message: Message) => void }
+
+/** Actions for a message that waits for the owner, or was not sent. */
+function Remedies({ message, onChanged }: RemedyProps) {
   const { words, ...again } = useSendAgain({ message, onChanged })
+  if (message.queued_reason === 'approval') {
+    return (
+      <div class="actions remedies">
+        <ApprovalActions message={message} onChanged={onChanged} />
+      </div>
+    )
+  }
+  if (message.queued_reason === 'scheduled') {
+    return (
+      <div class="actions remedies">
+        <CancelButton message={message} onChanged={onChanged} />
+      </div>
+    )
+  }
   if (message.status === 'uncertain') {
     return (
       <div class="actions remedies">

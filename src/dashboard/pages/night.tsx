@@ -1,54 +1,93 @@
-// Last night: what happened, in the relay's own sentences.
+// Last night: what happened, by day, in the relay's own sentences.
 
 import type { TimelineEntry } from '../../api/timeline.ts'
+import type { IconName, Tone } from '../components/drawings.ts'
+import { Icon } from '../components/icon.tsx'
 import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
+import { useSite } from '../sources.ts'
 import { regionLocale } from '../time-words.ts'
 import { SHELL } from '../words/shell.ts'
+import { ActivityTabs } from './activity-tabs.tsx'
+import { SiteFilter } from './site-filter.tsx'
 
 const ENTRIES_MAX = 200
 const CHANGES = ['line', 'message', 'webhook', 'key', 'member', 'backup', 'contact'] as const
 
 export function NightPage() {
-  const night = useRead('getTimeline', { query: { limit: ENTRIES_MAX } }, ...CHANGES)
+  const site_id = useSite()
+  const night = useRead('getTimeline', { query: { limit: ENTRIES_MAX, site_id } }, ...CHANGES)
   return (
     <>
-      <PageHead title={SHELL.names.night}>{night.value?.summary?.text ?? '\u00A0'}</PageHead>
-      <Card kind="list">
-        <WhenReady of={night} kind="row" count={8}>
-          {({ data, has_more, time_zone }) => (
-            <>
-              {data.length === 0 && (
+      <PageHead title={SHELL.names.night} actions={<SiteFilter page="night" />}>
+        {night.value?.summary?.text ?? '\u00A0'}
+      </PageHead>
+      <ActivityTabs current="night" />
+      <WhenReady of={night} kind="card" count={1}>
+        {({ data, has_more, time_zone }) => (
+          <>
+            {data.length === 0 && (
+              <Card>
                 <EmptyState icon="check" title="Nothing happened">
                   No line went off, and nothing was changed.
                 </EmptyState>
-              )}
-              <ul class="activity" aria-label={SHELL.names.night}>
-                {data.map((entry) => (
-                  <Entry key={entry.id} entry={entry} zone={time_zone} />
-                ))}
-              </ul>
-              {has_more && <p class="small quiet">Earlier entries: hookline night --limit 200.</p>}
-            </>
-          )}
-        </WhenReady>
-      </Card>
+              </Card>
+            )}
+            {byDay(data, time_zone).map(([day, entries]) => (
+              <Card key={day} kind="list" title={day}>
+                <ul class="night" aria-label={day}>
+                  {entries.map((entry) => (
+                    <Entry key={entry.id} entry={entry} zone={time_zone} />
+                  ))}
+                </ul>
+              </Card>
+            ))}
+            {has_more && <p class="small quiet">Earlier entries: hookline night --limit 200.</p>}
+          </>
+        )}
+      </WhenReady>
     </>
   )
 }
 
+function byDay(entries: readonly TimelineEntry[], timeZone: string) {
+  const format = { weekday: 'long', month: 'long', day: 'numeric', timeZone } as const
+  const days = new Intl.DateTimeFormat(regionLocale(), format)
+  return [...Map.groupBy(entries, ({ at }) => days.format(Date.parse(at)))]
+}
+
+/** By the kind of an entry, or the word before its dot. */
+const SIGNS: Readonly<Record<string, readonly [IconName, Tone]>> = {
+  'line.off': ['lines', 'warn'],
+  'relay.started': ['again', 'plain'],
+  'messages.unsent': ['messages', 'bad'],
+  'webhook.failing': ['webhooks', 'bad'],
+  'webhook.working': ['webhooks', 'ok'],
+  'webhook.turned_off': ['webhooks', 'bad'],
+  opt_out: ['person', 'plain'],
+  opt_in: ['person', 'plain'],
+  'backup.made': ['download', 'ok'],
+  'backup.failed': ['download', 'bad'],
+  'alert.raised': ['notification', 'warn'],
+  'alert.resolved': ['notification', 'ok'],
+}
+
 function Entry({ entry, zone }: { readonly entry: TimelineEntry; readonly zone: string }) {
-  const format = { weekday: 'long', hour: 'numeric', minute: '2-digit', timeZone: zone } as const
+  const format = { hour: 'numeric', minute: '2-digit', timeZone: zone } as const
   const time = new Intl.DateTimeFormat(regionLocale(), format).format(Date.parse(entry.at))
+  const [icon, tone] = SIGNS[entry.kind] ?? ['activity', 'plain']
   return (
     <li>
+      <time class="small quiet figures" dateTime={entry.at}>
+        {time}
+      </time>
+      <span class={`check-sign tone-${tone}`}>
+        <Icon name={icon} />
+      </span>
       <p>
         <PersonText>{entry.text}</PersonText>
-      </p>
-      <p class="small quiet">
-        <time dateTime={entry.at}>{time}</time>
       </p>
     </li>
   )

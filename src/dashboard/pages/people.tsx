@@ -9,14 +9,14 @@ import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Face } from '../components/face.tsx'
-import { useSettled } from '../components/form.tsx'
-import { lazyDialog } from '../components/lazy-page.tsx'
+import { Chips, useSettled } from '../components/form.tsx'
+import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
-import { Card, PageHead } from '../components/page.tsx'
+import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState } from '../components/when-ready.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
 import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
@@ -25,21 +25,24 @@ import { COMMON, countWords, grouped } from '../words/common.ts'
 import { PEOPLE } from '../words/conversations.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
+const PERSON = lazyPage(null, async () => (await import('./person.tsx')).PersonPage)
 const OPT_OUTS = lazyDialog(async () => (await import('./opt-outs.tsx')).OptOutsDialog)
 
 type Person = Contact & { readonly id: string }
 
 export function PeoplePage() {
+  const [handle = ''] = useDashboard().router.route.value.path
+  useNewView(handle)
+  return handle === '' ? <PersonList /> : <PERSON.View key={handle} handle={handle} />
+}
+
+function PersonList() {
   const { api, router } = useDashboard()
-  const [handle = null] = router.route.value.path
+  const { tag = '' } = router.route.value.query
   const isAdding = useSignal(false)
   const typed = useSignal('')
   const q = useSettled(typed.value.trim())
-  const feed = useFeed(q, personSource(api, q))
-  const close = () => {
-    isAdding.value = false
-    if (handle !== null) router.replace(href('people'))
-  }
+  const feed = useFeed(`${q} ${tag}`, personSource(api, q, tag))
   return (
     <>
       <PageHead
@@ -55,8 +58,7 @@ export function PeoplePage() {
           </>
         }
       >
-        Names for the people you write with. People who answer see them here, and keys that may read
-        contacts; webhooks never carry them.
+        The people you write with. Webhooks never carry their names.
       </PageHead>
       <input
         class="input"
@@ -67,21 +69,22 @@ export function PeoplePage() {
         value={typed.value}
         onInput={(event) => (typed.value = event.currentTarget.value)}
       />
+      <TagChips tag={tag} />
       <Card kind="list">
         <FeedList
+          key={tag}
           feed={feed}
           label="Contacts"
           class="rows people"
-          empty={q === '' ? NO_CONTACTS : NOBODY_FOUND}
+          empty={q === '' && tag === '' ? NO_CONTACTS : NOBODY_FOUND}
           row={(person) => <PersonRow key={person.handle} person={person} />}
         />
       </Card>
-      {(isAdding.value || handle !== null) && (
+      {isAdding.value && (
         <CONTACT.View
-          key={handle}
-          handle={handle}
-          isKnown={handle !== null}
-          onClose={close}
+          handle={null}
+          isKnown={false}
+          onClose={() => (isAdding.value = false)}
           onChanged={() => feed.refresh()}
         />
       )}
@@ -89,11 +92,38 @@ export function PeoplePage() {
   )
 }
 
-function personSource(api: Api, q: string): FeedSource<Person> {
+/** Tags are taken from this many of the latest contacts. */
+const TAGGED_MAX = 200
+const TAGS_MAX = 12
+
+/** The most common tags. Shows nothing if there is none. */
+function TagChips({ tag }: { readonly tag: string }) {
+  const { router } = useDashboard()
+  const contacts = useRead('listContacts', { query: { limit: TAGGED_MAX } }, 'contact')
+  const counts = Map.groupBy(contacts.value?.data.flatMap(({ tags }) => tags) ?? [], (each) => each)
+  const common = [...counts].toSorted(([, one], [, other]) => other.length - one.length)
+  const known = new Set([tag, ...common.slice(0, TAGS_MAX).map(([name]) => name)])
+  known.delete('')
+  if (known.size === 0) return null
+  const show = (name: string) => router.replace(href('people', [], { tag: name }))
+  const chips = [...known].map((name) => ({
+    text: name,
+    isOn: name === tag,
+    onPress: () => show(name === tag ? '' : name),
+  }))
+  return (
+    <Chips
+      label="Tags"
+      of={[{ text: 'Everyone', isOn: tag === '', onPress: () => show('') }, ...chips]}
+    />
+  )
+}
+
+function personSource(api: Api, q: string, tag: string): FeedSource<Person> {
   const withId = (contact: Contact) => ({ ...contact, id: contact.handle })
   return {
     page: async (cursor, limit, signal) => {
-      const answer = await api.call('listContacts', { query: { q, cursor, limit }, signal })
+      const answer = await api.call('listContacts', { query: { q, tag, cursor, limit }, signal })
       if (!answer.ok) return answer
       return { ok: true, value: { ...answer.value, data: answer.value.data.map(withId) } }
     },

@@ -44,6 +44,7 @@ export function useSendForm(onAccepted: (message: Message) => void, recipient = 
   return {
     ...composition,
     to,
+    isKnown: recipient !== '',
     people,
     handle,
     refusal,
@@ -65,7 +66,7 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
   const automatic = { value: '', text: 'Automatic (usual or least used line)' }
   return (
     <>
-      <RecipientField form={form} isFirst={isFirst} />
+      <RecipientField form={form} isFirst={isFirst === true && !form.isKnown} />
       {lines.length > 1 && (
         <SelectField
           label="Line"
@@ -74,7 +75,7 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
         />
       )}
       <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
-        <TextArea label="Text" bind={text} />
+        <TextArea label="Text" bind={text} isFirst={isFirst === true && form.isKnown} />
         <AttachedFiles uploads={uploads} />
         <LaterField later={later} />
         <div class="actions">

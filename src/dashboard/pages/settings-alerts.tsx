@@ -22,7 +22,7 @@ export function AlertsSection() {
   const rules = useRead('listAlertRules', {}, 'alert').value?.data ?? []
   const last = useRead('listAlerts', { query: { limit: 20 } }, 'alert').value?.data ?? []
   return (
-    <Section name="alerts" words={['Alerts', 'Who is called if something breaks.']}>
+    <Section name="alerts">
       <h3>Channels</h3>
       <AlertChannels />
       <h3>What alerts you</h3>

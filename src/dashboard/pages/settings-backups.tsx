@@ -17,10 +17,7 @@ type Props = {
 
 export function BackupsSection({ backups, folder }: Props) {
   return (
-    <Section
-      name="backups"
-      words={['Backups', 'A verified copy of the database, daily and on demand.']}
-    >
+    <Section name="backups">
       <BackupNow />
       <BackupList backups={backups} />
       <TextSetting name="backups_kept" type="number" />

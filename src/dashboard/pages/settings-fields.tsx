@@ -6,7 +6,6 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 
 import type { Setting } from '../../api/owner.ts'
-import { href } from '../address.ts'
 import { fieldError, isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { CheckList } from '../components/checks.tsx'
@@ -17,16 +16,12 @@ import { useDashboard } from '../dashboard.ts'
 import { useSettings } from '../sources.ts'
 import { browsersZone } from '../time-words.ts'
 import { COMMON } from '../words/common.ts'
-import { variableOf } from '../words/settings.ts'
+import { SECTIONS, variableOf } from '../words/settings.ts'
 
-type SectionProps = {
-  /** The part of the address that scrolls here: `#/settings/backups`. */
-  readonly name: string
-  readonly words: readonly [title: string, about: string]
-  readonly children: ComponentChildren
-}
+type SectionProps = { readonly name: keyof typeof SECTIONS; readonly children: ComponentChildren }
 
-export function Section({ name, words: [title, about], children }: SectionProps) {
+/** Its address, `#/settings/backups`, scrolls here, also if it is followed again. */
+export function Section({ name, children }: SectionProps) {
   const { router } = useDashboard()
   const section = useRef<HTMLElement>(null)
   const id = useId()
@@ -34,12 +29,11 @@ export function Section({ name, words: [title, about], children }: SectionProps)
   useEffect(() => {
     if (isWanted) section.current?.scrollIntoView()
   }, [isWanted])
+  const [title, about] = SECTIONS[name]
   return (
-    <section class="settings-section" aria-labelledby={id} ref={section}>
-      <div class="settings-about">
-        <h2 id={id}>
-          <a href={href('settings', [name])}>{title}</a>
-        </h2>
+    <section class="settings-section" id={`/settings/${name}`} aria-labelledby={id} ref={section}>
+      <div>
+        <h2 id={id}>{title}</h2>
         <p class="small quiet">{about}</p>
       </div>
       <Card>{children}</Card>

@@ -23,13 +23,7 @@ export function MembersSection() {
   const shown: Shown = useSignal(null)
   const { value: invited } = shown
   return (
-    <Section
-      name="members"
-      words={[
-        'People who answer',
-        'They read conversations and send messages here with a password of their own, and can do nothing else.',
-      ]}
-    >
+    <Section name="members">
       <WhenReady of={members} kind="row" count={1}>
         {({ data }) =>
           data.length === 0 ? (

@@ -46,7 +46,7 @@ export function MoveSection() {
     if (!answer.ok && !end.signal.aborted) failure.value = answer.failure
   }
   return (
-    <Section name="move" words={['Move or restore', 'Everything as one file, for a new computer.']}>
+    <Section name="move">
       <p>
         One file with messages, attachments, contacts, keys, webhooks and their secrets. Anyone who
         has it can read everything: keep it safe.
@@ -217,7 +217,7 @@ export function UpdatesSection({ version }: { readonly version: string }) {
   )
   const isSet = useSetting('release_source').setting?.value !== NO_SOURCE
   return (
-    <Section name="updates" words={['Updates', 'The version of Hookline, and newer ones.']}>
+    <Section name="updates">
       <Facts of={[['Version', version]]} />
       <TextSetting name="release_source" emptyValue={NO_SOURCE} />
       {isSet && (

@@ -19,10 +19,7 @@ export function SitesSection() {
   const onClose = () => (isAdding.value = false)
   const action = useAction(() => api.call('createSite', { body: { name: name.value } }), onClose)
   return (
-    <Section
-      name="sites"
-      words={['Sites', 'Lines in groups, such as shops. Names, notes and tags are shared.']}
-    >
+    <Section name="sites">
       {sites.map((site) => (
         <SiteRow key={site.id} site={site} />
       ))}

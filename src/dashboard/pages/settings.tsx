@@ -17,6 +17,7 @@ import { useAbout, useBackups, useBrowsers, useSettings } from '../sources.ts'
 import { combine } from '../store.ts'
 import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
 import { COMMON, countWords } from '../words/common.ts'
+import { SECTIONS } from '../words/settings.ts'
 import { BackupsSection } from './settings-backups.tsx'
 import {
   ChoiceSetting,
@@ -51,39 +52,58 @@ export function SettingsPage() {
       <PageHead
         title="Settings"
         actions={
-          <>
-            <span class="narrow-only">
-              <LinkButton href={href('connect')}>Connect</LinkButton>
-              <LinkButton href={href('keys')}>API keys</LinkButton>
-            </span>
-            <LinkButton href={href('activity')}>Activity and log</LinkButton>
-          </>
+          <span class="narrow-only">
+            <LinkButton href={href('connect')}>Connect</LinkButton>
+            <LinkButton href={href('keys')}>API keys</LinkButton>
+            <LinkButton href={href('activity')}>Activity</LinkButton>
+          </span>
         }
       >
         Changes are saved automatically.
       </PageHead>
       <div class="settings">
-        <GeneralSection />
-        <WhenReady of={all} skeleton={skeleton}>
-          {({ backups, browsers, about }) => (
-            <>
-              <NetworkSection about={about} />
-              <MessagesSection />
-              <AttachmentsSection />
-              <BackupsSection backups={backups.data} folder={about.backup_folder} />
-              <MoveSection />
-              <MEMBERS.View />
-              <SITES.View />
-              <ALERTS.View />
-              <SecuritySection browsers={browsers.data} about={about} />
-              <HealthSection />
-              <UpdatesSection version={about.version} />
-              <AboutSection about={about} />
-            </>
-          )}
-        </WhenReady>
+        <SectionLinks />
+        <div class="settings-sections">
+          <GeneralSection />
+          <WhenReady of={all} skeleton={skeleton}>
+            {({ backups, browsers, about }) => (
+              <>
+                <NetworkSection about={about} />
+                <MessagesSection />
+                <AttachmentsSection />
+                <BackupsSection backups={backups.data} folder={about.backup_folder} />
+                <MoveSection />
+                <MEMBERS.View />
+                <SITES.View />
+                <ALERTS.View />
+                <SecuritySection browsers={browsers.data} about={about} />
+                <HealthSection />
+                <UpdatesSection version={about.version} />
+                <AboutSection about={about} />
+              </>
+            )}
+          </WhenReady>
+        </div>
       </div>
     </>
+  )
+}
+
+function SectionLinks() {
+  const { router } = useDashboard()
+  const [shown] = router.route.value.path
+  return (
+    <nav class="settings-links" aria-label="Sections">
+      {Object.entries(SECTIONS).map(([name, [title]]) => (
+        <a
+          key={name}
+          href={href('settings', [name])}
+          aria-current={name === shown ? 'true' : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
   )
 }
 
@@ -92,7 +112,7 @@ const THEME_WORDS = { system: 'System', light: 'Light', dark: 'Dark' }
 function GeneralSection() {
   const chosen = useSignal(chosenTheme())
   return (
-    <Section name="general" words={['General', 'Appearance in this browser, and the time zone.']}>
+    <Section name="general">
       <fieldset class="choices">
         <legend>Theme</legend>
         {THEMES.map((theme) => (
@@ -123,7 +143,7 @@ const WEBHOOK_TARGETS = [
 function NetworkSection({ about }: { readonly about: About }) {
   const { address, public_url, trusted_proxies } = about
   return (
-    <Section name="network" words={['Network', 'How the relay is reached, and what it may call.']}>
+    <Section name="network">
       <StartFacts
         of={[
           ['Address', address, 'HOST, HOOKLINE_PORT'],
@@ -156,7 +176,7 @@ function StartFacts({ of }: { readonly of: readonly StartFact[] }) {
 
 function MessagesSection() {
   return (
-    <Section name="messages" words={['Messages', 'Webhook events, human takeover, and retention.']}>
+    <Section name="messages">
       <SwitchSetting name="announce_device_messages" />
       <SwitchSetting name="enforce_automation_pause" />
       <ChoiceSetting
@@ -184,7 +204,7 @@ function MessagesSection() {
 
 function AttachmentsSection() {
   return (
-    <Section name="attachments" words={['Attachments', 'Size, storage, and retention of files.']}>
+    <Section name="attachments">
       <TextSetting name="attachment_max_mb" type="number" />
       <TextSetting name="attachment_quota_gb" type="number" />
       <TextSetting
@@ -220,7 +240,7 @@ function SecuritySection({ browsers, about }: SecurityProps) {
     () => notices.done('Signed out.'),
   )
   return (
-    <Section name="security" words={['Security', 'Password, two-step sign-in and sessions.']}>
+    <Section name="security">
       <ChangePassword isLocked={about.is_password_locked} />
       <TwoSteps />
       <div class="stack-tight">
@@ -288,10 +308,7 @@ function HealthSection() {
   const { setting, save } = useSetting('heartbeat_url')
   const url = setting === null || setting.value === NO_URL ? null : setting.value
   return (
-    <Section
-      name="health"
-      words={['Health', 'A heartbeat for your monitoring service, and where problems are shown.']}
-    >
+    <Section name="health">
       <TextSetting
         name="heartbeat_url"
         type="url"
@@ -317,7 +334,7 @@ function HealthSection() {
 
 function AboutSection({ about }: { readonly about: About }) {
   return (
-    <Section name="about" words={['About', 'Version and location.']}>
+    <Section name="about">
       <StartFacts
         of={[
           ['Data directory', about.data_directory, 'DATA_DIR'],

@@ -18,12 +18,16 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Pages in the navigation, each with an icon of the same name. Home links to two others, and lines to boxes. */
-type LinkedPage = Exclude<ShownPage, 'messages' | 'boxes' | 'night'>
+/** Pages that the navigation lists under another: each is reached from that one. */
+const WITHIN = { boxes: 'lines', night: 'activity' } as const
+
+/** Pages in the navigation, each with an icon of the same name. */
+type LinkedPage = Exclude<ShownPage, keyof typeof WITHIN>
 
 const PAGES: readonly LinkedPage[] = [
   'home',
   'conversations',
+  'messages',
   'people',
   'lines',
   'webhooks',
@@ -32,11 +36,11 @@ const PAGES: readonly LinkedPage[] = [
   'activity',
   'settings',
 ]
-/** On narrow screens, these are in the top bar and on the Settings page. */
+/** On narrow screens, these are in the top bar, and on the pages Home and Settings. */
 const AT_TOP: readonly LinkedPage[] = ['people']
-const IN_SETTINGS: readonly LinkedPage[] = ['connect', 'keys', 'activity']
+const ELSEWHERE: readonly LinkedPage[] = ['messages', 'connect', 'keys', 'activity']
 const OF_MEMBERS: readonly LinkedPage[] = ['conversations']
-const WIDE_ONLY = [...AT_TOP, ...IN_SETTINGS]
+const WIDE_ONLY = [...AT_TOP, ...ELSEWHERE]
 
 type Props = {
   /** Null if the address is unknown. */
@@ -159,7 +163,7 @@ type NavigationProps = {
 
 function Navigation({ current, unread, onSearch }: NavigationProps) {
   const { session } = useDashboard()
-  const listed = current === 'boxes' ? 'lines' : current
+  const listed = current === 'boxes' || current === 'night' ? WITHIN[current] : current
   return (
     <nav class="nav" aria-label="Pages">
       <Brand />

@@ -16,7 +16,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useHomeCharts, useWebhookDay, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
-import { figureWords, WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
+import { WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './charts.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
 
@@ -94,9 +94,8 @@ function WebhookRow({ webhook, strip }: RowProps) {
         {strip && <Attempts webhooks={[strip]} label={WEBHOOKS.attemptsOf(name)} />}
       </div>
       <div class="webhook-row-day small">
-        {hint && <p class="one-line webhook-trouble">{hint.title}</p>}
-        {!hint && day !== null && day.waiting > 0 && <p>{`${grouped(day.waiting)} pending`}</p>}
-        {strip && <p class="quiet">{figureWords(strip)}</p>}
+        {hint && <p class="webhook-trouble">{hint.title}</p>}
+        {day !== null && day.waiting > 0 && <p>{`${grouped(day.waiting)} waiting`}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
     </li>

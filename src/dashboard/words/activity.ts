@@ -37,13 +37,24 @@ export function changeWords({ before, after }: AuditEntry): readonly string[] {
   const fields = Object.keys({ ...before, ...after })
   return fields.flatMap((field) => {
     const [old, now] = [before?.[field], after?.[field]]
-    if (old !== undefined) return [`${field}: ${listed(old)} → ${listed(now)}`]
-    return now === null ? [] : [`${field}: ${listed(now)}`]
+    const name = fieldName(field)
+    if (old !== undefined) return [`${name}: ${listed(old)} → ${listed(now)}`]
+    return now === null ? [] : [`${name}: ${listed(now)}`]
   })
 }
 
+/** "Active" for `is_active`. */
+function fieldName(field: string): string {
+  if (field === 'url') return 'URL'
+  const words = field.replace(/^is_/, '').replaceAll('_', ' ')
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}
+
 function listed(value: unknown): string {
-  return [value ?? '–'].flat().map(String).join(', ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value === null || value === undefined) return 'none'
+  if (Array.isArray(value)) return value.map(listed).join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** A log line as text. */

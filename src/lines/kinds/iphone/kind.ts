@@ -71,6 +71,10 @@ const FAILURES: LineKind['failures'] = {
 export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   name: 'iphone',
   title: 'iPhone',
+  start: {
+    words: 'Connect an iPhone to this machine with a cable.',
+    guide: 'iphone',
+  },
   isReal: true,
   sharesNumber: false,
   abilities: IPHONE_CAPABILITIES,

@@ -64,6 +64,10 @@ const FAILURES: LineKind['failures'] = {
 export const MAC_KIND: LineKind<typeof MAC_OPTIONS> = {
   name: 'mac',
   title: 'Messages on this Mac',
+  start: {
+    words: 'Sign in to Messages on this Mac, and give Hookline its permissions.',
+    guide: 'mac',
+  },
   isReal: true,
   sharesNumber: true,
   abilities: FULL_CAPABILITIES,

@@ -265,6 +265,10 @@ function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
 export const SHORTCUTS_KIND: LineKind = {
   name: 'shortcuts',
   title: 'iPhone via Shortcuts',
+  start: {
+    words: 'An iPhone anywhere sends and receives by its own shortcuts, without a Mac.',
+    guide: 'shortcuts',
+  },
   isReal: true,
   sharesNumber: false,
   abilities: SHORTCUTS_CAPABILITIES,

@@ -39,6 +39,10 @@ const NOT_CONFIGURED = {
 export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   name: 'simulated',
   title: 'Simulated: nothing leaves this machine',
+  start: {
+    words: 'Practice lines, with people who answer by themselves.',
+    guide: null,
+  },
   isReal: false,
   sharesNumber: false,
   abilities: FULL_CAPABILITIES,
