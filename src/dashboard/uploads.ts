@@ -39,6 +39,11 @@ export class Uploads {
     this.#api = api
   }
 
+  /** The file itself; undefined once it is removed. */
+  contentOf({ key }: Upload): File | undefined {
+    return this.#contents.get(key)
+  }
+
   get isComplete(): boolean {
     return this.#now.value.every(({ attachment }) => attachment !== null)
   }

@@ -129,6 +129,8 @@ story('a first message is scheduled, and canceled before its time', async ({ sta
   await watched.reads('at most 90 days ahead')
   await watched.button('Send now instead').click()
   await watched.button('Send later').click()
+  await watched.button('Tomorrow at 9').click()
+  const time = await watched.field('Send at').inputValue()
   await watched.button('Schedule').click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await watched.reads('Cancel sending')
@@ -136,5 +138,6 @@ story('a first message is scheduled, and canceled before its time', async ({ sta
   await watched.button('Cancel sending').click()
   await watched.reads('canceled')
 
+  expect(time).toEndWith('T09:00')
   expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([false, ['scheduled']])
 })

@@ -23,35 +23,41 @@ export function AddLineButton() {
 }
 
 function AddLine({ onClose }: { readonly onClose: () => void }) {
-  const kinds = useKinds()
   return (
     <Dialog
       title="Add a line"
       onClose={onClose}
       actions={<Button onClick={onClose}>{COMMON.done}</Button>}
     >
-      <ul class="ways">
-        {kinds.map(({ name, title, start: { words, guide }, trial_command: command }) => (
-          <li key={name}>
-            {guide !== null && <Way {...{ title, words }} href={`/guide/${guide}`} />}
-            {command !== null && (
-              <>
-                <p class="way-title">{title}</p>
-                <p class="small quiet">{words}</p>
-                <CodeBlock what="Command" text={command} />
-              </>
-            )}
-          </li>
-        ))}
-        <li>
-          <Way
-            title="On another machine"
-            words="A box is a second machine that lends its lines to this relay."
-            href={href('boxes')}
-          />
-        </li>
-      </ul>
+      <LineWays />
     </Dialog>
+  )
+}
+
+export function LineWays() {
+  return (
+    <ul class="ways">
+      {useKinds().map(({ name, title, start: { words, guide }, trial_command: command }) => (
+        <li key={name}>
+          {guide === null ? (
+            <>
+              <p class="way-title">{title}</p>
+              <p class="small quiet">{words}</p>
+            </>
+          ) : (
+            <Way {...{ title, words }} href={`/guide/${guide}`} />
+          )}
+          {command !== null && <CodeBlock what="Command" text={command} />}
+        </li>
+      ))}
+      <li>
+        <Way
+          title="On another machine"
+          words="A box is a second machine that lends its lines to this relay."
+          href={href('boxes')}
+        />
+      </li>
+    </ul>
   )
 }
 

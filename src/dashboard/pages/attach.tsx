@@ -8,7 +8,7 @@ import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { Uploads, type Upload } from '../uploads.ts'
-import { fileIcon, plainName } from '../words/attachments.ts'
+import { fileIcon, isPicture, plainName } from '../words/attachments.ts'
 import { COMMON, sizeWords } from '../words/common.ts'
 
 export function useUploads(): Uploads {
@@ -104,12 +104,31 @@ export function AttachedFiles({ uploads }: Props) {
   )
 }
 
-function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) {
+type FileProps = Props & { readonly upload: Upload }
+
+/** A small picture of a picture; an icon for any other file, and for pictures that the browser can't show. */
+function DraftPicture({ uploads, upload }: FileProps) {
+  const address = useSignal<string | null>(null)
+  useEffect(() => {
+    const file = uploads.contentOf(upload)
+    // A blob URL has this page's origin: opened in a new tab, it must not run scripts.
+    if (file === undefined || !isPicture(file.type)) return
+    const url = URL.createObjectURL(file)
+    address.value = url
+    return () => URL.revokeObjectURL(url)
+  }, [upload.key])
+  if (address.value === null) return <Icon name={fileIcon({ mime_type: upload.type })} />
+  return (
+    <img class="draft-picture" src={address.value} alt="" onError={() => (address.value = null)} />
+  )
+}
+
+function AttachedFile({ uploads, upload }: FileProps) {
   const { key, size, progress, attachment, failure } = upload
   const name = plainName(upload.name)
   return (
     <div class="file-card">
-      <Icon name={fileIcon({ mime_type: upload.type })} />
+      <DraftPicture uploads={uploads} upload={upload} />
       <div class="grow">
         <p class="one-line file-name" title={name}>
           <PersonText>{name}</PersonText>

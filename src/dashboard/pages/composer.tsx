@@ -7,7 +7,7 @@ import type { Conversation, Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { bindTo, Form, TextField } from '../components/form.tsx'
+import { bindTo, Chips, Form, TextField } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { createOutbox, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
@@ -124,16 +124,39 @@ export function SendButton({ isLater, ...props }: ButtonProps) {
   )
 }
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Times that are often meant, as values of a `datetime-local` input. */
+function laterChoices(now: number): Readonly<Record<string, string>> {
+  const morning = (days: number) => `${pickerTime(now + days * DAY_MS).split('T', 1)[0]}T09:00`
+  return {
+    'In an hour': pickerTime(now + HOUR_MS),
+    'In 3 hours': pickerTime(now + 3 * HOUR_MS),
+    'Tomorrow at 9': morning(1),
+    'In a week at 9': morning(7),
+  }
+}
+
 export function LaterField({ later }: Pick<Composition, 'later'>) {
   const { clock } = useDashboard()
   if (later.value === null) return null
+  const now = clock.time()
   const bind = bindTo(later.value, (text) => (later.value = text))
   return (
-    <TextField type="datetime-local" label="Send at" min={pickerTime(clock.time())} bind={bind} />
+    <div class="stack-tight">
+      <TextField type="datetime-local" label="Send at" min={pickerTime(now)} bind={bind} />
+      <Chips
+        label="Suggested times"
+        of={Object.entries(laterChoices(now)).map(([text, time]) => ({
+          text,
+          isOn: later.value === time,
+          onPress: () => (later.value = time),
+        }))}
+      />
+    </div>
   )
 }
-
-const HOUR_MS = 3_600_000
 
 type LaterProps = Pick<Composition, 'later'> & { readonly isIconOnly?: boolean }
 

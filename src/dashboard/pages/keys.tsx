@@ -239,6 +239,9 @@ function RevokeKey({ of: revoked, keys, onClose }: DialogProps) {
       isReady={[name.trim(), revoked.key_hint].includes(typed.value.trim())}
       onClose={onClose}
     >
+      <p class="quiet">
+        Last used: <AgoOrNever time={revoked.last_used_at} />
+      </p>
       <p>
         Apps that use it will lose access immediately. This can't be undone. To confirm, type{' '}
         <strong>

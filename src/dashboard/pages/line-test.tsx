@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -119,12 +120,12 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
   return (
     <>
       <p>
-        No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
-        <span class="figures">{echo}</span>, which replies with the same text.
+        A practice text: this simulated line writes to <span class="figures">{echo}</span>, a
+        simulated person, who replies with the same words.
       </p>
       <div class="actions">
         <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
-          Simulate an incoming message
+          Send a practice text
         </Button>
         <span class="small quiet">
           {!isReady(line) && 'The line must be online, with sending turned on.'}
@@ -140,9 +141,12 @@ type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
 
 function Arrived({ message, onAgain }: ArrivedProps) {
   const again = (
-    <Button icon="again" onClick={onAgain}>
-      Test again
-    </Button>
+    <>
+      <LinkButton href={href('conversations', [message.conversation_id])}>Answer it</LinkButton>
+      <Button icon="again" onClick={onAgain}>
+        Test again
+      </Button>
+    </>
   )
   return (
     <Callout tone="ok" role="status" title="Message received" actions={again}>

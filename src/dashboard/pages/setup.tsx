@@ -35,9 +35,9 @@ import {
   lineName,
   lineOption,
   lineState,
-  trialCommand,
 } from '../words/line-states.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
+import { LineWays } from './add-line.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { LineSite } from './line-site.tsx'
 import { SetPassword } from './new-password.tsx'
@@ -192,20 +192,12 @@ function LineStep({ steps }: StepsProps) {
         </WhenReady>
       </Card>
       <Card title="Types of line">
-        <p>
-          <strong>Messages on a Mac</strong> sends real iMessages from the Mac's number or Apple
-          Account. Run the relay on that Mac, and the line appears automatically.
-        </p>
-        <p>
-          <strong>An iPhone</strong> works as a line <a href="/guide/iphone">over a cable</a>, or{' '}
-          <a href="/guide/shortcuts">with Shortcuts</a>.
-        </p>
-        <p>
-          <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
-          computer. Use it for development and testing. Start the relay with:
-        </p>
-        <CodeBlock what="Command" text={trialCommand(useKinds())} />
+        <LineWays />
       </Card>
+      <p class="small quiet">
+        Coming from another computer?{' '}
+        <a href={href('settings', ['move'])}>Restore a backup instead</a>.
+      </p>
     </StepFrame>
   )
 }
@@ -366,13 +358,19 @@ function SetupDone() {
       <Card title="Next steps">
         <ul class="stack-tight">
           <li>
-            <a href={href('webhooks')}>Add a webhook</a> to notify your app of replies.
+            Who else answers? <a href={href('settings', ['members'])}>Invite people</a>, for some
+            lines or for all.
           </li>
           <li>
-            <a href={href('conversations')}>Send a message</a> yourself, and read the replies.
+            Away from home? <a href="/guide/tailscale">Reach this page by Tailscale</a>, and install
+            it on your phone.
           </li>
           <li>
-            <a href="/swagger">Explore the API documentation</a>, and try each call.
+            SMS too? <a href={href('lines')}>A line</a> announces SMS and RCS once you turn it on.
+          </li>
+          <li>
+            A program of yours? <a href={href('connect')}>Connect it</a>,{' '}
+            <a href={href('webhooks')}>add a webhook</a>, or <a href="/swagger">try the API</a>.
           </li>
         </ul>
         <div class="actions">
