@@ -57,7 +57,7 @@ export async function problemsAbroad(
 /** English words, and the whole date on asking; with 24 hours where people count so. */
 async function relativeTimes(watched: WatchedPage, locale: string): Promise<readonly string[]> {
   await watched.show('home')
-  const sent = watched.page.locator('.to-do .ago').first()
+  const sent = watched.page.getByRole('list', { name: 'To do' }).locator('.ago').first()
   const words = await sent.innerText()
   const whole = (await sent.getAttribute('data-absolute')) ?? ''
   const isEnglish = /^(now|\d+ min\. ago)$/.test(words)

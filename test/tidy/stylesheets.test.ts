@@ -60,6 +60,23 @@ test('what moves takes a duration of the scale', () => {
   expect(outside(/^(animation|transition)/, fits)).toEqual([])
 })
 
+test('every class of a component has a rule', () => {
+  const texts = [...sheets, 'print.css'].map((name) => readFileSync(`${FOLDER}/${name}`, 'utf8'))
+  const ruled = new Set(
+    texts.flatMap((text) => [...text.matchAll(/\.([a-z][-\w]*)/g)].map(([, name = '']) => name)),
+  )
+  const used = [...new Bun.Glob('**/*.tsx').scanSync(PAGE)].flatMap((file) =>
+    [...readFileSync(`${PAGE}/${file}`, 'utf8').matchAll(/\sclass="([^"]+)"/g)].flatMap(
+      ([, names = '']) => names.split(' ').map((name) => ({ file, name })),
+    ),
+  )
+
+  expect(used.length).toBeGreaterThan(300)
+  expect(used.flatMap(({ file, name }) => (ruled.has(name) ? [] : [`${file}: .${name}`]))).toEqual(
+    [],
+  )
+})
+
 test('every name that a stylesheet uses exists, and every one of the scales is used', () => {
   const tokens = readFileSync(`${FOLDER}/tokens.css`, 'utf8')
   const named = new Set([...tokens.matchAll(/(--[-\w]+):/g)].map(([, name = '']) => name))

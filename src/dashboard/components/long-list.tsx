@@ -8,7 +8,7 @@ import { Skeleton } from './when-ready.tsx'
 type FeedListProps<T extends { readonly id: string }> = {
   readonly feed: Feed<T>
   readonly label: string
-  readonly class: string
+  readonly class?: string | undefined
   /** The number of skeleton rows while the first page is loading. */
   readonly waiting?: number | undefined
   /** Hides entries that no longer match since they were read. */

@@ -212,7 +212,6 @@ function DeliveryList({ webhook, open, filter }: Props & { readonly filter: Filt
         <FeedList
           feed={feed}
           label="Deliveries"
-          class="deliveries"
           isShown={isShown}
           empty={<NoDeliveries webhook={webhook} filter={filter} />}
           row={(delivery) => (
@@ -288,7 +287,7 @@ type RowProps = FilterProps & {
 function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
   const path = [webhook.id, 'deliveries', ...(isOpen ? [] : [delivery.id])]
   return (
-    <li class={isOpen ? 'delivery delivery-open' : 'delivery'}>
+    <li class="delivery">
       <div class="delivery-line">
         <a class="delivery-row" href={href('webhooks', path, filter)} aria-expanded={isOpen}>
           <span class="delivery-state">

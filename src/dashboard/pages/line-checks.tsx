@@ -31,7 +31,7 @@ export function CheckCard({ title, lineId }: Props) {
             found && (
               <>
                 <p role="status">{found.summary}</p>
-                <ol class="checks">
+                <ol>
                   {found.checks.map((check, index) => (
                     <CheckItem key={index} {...check} />
                   ))}
@@ -70,7 +70,7 @@ function CheckItem({ state, title, why, fix }: Check) {
       <span class="check-sign">
         <Icon name={icon} />
       </span>
-      <p class="check-title">{title}</p>
+      <p>{title}</p>
       <span class="check-word small">{word}</span>
       {why !== null && <p class="check-more small quiet">{why}</p>}
       {fix !== null && <p class="check-more small">{fix}</p>}

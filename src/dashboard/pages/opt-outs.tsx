@@ -53,7 +53,7 @@ export function OptOutsDialog({ onClose }: { readonly onClose: () => void }) {
       />
       {now.state === 'failed' && <FailureNote failure={now.failure} onRetry={refresh} />}
       {value?.data.length === 0 && <p class="quiet">No opt-outs yet.</p>}
-      <ul class="rows people" aria-label="Opt-outs">
+      <ul aria-label="Opt-outs">
         {value?.data.map((optOut) => (
           <OptOutRow
             key={`${optOut.handle} ${optOut.phone_line_id}`}

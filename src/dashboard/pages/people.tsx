@@ -75,7 +75,6 @@ function PersonList() {
           key={tag}
           feed={feed}
           label="Contacts"
-          class="rows people"
           empty={q === '' && tag === '' ? NO_CONTACTS : NOBODY_FOUND}
           row={(person) => <PersonRow key={person.handle} person={person} />}
         />

@@ -17,7 +17,7 @@ export function ToDoRow({ tone, icon, title, actions, children }: Props) {
       <span class="to-do-mark">
         <Icon name={icon} />
       </span>
-      <div class="to-do-words">
+      <div>
         <h3>{title}</h3>
         <div class="small quiet">{children}</div>
       </div>

@@ -45,7 +45,7 @@ export function ToDo({ lines }: SetupProps) {
       <SetupCallout lines={lines} />
       {others.length + webhooks.length + messages.length > 0 && (
         <Card kind="list" title="To do">
-          <ul class="to-do" aria-label="To do">
+          <ul aria-label="To do">
             {others.map((branch) => (
               <FindingRow key={keyOf(branch.cause)} {...branch} />
             ))}

@@ -35,7 +35,7 @@ export function InboxView({ webhook: { id } }: { readonly webhook: Webhook }) {
                 Send a test event, or a message through one of your lines.
               </EmptyState>
             ) : (
-              <ul class="deliveries" aria-label="Requests">
+              <ul aria-label="Requests">
                 {data.map((entry) => (
                   <EntryRow key={entry.id} webhookId={id} entry={entry} />
                 ))}

@@ -57,7 +57,7 @@ function WebhookList() {
                 <Attempts webhooks={strips} />
               </Card>
               <Card kind="list">
-                <ul class="webhook-rows" aria-label="Webhooks">
+                <ul aria-label="Webhooks">
                   {data.map((webhook) => (
                     <WebhookRow key={webhook.id} webhook={webhook} strip={stripOf(webhook)} />
                   ))}
