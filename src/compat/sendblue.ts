@@ -3,7 +3,7 @@
 import type { Webhook } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { EventName } from '../domain/webhook.ts'
-import { collected, messageOf, type ReportedMessage } from './chats.ts'
+import { collected, messageOf, statusOf, type ReportedMessage } from './chats.ts'
 import type {
   CompatAnswer,
   CompatApi,
@@ -15,7 +15,6 @@ import type {
 } from './compat-api.ts'
 import { countIn, textIn } from './fields.ts'
 
-/** `uncertain` may have arrived, so it is never `ERROR`. */
 const STATES: Readonly<Record<string, string>> = {
   queued: 'QUEUED',
   sending: 'PENDING',
@@ -259,9 +258,9 @@ function viewOf(message: ReportedMessage): object {
   }
 }
 
-function stateOf({ status: own, error }: ReportedMessage): object {
-  const status = STATES[own] ?? 'PENDING'
-  const failure = status === 'ERROR' ? error : null
+function stateOf(reported: ReportedMessage): object {
+  const status = STATES[statusOf(reported)] ?? 'PENDING'
+  const failure = status === 'ERROR' ? reported.error : null
   const { message = null, code = null } = failure ?? {}
   return {
     status,

@@ -18,6 +18,7 @@ import { ConversationSend, SendRequest, type Message } from '../api/messages.ts'
 import { routeOf } from '../api/operation.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { COMPAT_APIS, COMPAT_ROOT, routesOf } from '../compat/apis.ts'
+import { statusOf } from '../compat/chats.ts'
 import type {
   CompatApi,
   CompatFile,
@@ -305,7 +306,8 @@ function sentState(message: Message): CompatState {
 }
 
 function stateOf(message: Message): CompatState {
-  const { id, to, status, created_at: at, error } = message
+  const { id, to, created_at: at, error } = message
+  const status = statusOf(message)
   const isFailed = status === 'failed' || status === 'expired'
   const failure = isFailed ? (error?.message ?? 'It could not be sent.') : null
   return { id, to, status, createdAtMs: timeIn('created_at', at), failure, message }

@@ -66,7 +66,8 @@ test('a message goes out by the line that it names, and its state can be asked f
 test('a refusal by the line is an ERROR, and an unknown outcome never is', async () => {
   await using relay = await startScripted()
   const call = clientOf(relay, await keyFor(relay, 'sendblue'))
-  const send = (number: string) => call('POST', '/api/send-message', { number, content: 'hi' })
+  const text = { content: 'hi', status_callback: STATUS }
+  const send = (number: string) => call('POST', '/api/send-message', { ...text, number })
   relay.device.script = ends({ outcome: 'not_sent', reason: 'no_imessage', blame: 'message' })
   const failed = await send(ANNA)
   relay.device.script = ends({ outcome: 'unknown', reason: 'outcome_unknown' })
@@ -74,12 +75,18 @@ test('a refusal by the line is an ERROR, and an unknown outcome never is', async
   await relay.clock.advance(600_000)
   const unknown = await asked
   const later = await call('GET', `/api/status?handle=${unknown.body.message_handle}`)
+  await relay.clock.advance(600_000)
 
   expect(failed.body).toMatchObject({ status: 'ERROR', error_message: expect.any(String) })
   expect([unknown.status, unknown.body.status, later.body.status]).toEqual([
     200,
     'PENDING',
     'PENDING',
+  ])
+  const posted = relay.sink.to(STATUS).map(({ body }) => JSON.parse(body))
+  expect(posted.map(({ status, error_reason: reason }) => [status, reason])).toEqual([
+    ['ERROR', 'no_imessage'],
+    ['PENDING', null],
   ])
 })
 
