@@ -217,7 +217,7 @@ async function sendAll(
     const content = contentOf(message)
     const to = typeof message.to === 'string' ? recipient : message.to
     if (typeof to === 'string') checkSend({ ...content, to })
-    else requireConversation(core, request, { content, to })
+    else requireSendInto(core, request, { content, to })
     const target = { to, service: undefined, lineId: lineOf(message.from, lines) }
     const given = messageIn(request, content, target)
     const repeated = given.idempotencyKey ?? message.requestId
@@ -244,7 +244,7 @@ type Sending = {
 const OWN_JUDGE: AgentSend = { answers: null, isAgain: true }
 
 /** The checks of a send into a conversation, as `sendInConversation` has them. */
-function requireConversation(
+function requireSendInto(
   { db }: Core,
   request: Request,
   { content, to }: { readonly content: object; readonly to: { readonly conversationId: string } },
