@@ -141,6 +141,7 @@ export type CompatRelay = {
   upload(file: CompatFile, requestId?: string): Promise<string>
   /** The webhooks in the form of the API that this key made, or one that it replaced. */
   webhooks(): Promise<readonly Webhook[]>
+  /** Makes a webhook; or gives the one that the key has at this address, with the secret that is asked for. */
   subscribe(asked: CompatSubscription): Promise<Webhook>
   /** The id of the line with a number. Throws `phone_line_not_found` if the key has none. */
   lineWith(number: string): string

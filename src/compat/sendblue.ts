@@ -2,6 +2,7 @@
 
 import type { Webhook } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import { isSameUrl } from '../domain/webhook-url.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { collected, messageOf, statusOf, type ReportedMessage } from './chats.ts'
 import type {
@@ -165,10 +166,7 @@ const deleteWebhooks: CompatHandler = async ({ fields, relay }) => {
 }
 
 async function subscribe(relay: CompatRelay, wanted: readonly Wanted[]): Promise<void> {
-  const own = await relay.webhooks()
-  for (const each of wanted) {
-    if (own.some((webhook) => isFor(webhook, each))) continue
-    const { kind, url, secret } = each
+  for (const { kind, url, secret } of wanted) {
     await relay.subscribe({ url, events: EVENTS[kind], secret, hasFileLinks: true })
   }
 }
@@ -178,7 +176,7 @@ async function remove(relay: CompatRelay, webhooks: readonly Webhook[]): Promise
 }
 
 function isFor({ url, events }: Webhook, wanted: Omit<Wanted, 'secret'>): boolean {
-  return url === wanted.url && kindOf(events) === wanted.kind
+  return isSameUrl(url, wanted.url) && kindOf(events) === wanted.kind
 }
 
 function kindOf(events: readonly EventName[]): Kind {

@@ -318,6 +318,29 @@ test('a webhook with the password in its URL is kept without it, posts with it, 
   expect([removed.status, left.body.data]).toEqual([200, []])
 })
 
+test('a program whose key was rotated gets its events with the new password, at an address without the key', async () => {
+  await using world = await startWithKey()
+  const { relay, client, made, clock, sink } = world
+  const secretOf = ({ password }: { readonly password: string }) => password.split(':')[1] ?? ''
+  const url = (secret: string) => `http://127.0.0.1:8645?password=${secret}`
+  const register = (each: typeof client) =>
+    each.call('POST', '/webhook', { url: url(secretOf(each)), events: ['*'] })
+  const first = await register(client)
+  const { data } = await relay.get('/api/v1/webhooks')
+  const { body: rotated } = await relay.post(`/api/v1/keys/${made.id}/rotate`, {})
+  const successor = clientOf(relay, rotated)
+
+  const second = await register(successor)
+  await world.receive(guidOf(1))
+  await clock.advance(1_000)
+
+  expect(JSON.stringify(data)).not.toContain(secretOf(client))
+  expect(second.body.data.id).toBe(first.body.data.id)
+  expect(sink.posts.map((posted) => posted.url)).toContain(
+    `http://127.0.0.1:8645/?password=${secretOf(successor)}`,
+  )
+})
+
 test('a key sees and removes only its own webhooks, also those of a key that it replaced', async () => {
   await using world = await startWithKey()
   const { relay, client, made } = world

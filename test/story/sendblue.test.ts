@@ -183,6 +183,51 @@ test('webhooks are added, replaced and removed, and post with the secret that th
   expect((await relay.get('/api/v1/webhooks')).data).toHaveLength(before)
 })
 
+test('an address in another spelling is the same webhook, and has the secret that was named last', async () => {
+  await using world = await startWithKey()
+  const { call, clock, sink } = world
+  const add = (url: string, secret?: string) =>
+    call('POST', '/api/account/webhooks', { webhooks: [{ url, ...(secret && { secret }) }] })
+  await add('https://shop.example/a~b', 'old-secret')
+  await add('HTTPS://Shop.Example:443/a%7eb#top', 'new-secret')
+  await add('https://shop.example/a~b')
+
+  await world.receive(guidOf(1), { text: 'one' })
+  await clock.advance(1_000)
+  const { body } = await call('GET', '/api/account/webhooks')
+  await call('DELETE', '/api/account/webhooks', { webhooks: ['https://SHOP.example/a%7Eb'] })
+  const left = await call('GET', '/api/account/webhooks')
+
+  expect(body.webhooks.receive).toEqual(['https://shop.example/a~b'])
+  const posted = sink.to('https://shop.example/a~b')
+  expect(posted.map(({ headers }) => headers['sb-signing-secret'])).toEqual(['new-secret'])
+  expect(left.body.webhooks.receive).toEqual([])
+})
+
+test('a webhook that the relay turned off works again when its program registers it, one that a person did not', async () => {
+  await using world = await startWithKey()
+  const { call, clock, sink, relay } = world
+  const register = () => call('POST', '/api/account/webhooks', { webhooks: [HOOK] })
+  const own = async () =>
+    (await relay.get('/api/v1/webhooks')).data.find(({ url }: Json) => url === HOOK)
+  await register()
+  sink.answer = () => 410
+  await world.receive(guidOf(1))
+  await clock.advance(900_000)
+  const off = await own()
+  sink.answer = () => 200
+
+  await register()
+  const on = await own()
+  await relay.request('PUT', `/api/v1/webhooks/${on.id}`, { is_active: false })
+  await register()
+  const paused = await own()
+
+  expect([off.is_active, off.disabled_reason]).toEqual([false, 'gone'])
+  expect([on.id, on.is_active, on.disabled_reason]).toEqual([off.id, true, null])
+  expect([paused.id, paused.is_active]).toEqual([off.id, false])
+})
+
 test('the callback of a message gets what becomes of it, and of no other one', async () => {
   await using world = await startWithKey()
   const { call, clock, sink, relay, device } = world
