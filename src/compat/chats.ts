@@ -52,17 +52,21 @@ type ReadPage<T> = (query: {
 
 const PAGE_MAX = 200
 
-/** The first `limit` entries of a list of the API, which has at most 200 on a page. */
-export async function collected<T>(limit: number, page: ReadPage<T>): Promise<readonly T[]> {
-  const found: T[] = []
+/** The first `limit` entries of a list of the API, which has at most 200 on a page; of those with one key the first. */
+export async function collected<T>(
+  limit: number,
+  page: ReadPage<T>,
+  keyOf: (entry: T) => unknown = (entry) => entry,
+): Promise<readonly T[]> {
+  const found = new Map<unknown, T>()
   let cursor: string | undefined
   do {
-    const size = String(Math.min(limit - found.length, PAGE_MAX))
+    const size = String(Math.min(limit, PAGE_MAX))
     const { data, next_cursor: next } = await page({ limit: size, cursor })
-    found.push(...data)
+    for (const entry of data) if (!found.has(keyOf(entry))) found.set(keyOf(entry), entry)
     cursor = next ?? undefined
-  } while (cursor !== undefined && found.length < limit)
-  return found
+  } while (cursor !== undefined && found.size < limit)
+  return [...found.values()].slice(0, limit)
 }
 
 /** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */

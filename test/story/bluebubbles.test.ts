@@ -174,6 +174,28 @@ test('chats are listed by their latest message, in pages, each person once', asy
   expect([none.status, none.body.error.type]).toEqual([404, 'Database Error'])
 })
 
+test('a person who wrote to two lines is one chat, and no page leaves another one out', async () => {
+  await using relay = await startScripted({ lines: ['online', 'online'] })
+  const { call } = clientOf(relay, await keyFor(relay, 'bluebubbles'))
+  const people = [ANNA, BEN, CARL].map(String)
+  for (const handle of people) {
+    for (const [place, device] of relay.devices.entries()) {
+      await device.receive({ guid: `${place} ${handle}`, handle: handle as never })
+      await relay.clock.advance(1_000)
+    }
+  }
+
+  const pages = []
+  for (const offset of [0, 2, 4]) {
+    const { body } = await call('POST', '/chat/query', { limit: 2, offset })
+    pages.push(body.data.map(({ chatIdentifier }: Json) => chatIdentifier))
+  }
+  const { body: anna } = await call('GET', `/chat/${encodeURIComponent(`any;-;${ANNA}`)}`)
+
+  expect(pages).toEqual([[CARL, BEN], [ANNA], []])
+  expect(anna.data.lastAddressedHandle).toBe('+12025550802')
+})
+
 test('a refusal by the line is an error, and an unknown outcome is not', async () => {
   await using relay = await startScripted()
   const { call } = clientOf(relay, await keyFor(relay, 'bluebubbles'))
