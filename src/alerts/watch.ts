@@ -2,8 +2,7 @@
 // notice for each channel.
 
 import type { HealthFinding } from '../api/health.ts'
-import type { AlertId } from '../domain/ids.ts'
-import { timestamp } from '../domain/ids.ts'
+import { timestamp, type AlertId } from '../domain/ids.ts'
 import { includesLine } from '../domain/routing.ts'
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts'
 import {

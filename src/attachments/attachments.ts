@@ -32,7 +32,7 @@ type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
-) => Promise<{ readonly value: T } | { readonly why: string }>
+) => Promise<{ readonly value: T } | { readonly why: string; readonly isPassing?: true }>
 
 type Upload = {
   readonly bytes: AsyncIterable<Uint8Array>
@@ -208,7 +208,7 @@ export class Attachments {
       },
       isPublicOnly,
     )
-    if ('why' in fetched) throw fetchFailed(url, fetched.why)
+    if ('why' in fetched) throw fetchFailed(url, fetched.why, fetched.isPassing)
     if (fetched.value === null) throw fetchFailed(url, 'The answer has no body.')
     return fetched.value
   }
@@ -305,9 +305,12 @@ function isOfFile(error: unknown): error is RelayError {
   return error instanceof RelayError && codes.includes(error.code)
 }
 
-function fetchFailed(url: string, why: string): RelayError {
+const FETCH_RETRY_SECONDS = 60
+
+function fetchFailed(url: string, why: string, isPassing = false): RelayError {
   const message = `The attachment could not be fetched. ${why}`
-  return new RelayError('attachment_fetch_failed', message, { details: { url } })
+  const retryAfterSeconds = isPassing ? FETCH_RETRY_SECONDS : undefined
+  return new RelayError('attachment_fetch_failed', message, { details: { url }, retryAfterSeconds })
 }
 
 function lastPart(url: string): string | null {

@@ -52,17 +52,21 @@ type ReadPage<T> = (query: {
 
 const PAGE_MAX = 200
 
-/** The first `limit` entries of a list of the API, which has at most 200 on a page. */
-export async function collected<T>(limit: number, page: ReadPage<T>): Promise<readonly T[]> {
-  const found: T[] = []
+/** The first `limit` entries of a list of the API, which has at most 200 on a page; of those with one key the first. */
+export async function collected<T>(
+  limit: number,
+  page: ReadPage<T>,
+  keyOf: (entry: T) => unknown = (entry) => entry,
+): Promise<readonly T[]> {
+  const found = new Map<unknown, T>()
   let cursor: string | undefined
   do {
-    const size = String(Math.min(limit - found.length, PAGE_MAX))
+    const size = String(Math.min(limit, PAGE_MAX))
     const { data, next_cursor: next } = await page({ limit: size, cursor })
-    found.push(...data)
+    for (const entry of data) if (!found.has(keyOf(entry))) found.set(keyOf(entry), entry)
     cursor = next ?? undefined
-  } while (cursor !== undefined && found.length < limit)
-  return found
+  } while (cursor !== undefined && found.size < limit)
+  return [...found.values()].slice(0, limit)
 }
 
 /** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */
@@ -99,15 +103,32 @@ export type ReportedMessage = Omit<
   | 'queued_reason'
 > & { readonly conversation_id?: string }
 
+/** Failures after which all or a part of the message may have arrived. */
+const DOUBTFUL = ['outcome_unknown', 'restored', 'partly_sent']
+
+/** True if all or a part of the message may have arrived, although its end is no success. */
+export function mayHaveArrived({ status, error }: Pick<Message, 'status' | 'error'>): boolean {
+  return status === 'uncertain' || (status === 'failed' && DOUBTFUL.includes(error?.code ?? ''))
+}
+
+/**
+ * The status as compatible APIs report it. Their clients send again what failed, so what may have arrived never failed
+ * for them: it is `uncertain`.
+ */
+export function statusOf(message: Pick<Message, 'status' | 'error'>): Message['status'] {
+  return mayHaveArrived(message) ? 'uncertain' : message.status
+}
+
 /** The message of an event, with the status that the event says; null in the event of none, such as a test. */
 export function messageOf({ event, time, line }: SentEvent): ReportedMessage | null {
   if (!('message' in event) || event.message === null) return null
   const { isFromMe, attachments, replyTo, error = null, ...message } = event.message
   const group = 'conversation' in event ? event.conversation : undefined
+  const status = event.event.split('.')[1] as Message['status'] // Events of messages are named so.
   return {
     ...message,
     direction: isFromMe ? 'outbound' : 'inbound',
-    status: event.event.split('.')[1] as Message['status'], // Events of messages are named so.
+    status: statusOf({ status, error }),
     error,
     phone_number: line ?? '',
     created_at: time,

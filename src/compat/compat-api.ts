@@ -42,6 +42,8 @@ export type WebhookFormat = {
   readonly about: string
   /** The events that the form has. A webhook of this format can't have others. */
   readonly events: readonly EventName[]
+  /** False for an event that the form has no words for: it isn't sent. Without it, all of `events` are. */
+  says?(event: AnyEvent): boolean
   readonly contentType: string
   /** Makes the same bytes from the same event, because each attempt makes them again. */
   body(sent: SentEvent): string
@@ -139,6 +141,7 @@ export type CompatRelay = {
   upload(file: CompatFile, requestId?: string): Promise<string>
   /** The webhooks in the form of the API that this key made, or one that it replaced. */
   webhooks(): Promise<readonly Webhook[]>
+  /** Makes a webhook; or gives the one that the key has at this address, with the secret that is asked for. */
   subscribe(asked: CompatSubscription): Promise<Webhook>
   /** The id of the line with a number. Throws `phone_line_not_found` if the key has none. */
   lineWith(number: string): string
@@ -188,7 +191,7 @@ export type CompatMessage = {
   readonly requestId?: string | undefined
 }
 
-/** A message, with the status that `GET /messages/:id` gives. */
+/** A message, with the status of `statusOf`. */
 export type CompatState = {
   readonly id: string
   readonly to: string

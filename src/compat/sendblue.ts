@@ -2,8 +2,9 @@
 
 import type { Webhook } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import { isSameUrl } from '../domain/webhook-url.ts'
 import type { EventName } from '../domain/webhook.ts'
-import { collected, messageOf, type ReportedMessage } from './chats.ts'
+import { collected, messageOf, statusOf, type ReportedMessage } from './chats.ts'
 import type {
   CompatAnswer,
   CompatApi,
@@ -15,7 +16,6 @@ import type {
 } from './compat-api.ts'
 import { countIn, textIn } from './fields.ts'
 
-/** `uncertain` may have arrived, so it is never `ERROR`. */
 const STATES: Readonly<Record<string, string>> = {
   queued: 'QUEUED',
   sending: 'PENDING',
@@ -166,10 +166,7 @@ const deleteWebhooks: CompatHandler = async ({ fields, relay }) => {
 }
 
 async function subscribe(relay: CompatRelay, wanted: readonly Wanted[]): Promise<void> {
-  const own = await relay.webhooks()
-  for (const each of wanted) {
-    if (own.some((webhook) => isFor(webhook, each))) continue
-    const { kind, url, secret } = each
+  for (const { kind, url, secret } of wanted) {
     await relay.subscribe({ url, events: EVENTS[kind], secret, hasFileLinks: true })
   }
 }
@@ -179,7 +176,7 @@ async function remove(relay: CompatRelay, webhooks: readonly Webhook[]): Promise
 }
 
 function isFor({ url, events }: Webhook, wanted: Omit<Wanted, 'secret'>): boolean {
-  return url === wanted.url && kindOf(events) === wanted.kind
+  return isSameUrl(url, wanted.url) && kindOf(events) === wanted.kind
 }
 
 function kindOf(events: readonly EventName[]): Kind {
@@ -259,9 +256,9 @@ function viewOf(message: ReportedMessage): object {
   }
 }
 
-function stateOf({ status: own, error }: ReportedMessage): object {
-  const status = STATES[own] ?? 'PENDING'
-  const failure = status === 'ERROR' ? error : null
+function stateOf(reported: ReportedMessage): object {
+  const status = STATES[statusOf(reported)] ?? 'PENDING'
+  const failure = status === 'ERROR' ? reported.error : null
   const { message = null, code = null } = failure ?? {}
   return {
     status,

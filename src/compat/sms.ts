@@ -1,9 +1,10 @@
 // The API of generic SMS gateways: the forms "bring your own gateway" of other products. Its paths are those that
 // such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
 
-import type { EventPayload } from '../api/webhooks.ts'
+import type { AnyEvent, EventPayload } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { EventName } from '../domain/webhook.ts'
+import { mayHaveArrived } from './chats.ts'
 import type {
   CompatApi,
   CompatCall,
@@ -30,7 +31,7 @@ const RECIPIENT_NAMES = [
 ]
 const TEXT_NAMES = ['text', 'message', 'body', 'content', 'msg', 'Body']
 
-/** The states of SMS Gate. `uncertain` may have arrived, so it is never `Failed`. */
+/** The states of SMS Gate. */
 const GATE_STATES: Readonly<Record<string, string>> = {
   queued: 'Pending',
   sending: 'Processed',
@@ -80,6 +81,11 @@ const gateStateOf: CompatHandler = async ({ params, relay }: CompatCall) => {
 
 type EventMessage = EventPayload['message']
 
+function failureIn(event: AnyEvent) {
+  const message = 'message' in event ? event.message : null
+  return { status: 'failed', error: message?.error ?? null } as const
+}
+
 /** SMS Gate's names of the events, and of the time in each. */
 const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: string]>> = {
   'message.received': ['sms:received', 'receivedAt'],
@@ -100,6 +106,8 @@ function gatePayload(message: EventMessage, line: string | null) {
 const GATE_WEBHOOK: WebhookFormat = {
   about: 'For programs that take the webhooks of SMS Gate.',
   events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
+  // SMS Gate has no event for what may have arrived.
+  says: (event) => event.event !== 'message.failed' || !mayHaveArrived(failureIn(event)),
   contentType: 'application/json',
   body: ({ id, webhookId, event, time, line }: SentEvent) => {
     const [name = '', timeName = ''] = GATE_EVENTS[event.event] ?? []

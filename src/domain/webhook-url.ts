@@ -29,6 +29,22 @@ function isOwnNetwork(hostname: string): boolean {
   )
 }
 
+/** True if two URLs, however they are spelled, lead to the same place. */
+export function isSameUrl(one: string, other: string): boolean {
+  return comparable(one) === comparable(other)
+}
+
+/** Escapes of characters that need none are another spelling of these, and receivers get no fragment. */
+function comparable(text: string): string {
+  if (!URL.canParse(text)) return text
+  const url = new URL(text)
+  url.hash = ''
+  return url.href.replaceAll(/%[0-9a-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : escaped.toUpperCase()
+  })
+}
+
 export const INBOX_PATH = '/test-inbox/'
 const INBOX = /^\/test-inbox\/([\w-]{32})$/
 

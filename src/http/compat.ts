@@ -18,6 +18,7 @@ import { ConversationSend, SendRequest, type Message } from '../api/messages.ts'
 import { routeOf } from '../api/operation.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { COMPAT_APIS, COMPAT_ROOT, routesOf } from '../compat/apis.ts'
+import { statusOf } from '../compat/chats.ts'
 import type {
   CompatApi,
   CompatFile,
@@ -216,7 +217,7 @@ async function sendAll(
     const content = contentOf(message)
     const to = typeof message.to === 'string' ? recipient : message.to
     if (typeof to === 'string') checkSend({ ...content, to })
-    else requireConversation(core, request, { content, to })
+    else requireSendInto(core, request, { content, to })
     const target = { to, service: undefined, lineId: lineOf(message.from, lines) }
     const given = messageIn(request, content, target)
     const repeated = given.idempotencyKey ?? message.requestId
@@ -243,7 +244,7 @@ type Sending = {
 const OWN_JUDGE: AgentSend = { answers: null, isAgain: true }
 
 /** The checks of a send into a conversation, as `sendInConversation` has them. */
-function requireConversation(
+function requireSendInto(
   { db }: Core,
   request: Request,
   { content, to }: { readonly content: object; readonly to: { readonly conversationId: string } },
@@ -305,7 +306,8 @@ function sentState(message: Message): CompatState {
 }
 
 function stateOf(message: Message): CompatState {
-  const { id, to, status, created_at: at, error } = message
+  const { id, to, created_at: at, error } = message
+  const status = statusOf(message)
   const isFailed = status === 'failed' || status === 'expired'
   const failure = isFailed ? (error?.message ?? 'It could not be sent.') : null
   return { id, to, status, createdAtMs: timeIn('created_at', at), failure, message }

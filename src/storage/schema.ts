@@ -35,8 +35,7 @@ import {
   type StoredStatus,
 } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
-import type { CallerId } from '../domain/permissions.ts'
-import type { KeyRules, Scope } from '../domain/permissions.ts'
+import type { CallerId, KeyRules, Scope } from '../domain/permissions.ts'
 import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 import { lines } from './line-schema.ts'
 

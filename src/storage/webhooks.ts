@@ -38,10 +38,11 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
 export function findCallback(
   db: Db,
   { keyId, url, format }: { readonly keyId: KeyId; readonly url: string; readonly format: string },
-): WebhookId | null {
-  const sql = `SELECT id FROM webhooks WHERE key_id = $keyId AND url = $url AND format = $format
-     AND is_callback = 1 AND deleted_at IS NULL`
-  return db.row<{ id: WebhookId }>(sql, { keyId, url, format })?.id ?? null
+): StoredWebhook | null {
+  const isOfKey = and(eq(webhooks.keyId, keyId), eq(webhooks.format, format))
+  const isIt = and(isOfKey, eq(webhooks.url, url), eq(webhooks.isCallback, true), isKept)
+  const row = db.orm.select().from(webhooks).where(isIt).get()
+  return row === undefined ? null : storedWebhook(row)
 }
 
 /** The query that a message adds to the address of its callback; empty without one. */

@@ -7,17 +7,26 @@ import { webhookFormat } from '../compat/apis.ts'
 import type { CompatSubscription } from '../compat/compat-api.ts'
 import { RELAY_ITSELF, type Origin } from '../domain/audit.ts'
 import { assert } from '../domain/errors.ts'
+import type { KeyId } from '../domain/ids.ts'
 import type { MessageCallback } from '../domain/message-extras.ts'
 import { hasScope, requirePermission, type KeyCaller } from '../domain/permissions.ts'
+import { isSameUrl } from '../domain/webhook-url.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
-import type { Tx } from '../storage/database.ts'
-import { callbacksOfEndedKeys, findCallback, listWebhooks } from '../storage/webhooks.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import {
+  callbacksOfEndedKeys,
+  findCallback,
+  listWebhooks,
+  type StoredWebhook,
+} from '../storage/webhooks.ts'
+import { equalBytes } from '../system/hash.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Subscribers } from './publish.ts'
 import { resourceOf } from './resource.ts'
-import { chosenSecret } from './signature.ts'
-import { checkInput, createIn, removeIn } from './subscriptions.ts'
+import { replaceSecret, turnOn } from './secrets.ts'
+import { chosenSecret, newSecret, openSecrets } from './signature.ts'
+import { checkInput, createIn, plainUrl, removeIn, webhookById } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
 const CALLED_WITH_KEY = 'a compatible API is called with a key'
@@ -42,17 +51,24 @@ export function createCallbacks(core: Core, { seal, rules, subscribers }: Given)
       const own = caller.permissions
       requirePermission(own, 'webhooks:write')
       const events = webhookFormat(format)?.events.filter((name) => name !== 'message.received')
-      const plain = { url: url.replace(/[?#].*$/s, ''), events: events ?? [] }
-      const checked = checkInput(core.db, rules, plain, { own, format })
+      const asked = { url, events: events ?? [] }
+      const checked = checkInput(core.db, rules, asked, { own, format })
+      const address = plainUrl(url.replace(/[?#].*$/s, ''))
+      const query = new URL(url).search
       const isPublicOnly = !hasScope(own, 'webhooks:private')
       const keyId = caller.lineage
       return (tx: Tx): MessageCallback => {
         const more = { format, keyId, isCallback: true, isPublicOnly }
-        const found = findCallback(tx, { keyId, format, url: checked.url ?? url })
-        const all = { ...checked, ...more }
-        const webhookId =
-          found ?? createIn(tx, core, { seal, subscribers, checked: all, origin }).stored.id
-        return { webhookId, query: /\?[^#]*/.exec(url)?.[0] ?? '' }
+        const found = findCallback(tx, { keyId, format, url: address })
+        const all = { ...checked, ...more, url: address }
+        if (found === null) {
+          const { stored } = createIn(tx, core, { seal, subscribers, checked: all, origin })
+          return { webhookId: stored.id, query }
+        }
+        if (found.disabledReason !== null) {
+          renew(tx, core, { seal, subscribers, webhook: found, origin })
+        }
+        return { webhookId: found.id, query }
       }
     },
     /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
@@ -66,7 +82,10 @@ export function createCallbacks(core: Core, { seal, rules, subscribers }: Given)
 
 export function createRegistrations(core: Core, { seal, rules, subscribers }: Given) {
   return {
-    /** Makes a webhook that the client registers. Throws as `callback` does. */
+    /**
+     * Makes a webhook that the client registers. If it has one at this address for such events, that one stays: it gets
+     * the secret, and is turned on if the relay turned it off. Throws as `callback` does.
+     */
     async register(
       { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
       origin: Origin,
@@ -83,20 +102,49 @@ export function createRegistrations(core: Core, { seal, rules, subscribers }: Gi
         keyId: caller.lineage,
       }
       const chosen = secret === undefined ? undefined : chosenSecret(secret)
-      const { stored } = await subscribers.change((tx) =>
-        createIn(tx, core, { seal, subscribers, checked, origin, secret: chosen }),
-      )
+      const stored = await subscribers.change((tx) => {
+        const known = registeredBy(tx, caller.lineage, format).find(
+          (row) => isSameUrl(row.url, url) && row.events.some((name) => events.includes(name)),
+        )
+        if (known === undefined) {
+          return createIn(tx, core, { seal, subscribers, checked, origin, secret: chosen }).stored
+        }
+        renew(tx, core, { seal, subscribers, webhook: known, origin, chosen })
+        return webhookById(tx, known.id)
+      })
       return resourceOf(stored, false)
     },
     /** The webhooks that the key registered, or one that it replaced; the newest first. */
     registered({ format, caller }: OfCaller): readonly Webhook[] {
       assert(caller !== null, CALLED_WITH_KEY)
       requirePermission(caller.permissions, 'webhooks:read')
-      const all = listWebhooks(core.db, WEBHOOKS_MAX, null)
-      const own = all.filter(
-        (row) => row.keyId === caller.lineage && row.format === format && !row.isCallback,
-      )
+      const own = registeredBy(core.db, caller.lineage, format)
       return own.map((row) => resourceOf(row, false))
     },
   }
+}
+
+function registeredBy(db: Db, lineage: KeyId, format: string): readonly StoredWebhook[] {
+  return listWebhooks(db, WEBHOOKS_MAX, null).filter(
+    (row) => row.keyId === lineage && row.format === format && !row.isCallback,
+  )
+}
+
+/** Does what a program wants that names the address of its webhook again. What a person turned off stays off. */
+function renew(
+  tx: Tx,
+  core: Core,
+  {
+    chosen,
+    ...of
+  }: Parameters<typeof turnOn>[2] & {
+    readonly seal: Seal
+    readonly chosen?: Uint8Array | undefined
+  },
+): void {
+  const { seal, webhook } = of
+  const current = openSecrets(tx, seal, webhook.id)?.[0]?.secret
+  const isKept = current !== undefined && equalBytes(current, chosen ?? current)
+  if (!isKept) replaceSecret(tx, core, { ...of, secret: chosen ?? newSecret(core.random) })
+  if (webhook.disabledReason !== null) turnOn(tx, core, of)
 }

@@ -9,8 +9,7 @@ import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
 import type { Core } from '../storage/core.ts'
-import { linesWithin } from '../storage/credentials.ts'
-import { liveKeyOf } from '../storage/credentials.ts'
+import { linesWithin, liveKeyOf } from '../storage/credentials.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,

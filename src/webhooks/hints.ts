@@ -47,7 +47,8 @@ const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {
   },
   replies_held: {
     title: 'The replies could not be taken',
-    advice: 'The relay has no room or no line for them now. The event comes again.',
+    advice:
+      'The relay has no room or no line for them now, a limit is reached, or a file of theirs cannot be fetched. The event comes again.',
   },
   network_error: {
     title: 'Connection failed',

@@ -53,12 +53,15 @@ export function createNetwork(
 const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
-/** Reads the file at a URL. `why` is a sentence that says why there was nothing to read. */
+/** `why` is a sentence that says why there was nothing to read; `isPassing` if there may be later. */
+type Unread = { readonly why: string; readonly isPassing?: true }
+
+/** Reads the file at a URL. */
 export type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
-) => Promise<{ readonly value: T } | { readonly why: string }>
+) => Promise<{ readonly value: T } | Unread>
 
 /** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
@@ -79,7 +82,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
           order,
           limit.signal,
         )
-        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found, limitMs) } : found
+        if (!('to' in found)) return 'result' in found ? unread(found, limitMs) : found
         if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
         next = new URL(found.to, next).href
       }
@@ -106,7 +109,7 @@ export function createFetchText(download: Download): (url: string) => Promise<st
   }
 }
 
-type Followed<T> = { readonly to: string } | { readonly value: T } | { readonly why: string }
+type Followed<T> = { readonly to: string } | { readonly value: T } | Unread
 
 async function followed<T>(
   response: Response,
@@ -119,14 +122,20 @@ async function followed<T>(
   await response.body?.cancel()
   if (isRedirect) return { to }
   if (response.status === 200) return { why: `It answers in the encoding ${encoding}.` }
-  return { why: `It answers ${response.status}.` }
+  const isPassing = response.status >= 500 || [408, 429].includes(response.status)
+  return { why: `It answers ${response.status}.`, ...(isPassing && { isPassing }) }
 }
 
-function sentenceOf(failure: Failure, limitMs: number): string {
-  if (failure.result === 'unreachable') return 'The relay has no network.'
-  if (failure.error === 'timeout') return `It took more than ${limitMs / 1_000} seconds.`
-  return SENTENCES[failure.error]
+function unread(failure: Failure, limitMs: number): Unread {
+  const isPassing = true
+  if (failure.result === 'unreachable') return { why: 'The relay has no network.', isPassing }
+  const { error } = failure
+  if (error === 'timeout')
+    return { why: `It took more than ${limitMs / 1_000} seconds.`, isPassing }
+  return { why: SENTENCES[error], ...(!LASTING.includes(error) && { isPassing }) }
 }
+
+const LASTING: readonly PostError[] = ['tls_error', 'forbidden_target', 'invalid_url']
 
 const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
   connection_refused: 'Its host refuses the connection.',

@@ -1,6 +1,7 @@
 import type { Alert } from '../api/alerts.ts'
 import { approvalFields, replyFields } from '../api/messages.ts'
 import type { AnyEvent } from '../api/webhooks.ts'
+import { webhookFormat } from '../compat/apis.ts'
 import type { WebhookFormat } from '../compat/compat-api.ts'
 import type { GroupChange } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
@@ -148,6 +149,13 @@ export function bodySent(
   const time = isoTime(createdAt)
   const sent = { id, webhookId: webhook.id, event, at: createdAt, time, line }
   return format.body({ ...sent, account, relay })
+}
+
+/** False if the form of a webhook has no words for the event with this body. */
+export function isSaid(formatName: string | null, body: string | null): boolean {
+  const format = formatName === null ? null : webhookFormat(formatName)
+  if (body === null || format?.says === undefined) return true
+  return format.says(JSON.parse(body) as AnyEvent) // A function of this file wrote it.
 }
 
 /** The body for a webhook with `attachment_links`: adds a URL to every available file. */

@@ -28,6 +28,7 @@ import type { Signal } from '../system/signal.ts'
 import {
   alertChange,
   groupUpdate,
+  isSaid,
   optOutChange,
   payloadOf,
   staysTrue,
@@ -139,7 +140,8 @@ function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing)
     // From the clock, not from `ids`, whose time may be ahead of a clock that was set back.
     const nextAttemptAt = timestamp(clock.now())
     const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
-    for (const { id: webhookId, seq: webhookSeq } of receivers) {
+    for (const { id: webhookId, seq: webhookSeq, format } of receivers) {
+      if (!isSaid(format, event.body)) continue
       insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
       signals.note('due', webhookId)
     }
@@ -163,7 +165,7 @@ export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: st
   return siblingId('evt', messageId, sha256(`${messageId} ${name}${change}`))
 }
 
-type Subscriber = Pick<StoredWebhook, 'id' | 'seq' | 'lineIds' | 'siteIds'>
+type Subscriber = Pick<StoredWebhook, 'id' | 'seq' | 'lineIds' | 'siteIds' | 'format'>
 
 /** The webhooks for each event, cached because every message asks for them. */
 export class Subscribers {

@@ -37,6 +37,7 @@ import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { bodyOf } from './event-log.ts'
 import type { WebhookQueues } from './loop.ts'
+import { isSaid } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 import { requireListed } from './resource.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -216,7 +217,7 @@ function sendOfMissed(
   const { seq: eventSeq } = event
   const body = bodyOf(tx, event)
   // The body was never written, and the message is gone.
-  if (body === null) return null
+  if (body === null || !isSaid(webhook.format, body)) return null
   return ({ webhookSeq, newId, now, replayedAt }) => {
     if (event.body === null) writeEventBody(tx, eventSeq, body)
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }

@@ -3,6 +3,7 @@
 
 import { webhookFormat } from '../compat/apis.ts'
 import type { CompatReply } from '../compat/compat-api.ts'
+import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
 import { RelayError, type ErrorCode } from '../domain/errors.ts'
 import { parseId, type LineId } from '../domain/ids.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
@@ -29,7 +30,7 @@ export type TakeReplies = (
 
 /** A later repeat of an event may come when its idempotency keys are forgotten. */
 const REPLIED_MS_MAX = 6 * DAY_MS
-/** Refusals that end by themselves: the event comes again, and its replies with it. */
+/** Refusals that end by themselves, beside those that say when: the event comes again, and its replies with it. */
 const PASSING: readonly ErrorCode[] = ['storage_full', 'no_phone_line', 'starting', 'stopping']
 
 export function createReplies(
@@ -42,27 +43,38 @@ export function createReplies(
     const isOld = clock.now() - event.createdAt > REPLIED_MS_MAX
     const mayReply = hasScope(account.caller.permissions, 'messages:send') && !isOld
     if (typeof document !== 'string' || received === null || !mayReply) return answer
-    const replies = await repliesIn(document, format)
+    const refuse = (code: ErrorCode) =>
+      log.warn('a reply in the answer of a webhook was refused', { event: event.id, code })
+    const all = await repliesIn(document, format)
+    const replies = all.filter(isSendable)
+    if (replies.length < all.length) refuse('invalid_request')
     for (const [place, reply] of replies.entries()) {
       const request = requestFor(reply, received, account.caller)
       const refused = await send({ ...request, idempotencyKey: `reply ${event.id} ${place}` }).then(
         () => null,
-        codeOf,
+        refusalIn,
       )
       if (refused === null) continue
-      log.warn('a reply in the answer of a webhook was refused', { event: event.id, code: refused })
-      if (!PASSING.includes(refused)) continue
+      refuse(refused.code)
+      if (!isPassing(refused)) continue
       return { result: 'failed', error: 'replies_held', isPrivateTarget: true }
     }
     return answer
   }
 }
 
+function isPassing({ code, retryAfterSeconds }: RelayError): boolean {
+  return retryAfterSeconds !== undefined || PASSING.includes(code)
+}
+
 async function repliesIn(document: string, format: string | null): Promise<readonly CompatReply[]> {
-  const all = (await webhookFormat(format)?.repliesIn?.(document)) ?? []
-  return all.filter(({ text, mediaUrls }) => {
-    return (text !== '' || mediaUrls.length > 0) && Array.from(text).length <= TEXT_LENGTH_MAX
-  })
+  return (await webhookFormat(format)?.repliesIn?.(document)) ?? []
+}
+
+/** True if the message has something in it, and not more than one may have. */
+function isSendable({ text, mediaUrls: { length: files } }: CompatReply): boolean {
+  if (text === '' && files === 0) return false
+  return Array.from(text).length <= TEXT_LENGTH_MAX && files <= ATTACHMENTS_MAX
 }
 
 function requestFor(
@@ -76,9 +88,9 @@ function requestFor(
   return { to: to ?? handle, text, attachments, lineId, ...rights }
 }
 
-/** The code of a refusal; rethrows what is none. */
-function codeOf(error: unknown): ErrorCode {
-  if (error instanceof RelayError) return error.code
+/** Rethrows what is no refusal. */
+function refusalIn(error: unknown): RelayError {
+  if (error instanceof RelayError) return error
   throw error
 }
 

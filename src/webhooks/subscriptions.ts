@@ -8,6 +8,7 @@ import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
 import { parseId, type Timestamp } from '../domain/ids.ts'
 import { EVERYTHING, hasScope, requirePermission, type Permissions } from '../domain/permissions.ts'
 import { ALL_LINES, isNarrower, lineLimitFields, type LineLimits } from '../domain/routing.ts'
+import { isSameUrl } from '../domain/webhook-url.ts'
 import { EVENT_NAMES, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { auditedUrl } from '../storage/audit.ts'
 import type { Core } from '../storage/core.ts'
@@ -18,7 +19,6 @@ import {
   deleteSecrets,
   insertSecret,
   listSecrets,
-  retireSecrets,
   countWebhooks,
   findWebhook,
   insertWebhook,
@@ -33,7 +33,7 @@ import { accountAsked } from './accounts.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
 import { missedEvents, pausedSince, requireListed, resourceOf } from './resource.ts'
-import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
+import { newSecret, secretText } from './signature.ts'
 import { checkAddress, parseTarget, publicOnly, type TargetRules } from './targets.ts'
 
 type NewWebhookInput = WebhookInput & {
@@ -100,8 +100,6 @@ export function createSubscriptions(
       removeIn(tx, core, { subscribers, id, origin }),
     /** Called in the transaction that moves a line: gives up what waits for webhooks that no longer get its events. */
     linesMoved: (tx: Tx) => linesMoved(tx, core, subscribers),
-    rotateSecret: (id: string, origin: Origin) =>
-      rotateSecret(core, { seal, subscribers }, id, origin),
   }
 }
 
@@ -196,39 +194,12 @@ export function removeIn(
   audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
 }
 
-/** Earlier secrets sign too for 24 hours. Reactivates a webhook whose secret was unreadable. */
-async function rotateSecret(
-  { ids, random, audit }: Core,
-  { seal, subscribers }: { readonly seal: Seal; readonly subscribers: Subscribers },
-  id: string,
-  origin: Origin,
-): Promise<api.RotatedSecret> {
-  return subscribers.change((tx) => {
-    const webhook = webhookById(tx, id)
-    const secret = newSecret(random)
-    const now = ids.now()
-    retireSecrets(tx, webhook.id, now)
-    const sealed = seal.seal(secret, webhook.id)
-    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
-    const useless = listSecrets(tx, webhook.id).filter(
-      ({ sealed }, i) => i >= SECRETS_MAX || seal.open(sealed, webhook.id) === null,
-    )
-    deleteSecrets(tx, useless)
-    const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
-    const pausedAt = pausedSince(webhook)
-    updateWebhook(tx, webhook.id, { ...active, pausedAt, updatedAt: now })
-    subscribers.changed(webhook.id)
-    audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
-    return { id: webhook.id, secret: secretText(secret) }
-  })
-}
-
-function aboutOf({ id }: Webhook) {
+export function aboutOf({ id }: Webhook) {
   return { kind: 'webhook', id } as const
 }
 
 /** Without the URL's path and query, which often contain a password. */
-function auditedFields(webhook: Webhook): AuditFields {
+export function auditedFields(webhook: Webhook): AuditFields {
   return {
     url: auditedUrl(webhook.url),
     events: webhook.events,
@@ -243,7 +214,8 @@ function auditedFields(webhook: Webhook): AuditFields {
   }
 }
 
-const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
+/** Of a webhook that works again. */
+export const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
 
 const NEW = {
   url: '',
@@ -264,7 +236,7 @@ function changesOf(
   { isActive, ...input }: CheckedInput,
   now: Timestamp,
 ): Omit<WebhookChanges, 'updatedAt'> {
-  const isMoved = input.url !== undefined && input.url !== webhook.url
+  const isMoved = input.url !== undefined && !isSameUrl(input.url, webhook.url)
   const moved = isMoved ? { breaker: forNewUrl(webhook.breaker) } : {}
   const pausedAt = pausedSince(webhook)
   const checked = { ...input, ...moved, pausedAt }
@@ -283,13 +255,13 @@ function policyAfter(
 ): Partial<Pick<Webhook, 'isPublicOnly'>> {
   if (url === undefined) return {}
   if (hasScope(own, 'webhooks:private')) return { isPublicOnly: false }
-  return url === before.url ? {} : { isPublicOnly: true }
+  return isSameUrl(url, before.url) ? {} : { isPublicOnly: true }
 }
 
 /** Throws unless a caller who turns on links to files may read files. */
 function requireMayLink(old: Webhook | typeof NEW, checked: CheckedInput, own: Permissions) {
   const { url, attachmentLinks } = { ...old, ...checked }
-  const isNew = !old.attachmentLinks || url !== old.url
+  const isNew = !old.attachmentLinks || !isSameUrl(url, old.url)
   if (attachmentLinks && isNew) requirePermission(own, 'attachments:read')
 }
 
@@ -372,7 +344,7 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
 }
 
 /** The URL shows the host that is really called; a bare origin gets no trailing slash. */
-function plainUrl(text: string): string {
+export function plainUrl(text: string): string {
   const { origin, href } = new URL(text)
   return text === origin ? text : href
 }

@@ -16,6 +16,7 @@ import type { Post } from './post.ts'
 import { createPublish, DeliverySignals, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
 import { createReplies, type SendReply } from './replies.ts'
+import { createSecrets } from './secrets.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 import { TestInbox } from './test-inbox.ts'
@@ -61,6 +62,7 @@ export function createWebhooks(
     actions: {
       inbox: new TestInbox(core, { seal, origin }),
       ...createSubscriptions(core, { seal, rules, subscribers, queues }),
+      ...createSecrets(core, { seal, subscribers }),
       ...createCallbacks(core, { seal, rules, subscribers }),
       ...createRegistrations(core, { seal, rules, subscribers }),
       ...createRedelivery(core, { signals, scheduleMs, downloadUrl, serverUrl }),

@@ -86,6 +86,37 @@ test('a file that cannot be had from its address is 422, and nothing is accepted
   expect(relay.device.given).toEqual([])
 })
 
+test('a failure that may end by itself says when to try again, and a lasting one does not', async () => {
+  await using relay = await startRich()
+  const answers = [429, 503, 404].map((status) => () => new Response('no', { status }))
+  const urls = [
+    ...answers.map((answer) => `http://127.0.0.1:${serve(answer)}/`),
+    'http://127.0.0.1:1/',
+  ]
+  const { key: api, secret } = relay.key ?? {}
+
+  const responses = await Promise.all(
+    urls.map((url) =>
+      relay.fetch('/api/v1/messages/send', {
+        method: 'POST',
+        headers: {
+          'X-API-Key': `${api}`,
+          'X-API-Secret': `${secret}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ ...MENU, attachments: [{ url }] }),
+      }),
+    ),
+  )
+
+  expect(responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+    [422, '60'],
+    [422, '60'],
+    [422, null],
+    [422, '60'],
+  ])
+})
+
 test('where webhooks may go to public addresses only, so may a fetch, redirects too', async () => {
   const rules = { policy: () => 'public' as const, isOwnListener: () => false }
   const download = createDownload(partsWith({ rules, lookup: resolving('10.0.0.5') }))
@@ -117,5 +148,5 @@ test('an address that drips is given up after 20 seconds', async () => {
   await begun
   await clock.advance(20_000)
 
-  expect(await found).toEqual({ why: 'It took more than 20 seconds.' })
+  expect(await found).toEqual({ why: 'It took more than 20 seconds.', isPassing: true })
 })

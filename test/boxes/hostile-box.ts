@@ -1,7 +1,6 @@
 // A box whose owner is a stranger: it has a right to its own name on the link, and says there what it likes.
 
-import type { Link } from '../../src/boxes/link.ts'
-import { SUBJECTS } from '../../src/boxes/link.ts'
+import { type Link, SUBJECTS } from '../../src/boxes/link.ts'
 import type { BoxId, LineId } from '../../src/domain/ids.ts'
 import type { LineEvent } from '../../src/lines/driver.ts'
 import type { BoxRig } from '../support/box-rig.ts'

@@ -4,8 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { laidOut, table } from '../../src/cli/table.ts'
 import { expandScopes } from '../../src/domain/permissions.ts'
-import type { Asked } from './fake-relay.ts'
-import { runBeside } from './fake-relay.ts'
+import { type Asked, runBeside } from './fake-relay.ts'
 import { IN_PIPE } from './recorded-output.ts'
 
 const FRONT = 'line_01m8k2q8rkfxn8t2w9r4day27n'

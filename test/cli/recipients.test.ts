@@ -2,8 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Asked } from './fake-relay.ts'
-import { runBeside } from './fake-relay.ts'
+import { type Asked, runBeside } from './fake-relay.ts'
 
 const NUMBER = '+12025550174'
 const LINE = { id: 'line_a', phone_number: '+12025550101' }

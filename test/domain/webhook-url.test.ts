@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { withScheme } from '../../src/domain/webhook-url.ts'
+import { isSameUrl, withScheme } from '../../src/domain/webhook-url.ts'
 
 function schemesOf(...hosts: readonly string[]) {
   return hosts.map((host) => withScheme(`${host}/hooks`).replace(`://${host}/hooks`, ''))
@@ -63,4 +63,20 @@ test('what has a scheme, or is no URL, stays as it was typed', () => {
 
   expect(typed.map(withScheme)).toEqual(typed)
   expect(withScheme('  https://shop.example.com  ')).toBe('https://shop.example.com')
+})
+
+test('two spellings of one place are the same URL, and others are not', () => {
+  const url = 'https://shop.example/a~b?q=%C3%BC'
+  const same = [
+    'HTTPS://SHOP.example/a~b?q=%C3%BC',
+    'https://shop.example:443/a%7Eb?q=%c3%bc#top',
+    'https://shop.example/x/../a~b?q=ü',
+  ]
+  const others = ['http://shop.example/a~b?q=%C3%BC', 'https://shop.example/a~b/?q=%C3%BC', 'x']
+
+  expect(same.map((each) => isSameUrl(url, each))).toEqual([true, true, true])
+  expect(others.map((each) => isSameUrl(url, each))).toEqual([false, false, false])
+  expect(isSameUrl('https://shop.example', 'https://shop.example/')).toBe(true)
+  // An escaped slash is part of a segment.
+  expect(isSameUrl('https://shop.example/a%2Fb', 'https://shop.example/a/b')).toBe(false)
 })

@@ -3,8 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { ConversationId, LineId, SiteId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
+import { type ConversationId, type LineId, type SiteId, timestamp } from '../../src/domain/ids.ts'
 import {
   APPROVAL_RULES,
   NO_RULES,

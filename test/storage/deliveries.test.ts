@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
 import { recordAttempt } from '../../src/storage/delivery-queue.ts'
-import type { Purge } from '../../src/storage/retention.ts'
 import {
+  type Purge,
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
   heldDeliveriesPurge,

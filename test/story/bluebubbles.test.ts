@@ -174,6 +174,28 @@ test('chats are listed by their latest message, in pages, each person once', asy
   expect([none.status, none.body.error.type]).toEqual([404, 'Database Error'])
 })
 
+test('a person who wrote to two lines is one chat, and no page leaves another one out', async () => {
+  await using relay = await startScripted({ lines: ['online', 'online'] })
+  const { call } = clientOf(relay, await keyFor(relay, 'bluebubbles'))
+  const people = [ANNA, BEN, CARL].map(String)
+  for (const handle of people) {
+    for (const [place, device] of relay.devices.entries()) {
+      await device.receive({ guid: `${place} ${handle}`, handle: handle as never })
+      await relay.clock.advance(1_000)
+    }
+  }
+
+  const pages = []
+  for (const offset of [0, 2, 4]) {
+    const { body } = await call('POST', '/chat/query', { limit: 2, offset })
+    pages.push(body.data.map(({ chatIdentifier }: Json) => chatIdentifier))
+  }
+  const { body: anna } = await call('GET', `/chat/${encodeURIComponent(`any;-;${ANNA}`)}`)
+
+  expect(pages).toEqual([[CARL, BEN], [ANNA], []])
+  expect(anna.data.lastAddressedHandle).toBe('+12025550802')
+})
+
 test('a refusal by the line is an error, and an unknown outcome is not', async () => {
   await using relay = await startScripted()
   const { call } = clientOf(relay, await keyFor(relay, 'bluebubbles'))
@@ -316,6 +338,29 @@ test('a webhook with the password in its URL is kept without it, posts with it, 
   const removed = await client.call('DELETE', `/webhook/${made.body.data.id}`)
   const left = await client.call('GET', '/webhook')
   expect([removed.status, left.body.data]).toEqual([200, []])
+})
+
+test('a program whose key was rotated gets its events with the new password, at an address without the key', async () => {
+  await using world = await startWithKey()
+  const { relay, client, made, clock, sink } = world
+  const secretOf = ({ password }: { readonly password: string }) => password.split(':')[1] ?? ''
+  const url = (secret: string) => `http://127.0.0.1:8645?password=${secret}`
+  const register = (each: typeof client) =>
+    each.call('POST', '/webhook', { url: url(secretOf(each)), events: ['*'] })
+  const first = await register(client)
+  const { data } = await relay.get('/api/v1/webhooks')
+  const { body: rotated } = await relay.post(`/api/v1/keys/${made.id}/rotate`, {})
+  const successor = clientOf(relay, rotated)
+
+  const second = await register(successor)
+  await world.receive(guidOf(1))
+  await clock.advance(1_000)
+
+  expect(JSON.stringify(data)).not.toContain(secretOf(client))
+  expect(second.body.data.id).toBe(first.body.data.id)
+  expect(sink.posts.map((posted) => posted.url)).toContain(
+    `http://127.0.0.1:8645/?password=${secretOf(successor)}`,
+  )
 })
 
 test('a key sees and removes only its own webhooks, also those of a key that it replaced', async () => {

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { sidOf } from '../../src/compat/twilio/ids.ts'
 import { basic, call, keyFor, type Made } from '../support/compat-calls.ts'
 import { eventually } from '../support/eventually.ts'
 import { HOUR_MS, makeKey } from '../support/limited-keys.ts'
@@ -9,6 +10,7 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { accepts, ends, TEXTS_ONLY } from '../support/scripted-driver.ts'
 import { startScripted, type ScriptedRelay } from '../support/scripted-relay.ts'
 import type { Json } from '../support/test-relay.ts'
+import { accountOn, ask } from '../support/twilio-calls.ts'
 
 const ANNA = '+12025550147'
 const BOB = '+12025550148'
@@ -156,6 +158,31 @@ test('files that are no texts are refused, and a repeated request means the file
   expect([first.status, again.status, other.status]).toEqual([201, 201, 409])
   expect(again.body).toEqual(first.body)
   expect(relay.texts()).toEqual(['hi'])
+})
+
+test('a message of which a part arrived has not failed, because its client would send all of it again', async () => {
+  using folder = new ScratchFolder()
+  const capabilities = { ...TEXTS_ONLY, attachments: true }
+  await using relay = await startScripted({ folder: folder.path, capabilities })
+  const made = await keyFor(relay, 'signal-cli')
+  const twilio = await accountOn(relay)
+  relay.device.script = ({ attachments = [] }, ...rest) => {
+    const sent = attachments.map(({ id }) => id)
+    return ends({ outcome: 'partly_sent', reason: 'send_timed_out', sent })({} as never, ...rest)
+  }
+  const body = { recipients: [ANNA], message: 'hi', base64_attachments: ['c291cA=='] }
+
+  const sent = await call(relay, '/v2/send', body, basic(made))
+  const [{ id }] = sent.body.messages
+  const own = await relay.message(id)
+  const seen = await ask(relay, twilio, `/Messages/${sidOf('SM', id)}.json`)
+
+  expect([own.status, own.error.code]).toEqual(['failed', 'partly_sent'])
+  expect([sent.status, sent.body.messages]).toEqual([
+    201,
+    [{ id, recipient: ANNA, status: 'uncertain' }],
+  ])
+  expect(seen.body).toMatchObject({ status: 'sending', error_code: null })
 })
 
 test('a send whose file has no place now is refused with the time after which to try again', async () => {

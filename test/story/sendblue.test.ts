@@ -66,7 +66,8 @@ test('a message goes out by the line that it names, and its state can be asked f
 test('a refusal by the line is an ERROR, and an unknown outcome never is', async () => {
   await using relay = await startScripted()
   const call = clientOf(relay, await keyFor(relay, 'sendblue'))
-  const send = (number: string) => call('POST', '/api/send-message', { number, content: 'hi' })
+  const text = { content: 'hi', status_callback: STATUS }
+  const send = (number: string) => call('POST', '/api/send-message', { ...text, number })
   relay.device.script = ends({ outcome: 'not_sent', reason: 'no_imessage', blame: 'message' })
   const failed = await send(ANNA)
   relay.device.script = ends({ outcome: 'unknown', reason: 'outcome_unknown' })
@@ -74,12 +75,18 @@ test('a refusal by the line is an ERROR, and an unknown outcome never is', async
   await relay.clock.advance(600_000)
   const unknown = await asked
   const later = await call('GET', `/api/status?handle=${unknown.body.message_handle}`)
+  await relay.clock.advance(600_000)
 
   expect(failed.body).toMatchObject({ status: 'ERROR', error_message: expect.any(String) })
   expect([unknown.status, unknown.body.status, later.body.status]).toEqual([
     200,
     'PENDING',
     'PENDING',
+  ])
+  const posted = relay.sink.to(STATUS).map(({ body }) => JSON.parse(body))
+  expect(posted.map(({ status, error_reason: reason }) => [status, reason])).toEqual([
+    ['ERROR', 'no_imessage'],
+    ['PENDING', null],
   ])
 })
 
@@ -174,6 +181,51 @@ test('webhooks are added, replaced and removed, and post with the secret that th
   ])
   // The owner's own webhook is none of them.
   expect((await relay.get('/api/v1/webhooks')).data).toHaveLength(before)
+})
+
+test('an address in another spelling is the same webhook, and has the secret that was named last', async () => {
+  await using world = await startWithKey()
+  const { call, clock, sink } = world
+  const add = (url: string, secret?: string) =>
+    call('POST', '/api/account/webhooks', { webhooks: [{ url, ...(secret && { secret }) }] })
+  await add('https://shop.example/a~b', 'old-secret')
+  await add('HTTPS://Shop.Example:443/a%7eb#top', 'new-secret')
+  await add('https://shop.example/a~b')
+
+  await world.receive(guidOf(1), { text: 'one' })
+  await clock.advance(1_000)
+  const { body } = await call('GET', '/api/account/webhooks')
+  await call('DELETE', '/api/account/webhooks', { webhooks: ['https://SHOP.example/a%7Eb'] })
+  const left = await call('GET', '/api/account/webhooks')
+
+  expect(body.webhooks.receive).toEqual(['https://shop.example/a~b'])
+  const posted = sink.to('https://shop.example/a~b')
+  expect(posted.map(({ headers }) => headers['sb-signing-secret'])).toEqual(['new-secret'])
+  expect(left.body.webhooks.receive).toEqual([])
+})
+
+test('a webhook that the relay turned off works again when its program registers it, one that a person did not', async () => {
+  await using world = await startWithKey()
+  const { call, clock, sink, relay } = world
+  const register = () => call('POST', '/api/account/webhooks', { webhooks: [HOOK] })
+  const own = async () =>
+    (await relay.get('/api/v1/webhooks')).data.find(({ url }: Json) => url === HOOK)
+  await register()
+  sink.answer = () => 410
+  await world.receive(guidOf(1))
+  await clock.advance(900_000)
+  const off = await own()
+  sink.answer = () => 200
+
+  await register()
+  const on = await own()
+  await relay.request('PUT', `/api/v1/webhooks/${on.id}`, { is_active: false })
+  await register()
+  const paused = await own()
+
+  expect([off.is_active, off.disabled_reason]).toEqual([false, 'gone'])
+  expect([on.id, on.is_active, on.disabled_reason]).toEqual([off.id, true, null])
+  expect([paused.id, paused.is_active]).toEqual([off.id, false])
 })
 
 test('the callback of a message gets what becomes of it, and of no other one', async () => {

@@ -109,6 +109,30 @@ test('callbacks of one key and address are one webhook, which is not listed and 
   expect(relay.sink.posts).toHaveLength(4)
 })
 
+test('a callback that the relay turned off works again with the next message that names it', async () => {
+  await using relay = await startScripted()
+  const account = await accountOn(relay)
+  const send = () => create(relay, account, { To: ANNA, Body: 'a', StatusCallback: CALLBACK })
+  relay.sink.answer = () => 410
+  await send()
+  await relay.clock.advance(HOUR_MS / 4)
+  const { data } = await relay.get('/api/v1/audit?action=webhook.created')
+  const path = `/api/v1/webhooks/${data[0].about.id}`
+  const off = await relay.get(path)
+  relay.sink.answer = () => 200
+  const before = relay.sink.posts.length
+
+  await send()
+  await relay.clock.advance(HOUR_MS)
+
+  expect([off.is_active, off.disabled_reason]).toEqual([false, 'gone'])
+  expect(await relay.get(path)).toMatchObject({ is_active: true, disabled_reason: null })
+  // The one that waited comes too.
+  expect(relay.sink.posts).toHaveLength(before + 2)
+  const { data: created } = await relay.get('/api/v1/audit?action=webhook.created')
+  expect(created).toHaveLength(1)
+})
+
 test('a refused send leaves no callback', async () => {
   await using relay = await startScripted()
   const account = await accountOn(relay, { rules: { recipients: 'list', allow: [BOB] } })

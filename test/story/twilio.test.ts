@@ -87,6 +87,12 @@ test('what is wrong is said with the number and in the shape that Twilio has', a
     [400, 21408, { To: '+12025550148', Body: 'hi' }],
     [400, 21617, { To: ANNA, Body: 'x'.repeat(20_001) }],
     [400, 21609, { To: ANNA, Body: 'hi', StatusCallback: 'ftp://x' }],
+    [
+      400,
+      21609,
+      { To: ANNA, Body: 'hi', StatusCallback: `https://x.example/?${'q'.repeat(2_048)}` },
+    ],
+    [400, 21609, { To: ANNA, Body: 'hi', StatusCallback: 'https://x.example/?a=\u0007' }],
     [400, 35114, { To: ANNA, Body: 'hi', SendAt: '2030-01-01T00:00:00Z' }],
     [400, 35114, { To: ANNA, Body: 'hi', SendAt: 'soon', ScheduleType: 'fixed' }],
   ]

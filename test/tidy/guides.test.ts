@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
 import { ERRORS_GUIDE, errorsGuide } from '../../scripts/errors-guide.ts'
 import { ERRORS, guideOf } from '../../src/api/errors.ts'
+import { formats } from '../../src/compat/apis.ts'
 import { PROGRAMS } from '../../src/compat/programs.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { FINDING_GUIDES, findingRow } from '../../src/domain/finding-codes.ts'
@@ -76,6 +77,44 @@ test('the README is short, and every file that it links to is there', async () =
 
   expect(missing).toEqual([])
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX)
+})
+
+test('the guide has each code of an error that the API of Twilio answers, and no other one', async () => {
+  const guide = GUIDES.find(({ name }) => name === 'compatible-apis')?.text ?? ''
+  const [, section = ''] = guide.split('\n## Twilio\n')
+  const [, table = ''] = section.split('\n| Twilio | here |\n')
+  const [rows = ''] = table.split('\n\n')
+  const code = sourceFiles('src/compat/twilio/*.ts').map(({ text }) => text.replaceAll('_', ''))
+  const codesIn = (text: string) => new Set(text.match(/(?<![\d,])[23]\d{4}\b(?!-)/g))
+  // Codes of other refusals are made of this and their status.
+  const known = codesIn(code.join('\n')).difference(new Set(['20000']))
+  const told = codesIn(rows).difference(new Set(['20000', '20429']))
+
+  expect(known.size).toBeGreaterThan(15)
+  expect([...told].sort()).toEqual([...known].sort())
+})
+
+test('the guide has each event of the webhooks of each compatible API, and no other one', () => {
+  const guide = GUIDES.find(({ name }) => name === 'compatible-apis')?.text ?? ''
+  const rowOf = (name: string) =>
+    guide.split('\n').find((line) => line.startsWith(`| \`${name}\` | \`m`))
+  const told = formats().map(({ name }) => [
+    name,
+    rowOf(name)
+      ?.match(/\b\w*message\.\w+/g)
+      ?.sort()
+      .join(),
+  ])
+
+  expect(told).toEqual(formats().map(({ name, events }) => [name, events.toSorted().join()]))
+})
+
+test('the README has each guide of the manual', async () => {
+  const readme = await Bun.file(`${ROOT}/README.md`).text()
+
+  const names = GUIDES.map(({ name }) => name)
+
+  expect(names.filter((name) => !readme.includes(`[${name}](src/guides/${name}.md)`))).toEqual([])
 })
 
 /** `api#conventions` for a link to another guide, `mac#good-to-know` for `#good-to-know` in mac. */

@@ -3,6 +3,9 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
+import type { EventPayload } from '../../src/api/webhooks.ts'
+import { COMPAT_APIS } from '../../src/compat/apis.ts'
+import { timestamp } from '../../src/domain/ids.ts'
 import { storeMessages } from '../support/stored-rows.ts'
 import { codeOf, messageOf, OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
@@ -170,4 +173,59 @@ test('an unknown format, and an event that a format lacks, are refused with what
   expect(await codeOf(lacking)).toBe('invalid_request')
   expect(await said(lacking)).toContain('in the format signal-cli')
   expect(await said(changed)).toContain('not in it: message.read')
+})
+
+/** The bodies of a failed message in every form, without those that aren't sent. */
+function failureBodies(code: string): readonly string[] {
+  const message = {
+    id: `msg_${'0'.repeat(26)}`,
+    handle: '+12025550147',
+    text: 'hi',
+    isFromMe: true,
+  }
+  const error = { code, message: 'A sentence.' }
+  const event = {
+    event: 'message.failed',
+    phone_line_id: 'line_a',
+    message: { ...message, error },
+  } as unknown as EventPayload // A form reads no other field.
+  const at = { at: rigTime, time: new Date(rigTime).toISOString() }
+  const sent = { ...at, id: 'evt_1', webhookId: 'wh_1', event, line: null, account: '', relay: '' }
+  return COMPAT_APIS.flatMap(({ webhook }) => {
+    const isSent = webhook?.events.includes('message.failed') && webhook.says?.(event) !== false
+    return isSent === true ? [webhook?.body(sent) ?? ''] : []
+  })
+}
+const rigTime = 1_800_000_000_000
+const FAILED_WORD = /\bERROR\b|failed\b/
+
+test('a message that may have arrived, or did in part, is failed in no form', () => {
+  const certain = failureBodies('not_on_imessage')
+  const doubtful = ['outcome_unknown', 'restored', 'partly_sent'].flatMap(failureBodies)
+
+  expect(certain.map((body) => FAILED_WORD.test(body))).toEqual([true, true, true])
+  expect(doubtful.length).toBeGreaterThan(0)
+  expect(doubtful.filter((body) => FAILED_WORD.test(body))).toEqual([])
+})
+
+test('what SMS Gate has no event for is not sent there, and not by a replay', async () => {
+  await using rig = await startRig()
+  const { id } = await formatted(rig, 'sms', ['message.failed'])
+  await rig.webhook('https://receiver.example/own', ['message.failed'])
+  const inbound = messageOf(1, { conversation: 'a', at: rig.clock.now(), ids: rig.ids })
+  const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
+  const message = { ...inbound, direction: 'outbound', status: 'uncertain', error } as const
+  const { status, direction, text, guid, conversationId: conversation } = message
+  storeMessages(rig.db.sqlite, [{ id: message.id, status, direction, text, guid, conversation }])
+
+  await rig.publish('message.failed', message)
+  const replayed = await rig.subscriptions.replay(
+    id,
+    { since: timestamp(0), events: null, lineId: null, isDryRun: false, includesEarlier: true },
+    OWNER,
+  )
+  await rig.clock.advance(HOUR)
+
+  expect(replayed).toBe(0)
+  expect(rig.sink.posts.map(({ url }) => url)).toEqual(['https://receiver.example/own'])
 })

@@ -71,14 +71,22 @@ test('an answer that does not end within ten seconds is a failure, so that the e
 
 async function resultAfter(
   refusal: ErrorCode | null,
-  { ageMs = 0 }: { readonly ageMs?: number } = {},
+  {
+    ageMs = 0,
+    retryAfterSeconds,
+    messages = ['one', 'two'],
+  }: {
+    readonly ageMs?: number
+    readonly retryAfterSeconds?: number
+    readonly messages?: readonly string[]
+  } = {},
 ) {
   await using rig = await startRig()
   const keys: string[] = []
   const takeReplies = createReplies(rig.core, {
     send: async ({ idempotencyKey }) => {
       keys.push(idempotencyKey)
-      if (refusal !== null) throw new RelayError(refusal, 'No.')
+      if (refusal !== null) throw new RelayError(refusal, 'No.', { retryAfterSeconds })
     },
   })
   const message = { id: 'msg_1', handle: '+12025550147' }
@@ -90,8 +98,9 @@ async function resultAfter(
   } as SentEvent
   const caller = { kind: 'key', keyId: 'key_1', lineage: 'key_1', madeFor: 'twilio' } as const
   const account = { key: '', token: '', caller: { ...caller, permissions: EVERYTHING } as never }
-  const answer = await takeReplies(twiml('one', 'two'), { event, account, format: 'twilio' })
-  return { keys, result: answer.result }
+  const answer = await takeReplies(twiml(...messages), { event, account, format: 'twilio' })
+  const warned = rig.logged.filter((line) => JSON.stringify(line).includes('was refused')).length
+  return { keys, result: answer.result, ...(warned > 0 && { warned }) }
 }
 
 test('a reply that is refused for now lets the event come again, any other refusal does not', async () => {
@@ -99,10 +108,28 @@ test('a reply that is refused for now lets the event come again, any other refus
     keys: ['reply evt_1 0', 'reply evt_1 1'],
     result: 'answered',
   })
-  expect(await resultAfter('storage_full')).toEqual({ keys: ['reply evt_1 0'], result: 'failed' })
-  expect(await resultAfter('recipient_opted_out')).toEqual({
+  const held = { keys: ['reply evt_1 0'], result: 'failed' as const, warned: 1 }
+  const passing = { retryAfterSeconds: 60 }
+  expect(await resultAfter('storage_full')).toEqual(held)
+  expect(await resultAfter('rate_limit_exceeded', passing)).toEqual(held)
+  expect(await resultAfter('attachment_fetch_failed', passing)).toEqual(held)
+  for (const lasting of ['recipient_opted_out', 'attachment_fetch_failed'] as const) {
+    expect(await resultAfter(lasting)).toEqual({
+      keys: ['reply evt_1 0', 'reply evt_1 1'],
+      result: 'answered',
+      warned: 2,
+    })
+  }
+})
+
+test('a reply with more than ten files or 20,000 characters is not sent, which the log says', async () => {
+  const files = (count: number) => '<Media>https://shop.example/a.png</Media>'.repeat(count)
+  const messages = [files(10), files(11), 'x'.repeat(20_001), 'last']
+
+  expect(await resultAfter(null, { messages })).toEqual({
     keys: ['reply evt_1 0', 'reply evt_1 1'],
     result: 'answered',
+    warned: 1,
   })
 })
 

@@ -1,11 +1,18 @@
 // The REST API of BlueBubbles Server 1.9, as far as agent frameworks and Home Assistant's integration use it.
 
-import type { Conversation } from '../../api/messages.ts'
-import { chatOf, collected, personNamed } from '../chats.ts'
+import { chatOf, collected, isGroupNamed, personNamed } from '../chats.ts'
 import type { CompatApi, CompatHandler } from '../compat-api.ts'
 import { countIn } from '../fields.ts'
 import { answered, refusal } from './envelope.ts'
-import { chatWith, needsHelper, newChat, pagesOf, sendAttachment, sendText } from './sends.ts'
+import {
+  chatWith,
+  GROUPS,
+  needsHelper,
+  newChat,
+  pagesOf,
+  sendAttachment,
+  sendText,
+} from './sends.ts'
 import { chatView, messageView } from './views.ts'
 import { createWebhook, deleteWebhook, listWebhooks, NEW_MESSAGES } from './webhooks.ts'
 
@@ -27,26 +34,25 @@ const serverInfo: CompatHandler = async ({ relay }) =>
 const queryChats: CompatHandler = async ({ fields, relay }) => {
   const offset = countIn(fields, 'offset', { least: 0, most: CHATS.offset, usual: 0 })
   const limit = countIn(fields, 'limit', { least: 1, most: CHATS.limit, usual: CHATS.limit })
-  const found = await collected(offset + limit, pagesOf(relay))
   // A person who wrote to two lines has one guid: the newest conversation stands for both.
-  const byGuid = new Map<string, Conversation>()
-  for (const each of found) {
-    const { guid } = chatOf(each)
-    if (!byGuid.has(guid)) byGuid.set(guid, each)
-  }
-  const shown = [...byGuid.values()].slice(offset, offset + limit)
+  const found = await collected(
+    offset + limit,
+    pagesOf(relay, { type: 'all' }),
+    (each) => chatOf(each).guid,
+  )
+  const shown = found.slice(offset)
   const metadata = { offset, limit, count: shown.length }
   return answered(shown.map(chatView), undefined, metadata)
 }
 
 const getChat: CompatHandler = async ({ params, relay }) => {
   const guid = params['guid'] ?? ''
-  const person = personNamed(guid) ?? guid
-  const isIt = (conversation: Conversation) => {
-    const chat = chatOf(conversation)
-    return chat.guid === guid || chat.identifier === person
-  }
-  return answered(chatView(await chatWith(relay, isIt)))
+  const person = personNamed(guid)
+  const found =
+    person === undefined
+      ? await chatWith(pagesOf(relay, GROUPS), isGroupNamed(guid))
+      : await chatWith(pagesOf(relay, { type: 'direct', handle: person }), () => true)
+  return answered(chatView(found))
 }
 
 const getMessage: CompatHandler = async ({ params, relay }) => {

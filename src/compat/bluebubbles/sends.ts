@@ -1,6 +1,7 @@
 // Sends: a text, a file, and the first message to a person.
 
 import type { Conversation } from '../../api/messages.ts'
+import type { ConversationType } from '../../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../../domain/errors.ts'
 import { commonHome, personOf } from '../../domain/handle.ts'
 import { findChat, isGroupNamed, personNamed } from '../chats.ts'
@@ -48,7 +49,7 @@ async function placeIn(relay: CompatRelay, fields: Fields): Promise<Place> {
   if (guid === undefined) throw invalidRequest({ path: 'chatGuid', message: 'is required' })
   const person = personNamed(guid)
   if (person !== undefined) return { to: person, group: null }
-  const group = await chatWith(relay, isGroupNamed(guid))
+  const group = await chatWith(pagesOf(relay, GROUPS), isGroupNamed(guid))
   return { to: { conversationId: group.id }, group }
 }
 
@@ -58,10 +59,13 @@ async function placeOf(relay: CompatRelay, addresses: readonly string[]): Promis
   const [first = '', ...others] = addresses.map((address) => personOf(address, home))
   if (others.length === 0) return { to: first, group: null }
   const wanted = new Set([first, ...others])
-  const found = await findChat(pagesOf(relay), ({ participants = [], state = 'active' }) => {
-    const members = new Set<string>(participants.map(({ handle }) => handle))
-    return state === 'active' && members.size === wanted.size && members.isSubsetOf(wanted)
-  })
+  const found = await findChat(
+    pagesOf(relay, GROUPS),
+    ({ participants = [], state = 'active' }) => {
+      const members = new Set<string>(participants.map(({ handle }) => handle))
+      return state === 'active' && members.size === wanted.size && members.isSubsetOf(wanted)
+    },
+  )
   if (found !== undefined) return { to: { conversationId: found.id }, group: found }
   const message =
     'No group has exactly these members, and a line cannot start one: start it on a phone.'
@@ -69,17 +73,21 @@ async function placeOf(relay: CompatRelay, addresses: readonly string[]): Promis
 }
 
 export async function chatWith(
-  relay: CompatRelay,
+  pages: ReturnType<typeof pagesOf>,
   isIt: (conversation: Conversation) => boolean,
 ): Promise<Conversation> {
-  const found = await findChat(pagesOf(relay), isIt)
+  const found = await findChat(pages, isIt)
   if (found === undefined) throw new RelayError('not_found', 'Chat does not exist!')
   return found
 }
 
-export function pagesOf(relay: CompatRelay) {
+export const GROUPS = { type: 'group' } as const
+
+type Choice = { readonly type: ConversationType; readonly handle?: string }
+
+export function pagesOf(relay: CompatRelay, choice: Choice) {
   return (page: { readonly limit: string; readonly cursor: string | undefined }) =>
-    relay.call('listConversations', { query: { type: 'all', ...page } })
+    relay.call('listConversations', { query: { ...choice, ...page } })
 }
 
 /** After the send nothing may throw but its own failure: a client would send again. */

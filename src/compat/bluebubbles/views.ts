@@ -3,7 +3,7 @@
 import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { EventPayload } from '../../api/webhooks.ts'
-import { chatOf, directGuid, messageOf, type ReportedMessage } from '../chats.ts'
+import { chatOf, directGuid, messageOf, statusOf, type ReportedMessage } from '../chats.ts'
 import type { SentEvent } from '../compat-api.ts'
 import { timeIn } from '../numbers.ts'
 
@@ -82,7 +82,7 @@ const ENDED = ['failed', 'expired']
 
 /** Without `chat`, it is that with a person. */
 export function messageView(message: ReportedMessage, chat?: object): object {
-  const { text, attachments = [], status, created_at: created, sent_at: sent, reply_to } = message
+  const { text, attachments = [], created_at: created, sent_at: sent, reply_to } = message
   const isFromMe = message.direction === 'outbound'
   const hasFile = attachments.some(({ state }) => state === 'available')
   return {
@@ -92,7 +92,7 @@ export function messageView(message: ReportedMessage, chat?: object): object {
     handle: { address: message.sender?.handle ?? message.handle, service: message.service },
     handleId: 0,
     isFromMe,
-    error: ENDED.includes(status) ? 1 : 0,
+    error: ENDED.includes(statusOf(message)) ? 1 : 0,
     dateCreated: timeIn((!isFromMe && sent) || created),
     dateDelivered: timeOrNull(message.delivered_at),
     dateRead: timeOrNull(message.read_at),

@@ -5,6 +5,7 @@
 import type { Webhook } from '../../api/webhooks.ts'
 import { KEY_PREFIX, SECRET_PREFIX } from '../../domain/credential.ts'
 import { RelayError, invalidRequest } from '../../domain/errors.ts'
+import { isSameUrl } from '../../domain/webhook-url.ts'
 import type { CompatHandler, WebhookFormat } from '../compat-api.ts'
 import { textIn } from '../fields.ts'
 import { timeIn } from '../numbers.ts'
@@ -42,14 +43,11 @@ export const createWebhook: CompatHandler = async ({ fields, relay, secret }) =>
     throw invalidRequest({ path: 'events', message: `must have ${NEW_MESSAGE}, the only event` })
   }
   const stored = withoutSecret(url, secret)
-  const own = await relay.webhooks()
-  const known = own.find((webhook) => webhook.url === stored)
-  const webhook =
-    known ?? (await relay.subscribe({ url: stored, events: NEW_MESSAGES.events, secret }))
+  const webhook = await relay.subscribe({ url: stored, events: NEW_MESSAGES.events, secret })
   // The program has a new key: an address with the old one would refuse every message.
-  for (const { id, url: other } of known === undefined ? own : []) {
-    const isOutdated = other.includes(HIDDEN) && withoutKey(other) === withoutKey(stored)
-    if (isOutdated) await relay.call('deleteWebhook', { params: { id } })
+  for (const { id, url: other } of await relay.webhooks()) {
+    const isOutdated = other.includes(HIDDEN) && isSameUrl(withoutKey(other), withoutKey(stored))
+    if (isOutdated && id !== webhook.id) await relay.call('deleteWebhook', { params: { id } })
   }
   return answered(view(webhook, secret), 'Successfully created webhook!')
 }
@@ -68,7 +66,8 @@ function view({ id, url, created_at: created }: Webhook, secret: string): object
 }
 
 /** The URL as it is stored. Its host stays as it is, because that is looked up and checked. */
-function withoutSecret(url: string, secret: string): string {
+function withoutSecret(typed: string, secret: string): string {
+  const url = URL.canParse(typed) ? new URL(typed).href : typed
   const path = url.indexOf('/', url.indexOf('//') + 2)
   return path === -1 ? url : url.slice(0, path) + url.slice(path).replaceAll(secret, HIDDEN)
 }

@@ -1,6 +1,7 @@
 // Chats, and how requests name them.
 
 import type { Conversation } from '../../api/messages.ts'
+import type { ConversationType } from '../../domain/conversation.ts'
 import { homeOfCountry, personOf } from '../../domain/handle.ts'
 import { chatOf, findChat, isGroupNamed, personNamed } from '../chats.ts'
 import { chatNumber } from '../numbers.ts'
@@ -27,14 +28,15 @@ export function chatView(conversation: Conversation): object {
   }
 }
 
-const allChats =
-  (relay: ImsgRelay) => (page: { readonly limit: string; readonly cursor: string | undefined }) =>
-    relay.ask('listConversations', { query: { type: 'all', ...page } })
+const chatsOf =
+  (relay: ImsgRelay, type: ConversationType) =>
+  (page: { readonly limit: string; readonly cursor: string | undefined }) =>
+    relay.ask('listConversations', { query: { type, ...page } })
 
 export async function chatWithNumber(relay: ImsgRelay, params: Params): Promise<Conversation> {
   const number = numberParam(params, 'chat_id', { min: 1, max: Number.MAX_SAFE_INTEGER })
   if (number === undefined) throw invalidParams('chat_id is required')
-  const found = await findChat(allChats(relay), (each) => chatNumber(each) === number)
+  const found = await findChat(chatsOf(relay, 'all'), (each) => chatNumber(each) === number)
   if (found === undefined) throw invalidParams(`unknown chat_id ${number}`)
   return found
 }
@@ -56,7 +58,7 @@ export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> 
   const name = named[0] ?? ''
   const person = to ?? personNamed(name)
   if (person !== undefined) return { to: handleIn(person, textParam(params, 'region')) }
-  const found = await findChat(allChats(relay), isGroupNamed(name))
+  const found = await findChat(chatsOf(relay, 'group'), isGroupNamed(name))
   if (found === undefined) throw invalidParams('unknown chat')
   return { conversation: found }
 }

@@ -4,7 +4,7 @@ import type { Message } from '../../api/messages.ts'
 import { timestamp } from '../../domain/ids.ts'
 import { DAY_MS } from '../../domain/time.ts'
 import { isoTime, isoTimeOrNull } from '../../system/iso-time.ts'
-import { chatOf, collected, type Chat } from '../chats.ts'
+import { chatOf, collected, statusOf, type Chat } from '../chats.ts'
 import { timeIn } from '../numbers.ts'
 import { chatView, chatWithNumber } from './chats.ts'
 import { invalidParams } from './errors.ts'
@@ -68,7 +68,7 @@ export async function search({ relay }: Reading, params: Params): Promise<object
   return { messages: await Promise.all(views) }
 }
 
-/** The states of imsg. An uncertain message may have arrived, so it is neither sent nor failed. */
+/** The states of imsg. A message that may have arrived is neither sent nor failed. */
 const STATES: Readonly<Record<string, string>> = {
   sent: 'sent',
   delivered: 'delivered',
@@ -77,8 +77,8 @@ const STATES: Readonly<Record<string, string>> = {
   expired: 'failed',
 }
 
-export function sendState({ status }: Pick<Message, 'status'>): string {
-  return STATES[status] ?? 'pending'
+export function sendState(message: Pick<Message, 'status' | 'error'>): string {
+  return STATES[statusOf(message)] ?? 'pending'
 }
 
 export async function sendStatus({ relay, now }: Reading, params: Params): Promise<object> {

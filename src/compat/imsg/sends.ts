@@ -4,6 +4,7 @@
 import { RefusedError, UnreachedError } from '../../api/client.ts'
 import type { Message, SendRequest } from '../../api/messages.ts'
 import { NEVER, type Clock } from '../../system/clock.ts'
+import { statusOf } from '../chats.ts'
 import { messageNumber } from '../numbers.ts'
 import { placeIn, type Place } from './chats.ts'
 import { deliveryError, invalidParams, RpcError, type Disposition } from './errors.ts'
@@ -161,7 +162,8 @@ function failure(operation: string, error: Error, mayHaveArrived: boolean): RpcE
 }
 
 async function resultOf(operation: string, relay: ImsgRelay, message: Message): Promise<object> {
-  const { id, status, error, service } = message
+  const { id, error, service } = message
+  const status = statusOf(message)
   const unknown: Readonly<Record<string, Disposition>> = {
     failed: 'not_started',
     expired: 'not_started',
@@ -170,10 +172,8 @@ async function resultOf(operation: string, relay: ImsgRelay, message: Message): 
   }
   const disposition = unknown[status]
   if (disposition !== undefined) {
-    const isPart = error?.code === 'partly_sent'
     const detail = error?.message ?? `The message is ${status}: ask message.send_status.`
-    const known = isPart ? 'may_have_completed' : disposition
-    throw deliveryError(operation, known, { detail, message_id: id })
+    throw deliveryError(operation, disposition, { detail, message_id: id })
   }
   const chat = await chatWithId(relay, message.conversation_id).catch(() => null)
   return {

@@ -3,12 +3,12 @@
 import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Message } from '../../api/messages.ts'
 import { rfcTime } from '../../system/iso-time.ts'
+import { statusOf } from '../chats.ts'
 import { failureCode } from './errors.ts'
 import { sidOf } from './ids.ts'
 
 export const VERSION = '2010-04-01'
 
-/** `uncertain` may have arrived. It is never `failed`, because clients send again what failed. */
 const STATUSES: Readonly<Record<string, string>> = {
   queued: 'queued',
   sending: 'sending',
@@ -23,7 +23,7 @@ const STATUSES: Readonly<Record<string, string>> = {
 
 export function messageResource(account: string, message: Message) {
   const { direction, error } = message
-  const status = statusOf(message)
+  const status = twilioStatus(message)
   const sid = messageSid(message)
   const uri = `${accountPath(account)}/Messages/${sid}`
   const failure = status === 'failed' ? error : null
@@ -51,10 +51,13 @@ export function messageResource(account: string, message: Message) {
   }
 }
 
-function statusOf({ status, queued_reason: reason, error }: Message): string {
+type Outcome = Pick<Message, 'status' | 'error'> & Partial<Pick<Message, 'queued_reason'>>
+
+export function twilioStatus(message: Outcome): string {
+  const { status, queued_reason: reason, error } = message
   if (status === 'queued' && reason === 'scheduled') return 'scheduled'
   if (status === 'failed' && error?.code === 'canceled') return 'canceled'
-  return STATUSES[status] ?? 'queued'
+  return STATUSES[statusOf(message)] ?? 'queued'
 }
 
 export function messageSid({ id, attachments = [] }: MessageWithFiles): string {

@@ -1,40 +1,27 @@
 // Twilio's webhooks: a form of parameters for each event, signed with the account's token.
 
-import type { EventPayload } from '../../api/webhooks.ts'
-import type { EventName } from '../../domain/webhook.ts'
+import { messageOf, type ReportedMessage } from '../chats.ts'
 import type { SentEvent, WebhookFormat } from '../compat-api.ts'
 import { failureCode } from './errors.ts'
-import { mediaPath, messageSid, VERSION } from './resources.ts'
+import { mediaPath, messageSid, twilioStatus, VERSION } from './resources.ts'
 import { repliesIn } from './twiml.ts'
-
-type EventMessage = EventPayload['message']
-
-const STATUSES: Partial<Record<EventName, string>> = {
-  'message.sent': 'sent',
-  'message.delivered': 'delivered',
-  'message.read': 'read',
-  'message.failed': 'failed',
-}
-
-/** By the code of a failure. The first two may have arrived: Twilio has no word for it, and `failed` is sent again. */
-const FAILED_STATUSES: Readonly<Record<string, string>> = {
-  outcome_unknown: 'sending',
-  restored: 'sending',
-  canceled: 'canceled',
-}
 
 export const TWILIO_WEBHOOK: WebhookFormat = {
   about: 'For programs that take the webhooks of Twilio, and may answer them.',
-  events: ['message.received', ...(Object.keys(STATUSES) as EventName[])], // The keys of the record.
+  events: [
+    'message.received',
+    'message.sent',
+    'message.delivered',
+    'message.read',
+    'message.failed',
+  ],
   contentType: 'application/x-www-form-urlencoded',
   hasAccount: true,
   body(sent) {
-    const { event } = sent
-    const message = 'message' in event ? event.message : null
+    const message = messageOf(sent)
     if (message === null) return ''
-    const own = message.isFromMe
-      ? statusParameters(sent, message)
-      : receivedParameters(sent, message)
+    const isOutbound = message.direction === 'outbound'
+    const own = isOutbound ? statusParameters(sent, message) : receivedParameters(sent, message)
     return new URLSearchParams(own).toString()
   },
   headers({ id, url, body, token }) {
@@ -46,9 +33,9 @@ export const TWILIO_WEBHOOK: WebhookFormat = {
   repliesIn,
 }
 
-function statusParameters({ event, account, line }: SentEvent, message: EventMessage) {
+function statusParameters({ account, line }: SentEvent, message: ReportedMessage) {
   const { code = '' } = message.error ?? {}
-  const status = FAILED_STATUSES[code] ?? STATUSES[event.event] ?? 'sent'
+  const status = twilioStatus(message)
   return {
     ...commonParameters(account, message),
     From: line ?? '',
@@ -59,7 +46,7 @@ function statusParameters({ event, account, line }: SentEvent, message: EventMes
   }
 }
 
-function receivedParameters({ account, line, relay }: SentEvent, message: EventMessage) {
+function receivedParameters({ account, line, relay }: SentEvent, message: ReportedMessage) {
   const { attachments = [], handle, text } = message
   const media = attachments.flatMap((file, place) => [
     [`MediaUrl${place}`, relay + mediaPath(account, message, file.id)],
@@ -78,7 +65,7 @@ function receivedParameters({ account, line, relay }: SentEvent, message: EventM
   }
 }
 
-function commonParameters(account: string, message: EventMessage) {
+function commonParameters(account: string, message: ReportedMessage) {
   const sid = messageSid(message)
   return {
     MessageSid: sid,

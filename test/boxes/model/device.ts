@@ -2,15 +2,18 @@
 
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../../src/domain/ids.ts'
-import type {
-  DriverLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  SendOutcome,
+import {
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type SendOutcome,
+  isGranted,
+  LineEvents,
+  type LineDriver,
+  WITHDRAWN,
+  FULL_CAPABILITIES,
 } from '../../../src/lines/driver.ts'
-import { isGranted, LineEvents, type LineDriver, WITHDRAWN } from '../../../src/lines/driver.ts'
-import { FULL_CAPABILITIES } from '../../../src/lines/driver.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { TEST_START } from '../../support/test-clock.ts'
 import type { Laws } from './laws.ts'
