@@ -73,7 +73,7 @@ function Changes() {
     ...ACTIONS.map((value) => ({ value, text: actionName(value) })),
   ]
   return (
-    <Card kind="list" title="Changes">
+    <Card kind="list">
       <div class="activity-filters">
         <SelectField label="By" bind={bind('actor')} options={actors} />
         <SelectField label="Action" bind={bind('action')} options={actions} />

@@ -248,7 +248,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
         <ConversationRow
           tabIndex={tabIndex}
           conversation={conversation}
-          line={lines.length > 1 ? lineNameIn(lines, conversation) : null}
+          line={lines.length > 1 && filter.line === '' ? lineNameIn(lines, conversation) : null}
           href={href('conversations', [conversation.id], filter)}
           isSelected={conversation.id === selected}
         />

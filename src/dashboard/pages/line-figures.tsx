@@ -103,7 +103,8 @@ export function FirstContacts({ line: { id } }: Props) {
   const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')
   const words = (of: 'days_7' | 'days_28') => {
     const { people, answered, failed } = figures.value?.first_contacts[of] ?? NOBODY
-    return `${grouped(people)}, ${grouped(answered)} answered, ${grouped(failed)} failed`
+    const who = people === 1 ? '1 person' : `${grouped(people)} people`
+    return `${who}, ${grouped(answered)} answered, ${grouped(failed)} failed`
   }
   return (
     <>

@@ -124,7 +124,7 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
         simulated person, who replies with the same words.
       </p>
       <div class="actions">
-        <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
+        <Button variant="main" isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
           Send a practice text
         </Button>
         <span class="small quiet">

@@ -165,7 +165,7 @@ function PersonRow({ person }: { readonly person: Contact }) {
           </span>
         )}
       </a>
-      {opted_out && <span class="chip">{PEOPLE.optedOut}</span>}
+      {opted_out && <span class="chip chip-warn">{PEOPLE.optedOut}</span>}
       {tags.map((tag) => (
         <span key={tag} class="chip one-line">
           <PersonText>{tag}</PersonText>

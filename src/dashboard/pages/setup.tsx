@@ -161,7 +161,7 @@ function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | '
         <a class="setup-later" href={href('home')}>
           Finish later
         </a>
-        <Button variant={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
+        <Button variant={isDone ? 'main' : 'quiet'} isBusy={isBusy} onClick={() => start(next)}>
           {isDone ? 'Continue' : 'Skip'}
         </Button>
       </div>

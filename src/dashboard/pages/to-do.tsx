@@ -63,8 +63,12 @@ export function ToDo({ lines }: SetupProps) {
   )
 }
 
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u
+
+/** Shows the first sentence of the cause, and unfolds to the rest. */
 function FindingRow({ cause, consequences, place, guide }: FindingBranch) {
   const tone = TONES[cause.severity]
+  const [first, ...rest] = cause.why.split(SENTENCE_END)
   return (
     <ToDoRow
       tone={tone}
@@ -78,22 +82,26 @@ function FindingRow({ cause, consequences, place, guide }: FindingBranch) {
       }
     >
       <span class="to-do-severity">{SEVERITIES[cause.severity]}</span> · <Ago time={cause.since} />.{' '}
-      {cause.why} <span class="to-do-fix">{cause.fix}</span>
-      {guide !== null && (
-        <>
-          {' '}
-          <a href={guide}>Learn more</a>
-        </>
-      )}
-      {consequences.length > 0 && (
-        <ul class="consequences" aria-label="Also caused by this">
-          {consequences.map((finding) => (
-            <li key={keyOf(finding)}>
-              <strong>{finding.title}</strong> {finding.why}
-            </li>
-          ))}
-        </ul>
-      )}
+      {first}
+      <details class="to-do-details">
+        <summary>Details</summary>
+        {rest.join(' ')} <span class="to-do-fix">{cause.fix}</span>
+        {guide !== null && (
+          <>
+            {' '}
+            <a href={guide}>Learn more</a>
+          </>
+        )}
+        {consequences.length > 0 && (
+          <ul class="consequences" aria-label="Also caused by this">
+            {consequences.map((finding) => (
+              <li key={keyOf(finding)}>
+                <strong>{finding.title}</strong> {finding.why}
+              </li>
+            ))}
+          </ul>
+        )}
+      </details>
     </ToDoRow>
   )
 }
