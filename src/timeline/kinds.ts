@@ -17,6 +17,7 @@ import { includesLine, type LineLimit, type LineLimits } from '../domain/routing
 import { HOUR_MS } from '../domain/time.ts'
 import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { webhookName } from '../domain/webhook-url.ts'
+import { isAlertSeen } from '../storage/alerts.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
@@ -274,9 +275,8 @@ function hasWritten(db: Db, about: string | null, lines: LineLimit): boolean {
 
 function alertMark(words: (detail: MarkDetail, place: number) => string): MarkWords {
   return {
-    // As the list of alerts, which shows the relay's own to every reader.
-    isShown: ({ lineId }, { may, lines }) =>
-      may(ALERTS.listAlerts) && (lineId === null || includesLine(lines, lineId)),
+    isShown: ({ about }, reader) =>
+      reader.may(ALERTS.listAlerts) && isAlertSeen(reader.db, reader, about ?? ''),
     describe: ({ kind, lineId, place }, detail) => ({
       kind,
       text: `${words(detail, place)}: ${detail.name ?? ''}.`,
