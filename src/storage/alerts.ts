@@ -187,6 +187,14 @@ export function updateNotice(tx: Tx, id: NoticeId, changes: Partial<Omit<NewNoti
   touch(tx, id)
 }
 
+/** Lets the oldest notice that the receiver refused be tried again at once. */
+export function endPause(tx: Tx, channelId: ChannelId): void {
+  const oldest = openNotices(tx).find(
+    (one) => one.channelId === channelId && one.status === 'handed_over' && one.messageId === null,
+  )
+  if (oldest !== undefined) updateNotice(tx, oldest.id, { triedAt: null })
+}
+
 /** The most messages that are looked at for approvals. */
 const EXAMINED_MAX = 1_000
 
