@@ -349,5 +349,6 @@ test('without a channel nothing is raised, and what was open is closed quietly',
   await at.passes(10 * MINUTE)
 
   expect(closed.resolved_at).not.toBeNull()
+  expect(closed.lasted_seconds).toBeGreaterThanOrEqual(6 * 60)
   expect(at.posts()).toHaveLength(1)
 })
