@@ -1,6 +1,7 @@
 import type { AlertChannel, AlertNotice, AlertRule } from '../api/alerts.ts'
-import { ALERT_CAUSE_NAMES, POST_FORMS, durationWords } from '../domain/alert.ts'
+import { AFTER_MINUTES_MAX, ALERT_CAUSE_NAMES, POST_FORMS } from '../domain/alert.ts'
 import { groupedNumber } from '../domain/handle.ts'
+import { durationWords } from '../domain/number-words.ts'
 import {
   argument,
   choiceOption,
@@ -17,8 +18,6 @@ import {
 } from './command.ts'
 import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { stateCell, table, timeCell, type Cell } from './table.ts'
-
-const AFTER_MINUTES_MAX = 10_080
 
 const CHANNEL_OPTIONS: readonly CommandOption[] = [
   { name: 'name', value: 'NAME', sentence: 'Your name for it.' },
@@ -119,9 +118,9 @@ async function list(call: Call): Promise<undefined> {
   const rows = page.data.map((alert): Cell[] => [
     timeCell(alert.raised_at),
     alert.title,
-    alert.lasted_seconds === null
+    alert.resolved_at === null
       ? stateCell('lasting', 'bad')
-      : durationWords(alert.lasted_seconds * 1_000),
+      : durationWords((alert.lasted_seconds ?? 0) * 1_000),
     alert.notices.map((notice) => `${names(notice.channel_id)} ${outcome(notice)}`).join(', '),
   ])
   call.out.data(page, [table(['RAISED', 'ALERT', 'LASTED', 'CHANNELS'], rows, ['CHANNELS'])])
