@@ -28,3 +28,9 @@ export function durationWords(ms: number): string {
     ...(minutes > 0 ? [countWords(minutes, 'minute')] : []),
   ].join(' ')
 }
+
+/** "2 failed", "2 failed and 1 expired", "2 failed, 1 expired and 1 became uncertain". */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+}

@@ -11,7 +11,7 @@ import { AUDIT_SENTENCES } from '../domain/audit-words.ts'
 import type { ActorKind, AuditAction, ThingKind } from '../domain/audit.ts'
 import { groupedNumber, type Handle } from '../domain/handle.ts'
 import { parseId, timestamp } from '../domain/ids.ts'
-import { countWords, durationWords, grouped } from '../domain/number-words.ts'
+import { countWords, durationWords, grouped, listWords } from '../domain/number-words.ts'
 import type { OperationRights } from '../domain/permissions.ts'
 import { includesLine, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { HOUR_MS } from '../domain/time.ts'
@@ -205,16 +205,10 @@ function describeCount(row: CountRow & Row, { clock }: Reader): Described {
   return {
     kind: 'messages.unsent',
     until,
-    text: `${within}, messages of ${groupedNumber(row.name ?? 'a line')}: ${listed(words)}.`,
+    text: `${within}, messages of ${groupedNumber(row.name ?? 'a line')}: ${listWords(words)}.`,
     phone_line_id: lineId,
     counts: { failed, expired, uncertain, confirmed },
   }
-}
-
-/** "2 failed", "2 failed and 1 expired", "2 failed, 1 expired and 1 became uncertain". */
-function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
 }
 
 type MarkRow = {
