@@ -8,6 +8,7 @@ import {
   EXIT,
   listIn,
   numberOption,
+  quietHoursIn,
   requireChange,
   switchOption,
   UsageError,
@@ -201,13 +202,12 @@ function target(call: Call) {
 
 function fieldsIn(call: Call) {
   const hours = call.options.get('quiet-hours')
-  const [from = '', to = ''] = hours?.split('-') ?? []
   const name = call.options.get('name')
   const line = call.options.get('line')
   return {
     ...(name !== undefined && { name }),
     ...(line !== undefined && { phone_line_id: line }),
-    ...(hours !== undefined && { quiet_hours: { from: from.trim(), to: to.trim() } }),
+    ...(hours !== undefined && { quiet_hours: quietHoursIn(hours) }),
   }
 }
 
