@@ -32,6 +32,8 @@ const LOOK_MS = 5_000
 const LOOK_IDLE_MS = 60_000
 /** A notice that couldn't be handed over for so long is given up. */
 const WAIT_MS_MAX = DAY_MS
+/** The outcome of a text that is uncertain for so long stays unknown. */
+const UNCERTAIN_MS_MAX = 2 * DAY_MS
 /** Alerts that a notice lists; it counts those beyond. */
 const LISTED_MAX = 500
 /** The summaries among them decide too. */
@@ -268,15 +270,19 @@ export class AlertNotices implements Service {
   async #follow(notice: NoticeRow): Promise<void> {
     const message = notice.messageId && findMessage(this.#core.db, notice.messageId)
     if (!message) return this.#end(notice, 'failed', 'message_deleted')
-    if (message.sentAt !== null && message.status !== 'failed') {
-      return this.#end(notice, 'done', null)
-    }
-    const { status } = message
+    const { status, sentAt } = message
+    if (sentAt !== null && status !== 'failed') return this.#end(notice, 'done', null)
     if (status === 'failed' || status === 'expired') {
       return this.#end(notice, 'failed', message.error?.code ?? status)
     }
+    return this.#followUnsent(notice, status === 'uncertain')
+  }
+
+  async #followUnsent(notice: NoticeRow, isUncertain: boolean): Promise<void> {
     // It may have arrived, and isn't sent again.
-    const error = status === 'uncertain' ? 'uncertain' : null
+    const error = isUncertain ? 'uncertain' : null
+    const ageMs = this.#core.clock.ageOf(notice.handedOverAt ?? notice.createdAt)
+    if (isUncertain && ageMs >= UNCERTAIN_MS_MAX) return this.#end(notice, 'failed', error)
     if (notice.error !== error) await this.#update(notice, { error })
   }
 
