@@ -5,17 +5,22 @@ import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
+import { useSite } from '../sources.ts'
 import { regionLocale } from '../time-words.ts'
 import { SHELL } from '../words/shell.ts'
+import { SiteFilter } from './site-filter.tsx'
 
 const ENTRIES_MAX = 200
 const CHANGES = ['line', 'message', 'webhook', 'key', 'member', 'backup', 'contact'] as const
 
 export function NightPage() {
-  const night = useRead('getTimeline', { query: { limit: ENTRIES_MAX } }, ...CHANGES)
+  const query = { limit: ENTRIES_MAX, site_id: useSite() }
+  const night = useRead('getTimeline', { query }, ...CHANGES, 'site')
   return (
     <>
-      <PageHead title={SHELL.names.night}>{night.value?.summary?.text ?? '\u00A0'}</PageHead>
+      <PageHead title={SHELL.names.night} actions={<SiteFilter page="night" />}>
+        {night.value?.summary?.text ?? '\u00A0'}
+      </PageHead>
       <Card kind="list">
         <WhenReady of={night} kind="row" count={8}>
           {({ data, has_more, time_zone }) => (
