@@ -85,7 +85,7 @@ export const ALERT_COMMANDS: readonly Command[] = [
   {
     name: 'alerts remove',
     args: [{ name: 'ID', ids: 'alert_channels' }],
-    sentence: 'Alert a phone or a URL no more.',
+    sentence: 'Stop alerting a phone or a URL.',
     run: calling('deleteAlertChannel', byId, (_, call) => [`Removed ${argument(call, 0)}.`]),
   },
   {
