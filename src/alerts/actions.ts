@@ -19,6 +19,7 @@ import {
   saveChannel,
   saveRule,
   type AlertChannel,
+  type AlertReader,
   type AlertRule,
 } from '../storage/alerts.ts'
 import { auditedUrl } from '../storage/audit.ts'
@@ -62,13 +63,13 @@ export function createAlertActions(core: Core, given: Given) {
 }
 
 function createList({ db }: Core) {
-  return (page: PageRequest, lines: LineLimit): Page<api.ListedAlert> => {
-    const rows = listAlerts(db, { before: cursorSeq(page.cursor), lines }, page.limit + 1)
+  return (page: PageRequest, reader: AlertReader): Page<api.ListedAlert> => {
+    const rows = listAlerts(db, { before: cursorSeq(page.cursor), reader }, page.limit + 1)
     const oldest = Math.min(...rows.map(({ raisedAt, since }) => raisedAt ?? since))
     const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The least of times.
     const resource = (alert: (typeof rows)[number]) => ({
       ...alertResource(alert),
-      notices: noticesOf(alert.id, notices).map((notice) => noticeResource(notice, lines)),
+      notices: noticesOf(alert.id, notices).map((notice) => noticeResource(notice, reader.lines)),
     })
     return pageOf(allFound(rows), page.limit, resource, ({ seq }) => [seq])
   }

@@ -1,4 +1,4 @@
-// Alerts of the owner: see the guide "Nights and alerts".
+// Alerts the owner when something breaks: the watch finds causes and raises alerts, and notices take them to channels.
 
 import type { HealthFinding } from '../api/health.ts'
 import type { NoticeId } from '../domain/ids.ts'

@@ -8,6 +8,7 @@ import { quietUntil } from '../domain/quiet-hours.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import {
   alertsNamed,
+  endPause,
   findNotice,
   insertNotice,
   lastHandedOver,
@@ -31,6 +32,8 @@ const LOOK_MS = 5_000
 const LOOK_IDLE_MS = 60_000
 /** A notice that couldn't be handed over for so long is given up. */
 const WAIT_MS_MAX = DAY_MS
+/** The outcome of a text that is uncertain for so long stays unknown. */
+const UNCERTAIN_MS_MAX = 2 * DAY_MS
 /** Alerts that a notice lists; it counts those beyond. */
 const LISTED_MAX = 500
 /** The summaries among them decide too. */
@@ -141,9 +144,8 @@ export class AlertNotices implements Service {
     for (const channel of listChannels(db)) {
       if (this.#busy.has(channel.id)) continue
       const own = open.filter((one) => one.channelId === channel.id && one.messageId === null)
-      // A test doesn't wait behind a notice that its receiver refuses.
-      const next = own.find(({ kind }) => kind === 'test') ?? own[0]
-      if (next === undefined || !(await this.#isDue(channel, next))) continue
+      const next = await this.#nextOf(channel, own)
+      if (next === undefined) continue
       const task = this.#notify(channel, next, signal)
         .catch((error: unknown) => this.#core.log.error('an alert broke off', { error }))
         .finally(() => this.#busy.delete(channel.id))
@@ -151,16 +153,26 @@ export class AlertNotices implements Service {
     }
   }
 
-  async #isDue(channel: AlertChannel, notice: NoticeRow): Promise<boolean> {
-    const { status, attempts, triedAt, id, kind, createdAt } = notice
-    if (status === 'handed_over') {
-      if (triedAt === null) return true
-      const pauseMs = this.#deps.pauseMs(attempts)
-      return pauseMs !== null && this.#ages.of(`${id} ${attempts}`, triedAt) >= pauseMs
-    }
-    if (kind === 'test') return true
-    if (this.#ages.of(id, createdAt) < GATHER_MS || this.#isQuiet(channel)) return false
-    return this.#hasRoom(channel, notice)
+  /** The notice to try now. A test or a new alert doesn't wait behind one that its receiver refuses. */
+  async #nextOf(channel: AlertChannel, own: readonly NoticeRow[]): Promise<NoticeRow | undefined> {
+    const first =
+      own.find(({ kind }) => kind === 'test') ??
+      own.find(({ status, triedAt }) => status === 'handed_over' && triedAt === null)
+    if (first !== undefined) return first
+    const waiting = own.find(({ status }) => status === 'waiting')
+    if (waiting !== undefined && (await this.#isReady(channel, waiting))) return waiting
+    return own.find((notice) => this.#isPauseOver(notice))
+  }
+
+  #isPauseOver({ id, attempts, triedAt }: NoticeRow): boolean {
+    const pauseMs = this.#deps.pauseMs(attempts)
+    if (triedAt === null || pauseMs === null) return false
+    return this.#ages.of(`${id} ${attempts}`, triedAt) >= pauseMs
+  }
+
+  async #isReady(channel: AlertChannel, notice: NoticeRow): Promise<boolean> {
+    const isGathered = this.#ages.of(notice.id, notice.createdAt) >= GATHER_MS
+    return isGathered && !this.#isQuiet(channel) && this.#hasRoom(channel, notice)
   }
 
   /** The alert's own quiet hours; while the wall clock is in doubt it may be right, so its time counts too. */
@@ -258,22 +270,30 @@ export class AlertNotices implements Service {
   async #follow(notice: NoticeRow): Promise<void> {
     const message = notice.messageId && findMessage(this.#core.db, notice.messageId)
     if (!message) return this.#end(notice, 'failed', 'message_deleted')
-    if (message.sentAt !== null && message.status !== 'failed') {
-      return this.#end(notice, 'done', null)
-    }
-    const { status } = message
+    const { status, sentAt } = message
+    if (sentAt !== null && status !== 'failed') return this.#end(notice, 'done', null)
     if (status === 'failed' || status === 'expired') {
       return this.#end(notice, 'failed', message.error?.code ?? status)
     }
+    return this.#followUnsent(notice, status === 'uncertain')
+  }
+
+  async #followUnsent(notice: NoticeRow, isUncertain: boolean): Promise<void> {
     // It may have arrived, and isn't sent again.
-    const error = status === 'uncertain' ? 'uncertain' : null
+    const error = isUncertain ? 'uncertain' : null
+    const ageMs = this.#core.clock.ageOf(notice.handedOverAt ?? notice.createdAt)
+    if (isUncertain && ageMs >= UNCERTAIN_MS_MAX) return this.#end(notice, 'failed', error)
     if (notice.error !== error) await this.#update(notice, { error })
   }
 
   async #end(notice: NoticeRow, status: 'done' | 'failed', error: string | null): Promise<void> {
     const endedAt = timestamp(this.#core.clock.now())
-    const attempts = notice.attempts + (notice.messageId === null && status === 'done' ? 1 : 0)
-    await this.#update(notice, { status, error, endedAt, attempts })
+    const isPosted = notice.messageId === null && status === 'done'
+    const attempts = notice.attempts + (isPosted ? 1 : 0)
+    await this.#core.writer.write((tx) => {
+      updateNotice(tx, notice.id, { status, error, endedAt, attempts })
+      if (isPosted) endPause(tx, notice.channelId)
+    })
     this.#deps.endings.get(notice.id)?.()
   }
 

@@ -5,6 +5,7 @@ import { timestamp } from '../domain/ids.ts'
 import { countWords } from '../domain/number-words.ts'
 import { DAY_MS, QUARTER_MS } from '../domain/time.ts'
 import {
+  EVERYBODY,
   listAlerts,
   listChannels,
   noticesSince,
@@ -27,7 +28,7 @@ const NAMED_MAX = 3
 export function undeliveredFindings({ db, clock }: Core): readonly Finding[] {
   const channels = listChannels(db)
   if (channels.length === 0) return []
-  const all = { before: null, lines: null } as const
+  const all = { before: null, reader: EVERYBODY }
   const recent = listAlerts(db, all, ALERTS_MAX).filter(
     ({ cause, raisedAt }) =>
       cause !== 'alerts_not_delivered' && raisedAt !== null && isRecent(clock.ageOf(raisedAt)),

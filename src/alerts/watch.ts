@@ -114,9 +114,10 @@ export class AlertWatch implements Service {
     if (open.length === 0) return
     const resolvedAt = timestamp(clock.now())
     await writer.write((tx) => {
-      for (const { id, raisedAt } of open) {
-        if (raisedAt === null) deleteAlert(tx, id)
-        else updateAlert(tx, id, { resolvedAt })
+      for (const alert of open) {
+        const lastedMs = Math.round(this.#ageOf(alert))
+        if (alert.raisedAt === null) deleteAlert(tx, alert.id)
+        else updateAlert(tx, alert.id, { resolvedAt, lastedMs })
       }
     })
   }

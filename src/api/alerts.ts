@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 
 import {
+  AFTER_MINUTES_MAX,
   ALERT_CAUSE_NAMES,
   CHANNEL_KINDS,
   NOTICE_KINDS,
@@ -130,7 +131,7 @@ const RULE_IDS = nullable(
 /** Fields that are left out stay as they are. */
 export const AlertRuleChange = objectSchema('AlertRuleChange', {
   cause: Cause,
-  after_minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_080 })),
+  after_minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: AFTER_MINUTES_MAX })),
   phone_line_ids: Type.Optional(RULE_IDS),
   site_ids: Type.Optional(RULE_IDS),
   is_enabled: Type.Optional(Type.Boolean()),

@@ -1,12 +1,14 @@
 import type { AlertChannel, AlertNotice, AlertRule } from '../api/alerts.ts'
-import { ALERT_CAUSE_NAMES, POST_FORMS, durationWords } from '../domain/alert.ts'
+import { AFTER_MINUTES_MAX, ALERT_CAUSE_NAMES, POST_FORMS } from '../domain/alert.ts'
 import { groupedNumber } from '../domain/handle.ts'
+import { durationWords } from '../domain/number-words.ts'
 import {
   argument,
   choiceOption,
   EXIT,
   listIn,
   numberOption,
+  quietHoursIn,
   requireChange,
   switchOption,
   UsageError,
@@ -17,8 +19,6 @@ import {
 } from './command.ts'
 import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { stateCell, table, timeCell, type Cell } from './table.ts'
-
-const AFTER_MINUTES_MAX = 10_080
 
 const CHANNEL_OPTIONS: readonly CommandOption[] = [
   { name: 'name', value: 'NAME', sentence: 'Your name for it.' },
@@ -85,7 +85,7 @@ export const ALERT_COMMANDS: readonly Command[] = [
   {
     name: 'alerts remove',
     args: [{ name: 'ID', ids: 'alert_channels' }],
-    sentence: 'Alert a phone or a URL no more.',
+    sentence: 'Stop alerting a phone or a URL.',
     run: calling('deleteAlertChannel', byId, (_, call) => [`Removed ${argument(call, 0)}.`]),
   },
   {
@@ -119,9 +119,9 @@ async function list(call: Call): Promise<undefined> {
   const rows = page.data.map((alert): Cell[] => [
     timeCell(alert.raised_at),
     alert.title,
-    alert.lasted_seconds === null
+    alert.resolved_at === null
       ? stateCell('lasting', 'bad')
-      : durationWords(alert.lasted_seconds * 1_000),
+      : durationWords((alert.lasted_seconds ?? 0) * 1_000),
     alert.notices.map((notice) => `${names(notice.channel_id)} ${outcome(notice)}`).join(', '),
   ])
   call.out.data(page, [table(['RAISED', 'ALERT', 'LASTED', 'CHANNELS'], rows, ['CHANNELS'])])
@@ -202,13 +202,12 @@ function target(call: Call) {
 
 function fieldsIn(call: Call) {
   const hours = call.options.get('quiet-hours')
-  const [from = '', to = ''] = hours?.split('-') ?? []
   const name = call.options.get('name')
   const line = call.options.get('line')
   return {
     ...(name !== undefined && { name }),
     ...(line !== undefined && { phone_line_id: line }),
-    ...(hours !== undefined && { quiet_hours: { from: from.trim(), to: to.trim() } }),
+    ...(hours !== undefined && { quiet_hours: quietHoursIn(hours) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../config.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
+import type { QuietHours } from '../domain/quiet-hours.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -158,6 +159,16 @@ export function timeOption(
   throw new UsageError(
     `--${name} must be a time such as 2026-11-21T10:00:00Z, or ${isAhead ? 'a delay' : 'an age'} such as 30m, 12h or 7d.`,
   )
+}
+
+const TIME_OF_DAY = '((?:[01][0-9]|2[0-3]):[0-5][0-9])'
+const HOURS = new RegExp(`^${TIME_OF_DAY} *- *${TIME_OF_DAY}$`)
+
+/** Reads the option `--quiet-hours`; `or` names what else it may be. */
+export function quietHoursIn(text: string, or = ''): QuietHours {
+  const [, from, to] = HOURS.exec(text.trim()) ?? []
+  if (from !== undefined && to !== undefined) return { from, to }
+  throw new UsageError(`--quiet-hours must be two times of day, such as 21:00-08:00${or}.`)
 }
 
 /** The parts of a list such as `a, b`. */

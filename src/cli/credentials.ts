@@ -16,7 +16,6 @@ import {
   type Scope,
   type ScopeGroup,
 } from '../domain/permissions.ts'
-import type { QuietHours } from '../domain/quiet-hours.ts'
 import type { FileCore } from '../storage/core.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
@@ -27,6 +26,7 @@ import {
   choiceOption,
   listIn,
   numberOption,
+  quietHoursIn,
   timeOption,
   type Call,
   type Command,
@@ -261,13 +261,14 @@ function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const count = (name: string) =>
     options.has(name) ? numberOption(call, name, { fallback: 1, max: 100_000 }) : undefined
   const end = timeOption(call, 'expires', true)
+  const quiet = options.get('quiet-hours')
   const rules = {
     recipients: choiceOption(call, 'recipients', RECIPIENT_RULES),
     allow: list('allow')?.map(plainRecipient),
     sends_per_hour: count('per-hour'),
     sends_per_day: count('per-day'),
     approval: choiceOption(call, 'approval', APPROVAL_RULES),
-    quiet_hours: quietHoursIn(options.get('quiet-hours')),
+    quiet_hours: quiet === undefined ? undefined : quietHoursIn(quiet),
   }
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
   const scopes = list('scopes')?.map(scopeNamed)
@@ -289,14 +290,6 @@ function scopeNamed(name: string): Scope | ScopeGroup {
   const names = [...Object.keys(SCOPE_GROUPS), ...SCOPES]
   if (names.includes(name)) return name as Scope | ScopeGroup // Just checked.
   throw new UsageError(`--scopes must be of: ${names.join(', ')}.`)
-}
-
-function quietHoursIn(text: string | undefined): QuietHours | undefined {
-  if (text === undefined) return undefined
-  const time = '((?:[01][0-9]|2[0-3]):[0-5][0-9])'
-  const [, from, to] = new RegExp(`^${time}-${time}$`).exec(text) ?? []
-  if (from !== undefined && to !== undefined) return { from, to }
-  throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00.')
 }
 
 /** Such as `for sms · read,send · 1 line · known · 30/h`. */

@@ -10,6 +10,7 @@ import {
   UsageError,
   argument,
   idIn,
+  quietHoursIn,
   requireChange,
   switchOption,
   type Call,
@@ -138,27 +139,22 @@ function isAtLimit({ new_contacts_today: used, daily_contact_limit: limit }: Lis
 }
 
 async function change(call: Call): Promise<undefined> {
+  const quiet = call.options.get('quiet-hours')
   const changes = {
     ...(call.options.has('label') && { label: call.options.get('label') }),
     ...(call.options.has('daily-contact-limit') && {
       daily_contact_limit: numberOption(call, 'daily-contact-limit'),
     }),
     ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
-    ...(call.options.has('quiet-hours') && { quiet_hours: quietHours(call) }),
+    ...(quiet !== undefined && {
+      quiet_hours: quiet === 'off' ? null : quietHoursIn(quiet, ', or off'),
+    }),
     ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
     ...(call.options.has('relay-groups') && { relay_groups: switchOption(call, 'relay-groups') }),
   }
   requireChange(changes, CHANGES)
   const line = await askRelay(call, 'updatePhoneLine', { params: idIn(call), body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
-}
-
-function quietHours(call: Call): PhoneLine['quiet_hours'] | null {
-  const text = call.options.get('quiet-hours') ?? ''
-  if (text === 'off') return null
-  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
-  if (from !== undefined && to !== undefined) return { from, to }
-  throw new UsageError('--quiet-hours must be two times of day, such as 21:00-08:00, or off.')
 }
 
 async function move(call: Call): Promise<undefined> {

@@ -1,8 +1,7 @@
 // What the owner is alerted of, and how an alert is written.
 
 import type { FindingCode } from './finding-codes.ts'
-import { countWords } from './number-words.ts'
-import { DAY_MS, MINUTE_MS } from './time.ts'
+import { countWords, durationWords } from './number-words.ts'
 
 type CauseRow = {
   /** How long it must last, in minutes, unless the owner chooses another time. */
@@ -84,24 +83,12 @@ export const NOTICE_STATUSES = ['waiting', 'handed_over', 'done', 'failed'] as c
 export type NoticeStatus = (typeof NOTICE_STATUSES)[number]
 
 export const CHANNELS_MAX = 20
+/** The longest that a rule lets a cause last before it alerts the owner: a week. */
+export const AFTER_MINUTES_MAX = 10_080
 /** Notices that a channel gets in any hour; what follows becomes one summary. */
 export const NOTICES_PER_HOUR = 6
 /** Alerts that a text names; it counts the others. */
 const NAMED_MAX = 3
-
-/** "5 minutes", "3 hours 20 minutes", "2 days". */
-export function durationWords(ms: number): string {
-  const all = Math.round(ms / MINUTE_MS)
-  if (all === 0) return 'less than a minute'
-  if (ms >= 2 * DAY_MS) return countWords(Math.floor(ms / DAY_MS), 'day')
-  const [hours, minutes] = [Math.floor(all / MINUTES_OF_HOUR), all % MINUTES_OF_HOUR]
-  return [
-    ...(hours > 0 ? [countWords(hours, 'hour')] : []),
-    ...(minutes > 0 ? [countWords(minutes, 'minute')] : []),
-  ].join(' ')
-}
-
-const MINUTES_OF_HOUR = 60
 
 /** An alert as a notice says it. */
 export type SaidAlert = {

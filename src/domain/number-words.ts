@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from './time.ts'
 
 /** "7,180": a whole number in the relay's texts, which are all in English. */
 export function grouped(value: number): string {
@@ -15,14 +15,22 @@ function pluralOf(noun: string): string {
   return noun.endsWith('x') ? `${noun}es` : `${noun}s`
 }
 
-const UNITS = [
-  ['day', DAY_MS, 48 * HOUR_MS],
-  ['hour', HOUR_MS, 120 * MINUTE_MS],
-  ['minute', MINUTE_MS, 60 * SECOND_MS],
-] as const
+const MINUTES_OF_HOUR = 60
 
-/** "1 second", "4 minutes", "3 hours", "2 days": rounded to a whole number, and at least a second. */
+/** "20 seconds", "4 minutes", "3 hours 20 minutes", "2 days". */
 export function durationWords(ms: number): string {
-  const [unit, size] = UNITS.find(([, , from]) => ms >= from) ?? ['second', SECOND_MS]
-  return countWords(Math.max(1, Math.round(ms / size)), unit)
+  if (ms < MINUTE_MS) return countWords(Math.max(1, Math.round(ms / SECOND_MS)), 'second')
+  if (ms >= 2 * DAY_MS) return countWords(Math.round(ms / DAY_MS), 'day')
+  const all = Math.round(ms / MINUTE_MS)
+  const [hours, minutes] = [Math.floor(all / MINUTES_OF_HOUR), all % MINUTES_OF_HOUR]
+  return [
+    ...(hours > 0 ? [countWords(hours, 'hour')] : []),
+    ...(minutes > 0 ? [countWords(minutes, 'minute')] : []),
+  ].join(' ')
+}
+
+/** "2 failed", "2 failed and 1 expired", "2 failed, 1 expired and 1 became uncertain". */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
 }

@@ -4,7 +4,7 @@
 import { RelayError } from './errors.ts'
 import type { ConversationId, KeyId, LineId, MemberId, Timestamp } from './ids.ts'
 import type { QuietHours } from './quiet-hours.ts'
-import { ALL_LINES, includesLine, isSubset, type LineLimit, type LineLimits } from './routing.ts'
+import { ALL_LINES, isSubset, type LineLimit, type LineLimits } from './routing.ts'
 
 export const SCOPES = [
   'messages:read',
@@ -265,10 +265,13 @@ export function limitsLike<K extends { readonly scopes?: readonly Scope[] }>({
   return scopes === undefined ? limits : { ...limits, scopes: collapsedScopes(scopes) }
 }
 
-/** Narrows a limit to the line that a list is asked for, if any. */
-export function narrowed(limit: LineLimit, asked: string | undefined): LineLimit {
+/** Narrows a limit to the line or the site that a list is asked for, if any. */
+export function narrowed<T extends string = LineId>(
+  limit: readonly T[] | null,
+  asked: string | undefined,
+): readonly T[] | null {
   if (asked === undefined) return limit
-  return includesLine(limit, asked) ? [asked as LineId] : [] // Only compared with ids.
+  return isSubset([asked], limit) ? [asked as T] : [] // Only compared with ids.
 }
 
 /** A part of permissions, named as in the API. */

@@ -2,14 +2,15 @@ import { ALERTS } from '../api/operations/alerts.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, linesOf, originOf, viewerOf } from './request-context.ts'
 
 /** Reads, which keys may call. */
 export function alertBindings(alerts: Relay['alerts']) {
   return [
-    bind(ALERTS.listAlerts, ({ request, query }) =>
-      alerts.list(pageOfQuery(query), linesOf(request)),
-    ),
+    bind(ALERTS.listAlerts, ({ request, query }) => {
+      const { lineIds: lines, limits } = viewerOf(request)
+      return alerts.list(pageOfQuery(query), { lines, limits })
+    }),
     bind(ALERTS.listAlertChannels, ({ request }) =>
       alerts.channels({ isOwner: callerOf(request).kind !== 'key', lines: linesOf(request) }),
     ),

@@ -3,7 +3,7 @@ import type { Operation } from '../api/operation.ts'
 import type { CompatApi } from '../compat/compat-api.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { BridgeId, SiteId } from '../domain/ids.ts'
+import type { BridgeId } from '../domain/ids.ts'
 import {
   callerId,
   narrowed,
@@ -121,7 +121,7 @@ export function linesAsked(db: Db, permissions: Permissions, asked: LineChoice):
 export function limitsAsked({ limits }: Permissions, asked: LineChoice): LineLimits {
   return {
     lineIds: narrowed(limits.lineIds, asked.phone_line_id),
-    siteIds: asked.site_id === undefined ? limits.siteIds : [asked.site_id as SiteId], // Only compared with ids.
+    siteIds: narrowed(limits.siteIds, asked.site_id),
   }
 }
 

@@ -4,11 +4,13 @@ import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lt, ne, or } from 
 
 import { ALERT_CAUSES, type AlertCause } from '../domain/alert.ts'
 import type { AlertId, ChannelId, LineId, NoticeId, Timestamp } from '../domain/ids.ts'
-import type { LineLimit } from '../domain/routing.ts'
+import { ALL_LINES, isNarrower, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { DAY_MS } from '../domain/time.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { alertChannels, alertNotices, alertRules, alerts } from './alert-schema.ts'
 import type { Db, Tx } from './database.ts'
 import { purgeOlder, type Purge } from './retention.ts'
+import { listWebhooks } from './webhooks.ts'
 
 export type AlertChannel = Readonly<typeof alertChannels.$inferSelect>
 export type AlertRow = Readonly<typeof alerts.$inferSelect>
@@ -95,19 +97,43 @@ export function alertsNamed(db: Db, ids: readonly AlertId[]): readonly AlertRow[
   return db.orm.select().from(alerts).where(inArray(alerts.id, ids)).orderBy(alerts.seq).all()
 }
 
-/** Raised alerts, newest first; without a limit of lines, all of them. */
+/** The lines that a reader of alerts may see now, and its limits as they were given. */
+export type AlertReader = { readonly lines: LineLimit; readonly limits: LineLimits }
+
+export const EVERYBODY: AlertReader = { lines: null, limits: ALL_LINES }
+
+/** The alerts of the reader's lines, of the webhooks within its limits, and of the relay itself. */
+function isSeenBy(db: Db, { lines, limits }: AlertReader) {
+  if (lines === null) return undefined
+  const webhooks = listWebhooks(db, WEBHOOKS_MAX, null).filter((one) => isNarrower(one, limits))
+  const isOfWebhooks = inArray(
+    alerts.aboutId,
+    webhooks.map(({ id }) => id),
+  )
+  return or(
+    inArray(alerts.lineId, lines),
+    eq(alerts.aboutKind, 'relay'),
+    and(eq(alerts.aboutKind, 'webhook'), isOfWebhooks),
+  )
+}
+
+/** True if the reader may see this alert. */
+export function isAlertSeen(db: Db, reader: AlertReader, id: string): boolean {
+  const isIt = and(eq(alerts.id, id as AlertId), isSeenBy(db, reader)) // Only compared.
+  return reader.lines === null || db.orm.select().from(alerts).where(isIt).get() !== undefined
+}
+
+/** Raised alerts that the reader may see, newest first. */
 export function listAlerts(
   db: Db,
-  { before, lines }: { readonly before: number | null; readonly lines: LineLimit },
+  { before, reader }: { readonly before: number | null; readonly reader: AlertReader },
   limit: number,
 ): readonly AlertRow[] {
-  const isOfLines =
-    lines === null ? undefined : or(isNull(alerts.lineId), inArray(alerts.lineId, lines))
   const isOlder = before === null ? undefined : lt(alerts.seq, before)
   return db.orm
     .select()
     .from(alerts)
-    .where(and(isNotNull(alerts.raisedAt), isOlder, isOfLines))
+    .where(and(isNotNull(alerts.raisedAt), isOlder, isSeenBy(db, reader)))
     .orderBy(desc(alerts.seq))
     .limit(limit)
     .all()
@@ -159,6 +185,14 @@ export function insertNotice(tx: Tx, notice: NewNotice): void {
 export function updateNotice(tx: Tx, id: NoticeId, changes: Partial<Omit<NewNotice, 'id'>>): void {
   tx.orm.update(alertNotices).set(changes).where(eq(alertNotices.id, id)).run()
   touch(tx, id)
+}
+
+/** Lets the oldest notice that the receiver refused be tried again at once. */
+export function endPause(tx: Tx, channelId: ChannelId): void {
+  const oldest = openNotices(tx).find(
+    (one) => one.channelId === channelId && one.status === 'handed_over' && one.messageId === null,
+  )
+  if (oldest !== undefined) updateNotice(tx, oldest.id, { triedAt: null })
 }
 
 /** The most messages that are looked at for approvals. */

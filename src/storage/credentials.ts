@@ -100,35 +100,42 @@ export function findKey(
 }
 
 /** SQL: whether a key works at `$now`. */
-const IS_LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)'
+export const isLive = (key: string) =>
+  `${key}.revoked_at IS NULL AND (${key}.expires_at IS NULL OR ${key}.expires_at > $now)`
+
+/** SQL: the lineage of a key; see `lineageOf`. */
+export const lineageIn = (key: string) => `coalesce(${key}.lineage, ${key}.id)`
+
 const newestOf = `SELECT ${selected(credentials, [...KEY_COLUMNS, 'key', 'sealedSecret'])}
-   FROM credentials WHERE coalesce(lineage, id) = $lineage AND kind = 'key' AND ${IS_LIVE}
+   FROM credentials INDEXED BY credentials_made_for
+   WHERE made_for IS NOT NULL AND ${lineageIn('credentials')} = $lineage AND ${isLive('credentials')}
    ORDER BY rowid DESC LIMIT 1`
 
-/** The newest key of a lineage that works. */
+/** The newest key of a lineage that works, made for a compatible API. */
 export type LiveKey = SecretOfKey & {
   readonly key: string
   readonly sealedSecret: Uint8Array | null
   readonly permissions: Permissions
 }
 
-/** The newest of the keys that replace each other and still work; null if all have ended. */
+/** The newest of the keys for a compatible API that replace each other and still work; null if all have ended. */
 export function liveKeyOf(db: Db, lineage: KeyId, now: number): LiveKey | null {
   const row = db.row<Omit<LiveKey, 'permissions'> & RawLimits>(newestOf, { lineage, now })
   return row && { ...row, permissions: permissionsIn(db, row) }
 }
 
-const liveFor = `SELECT DISTINCT coalesce(lineage, id) AS id FROM credentials INDEXED BY credentials_made_for
-   WHERE made_for = $madeFor AND ${IS_LIVE}`
+const LIVE_FOR = `FROM credentials INDEXED BY credentials_made_for
+   WHERE made_for = $madeFor AND ${isLive('credentials')}`
 
 /** The lineages of the keys that work and were made for a compatible API. */
 export function keysMadeFor(db: Db, madeFor: string, now: number): readonly KeyId[] {
-  return db.rows<{ id: KeyId }>(liveFor, { madeFor, now }).map(({ id }) => id)
+  const sql = `SELECT DISTINCT ${lineageIn('credentials')} AS id ${LIVE_FOR}`
+  return db.rows<{ id: KeyId }>(sql, { madeFor, now }).map(({ id }) => id)
 }
 
 /** True if there is a valid key for this compatible API. */
 export function hasKeyMadeFor(db: Db, madeFor: string, now: number): boolean {
-  return keysMadeFor(db, madeFor, now).length > 0
+  return db.row(`SELECT 1 ${LIVE_FOR} LIMIT 1`, { madeFor, now }) !== null
 }
 
 /** Called for every call of a shortcut, so that a replaced token fails at once. */
@@ -217,9 +224,6 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** SQL: the lineage of a key; see `lineageOf`. */
-const lineageIn = (key: string) => `coalesce(${key}.lineage, ${key}.id)`
-
 /** The keys that replace a key. */
 const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = ${lineageIn('credentials')}
    AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
@@ -298,8 +302,7 @@ const family = `WITH RECURSIVE own (lineage, place) AS (
        WHERE c.kind = 'key' AND (${lineageIn('c')} <> own.lineage OR c.rowid <= own.place))`
 
 const leftBehind = `${family}
-   SELECT c.kind, c.id FROM credentials c WHERE c.revoked_at IS NULL AND c.id <> $id
-     AND (c.expires_at IS NULL OR c.expires_at > $now)
+   SELECT c.kind, c.id FROM credentials c WHERE ${isLive('c')} AND c.id <> $id
      AND (c.id IN family OR (c.kind = 'bridge' AND (c.created_by IN family OR c.secret_made_by IN family)))
    UNION ALL SELECT 'webhook', id FROM webhooks WHERE created_by IN family AND deleted_at IS NULL
    UNION ALL SELECT 'message', id FROM messages INDEXED BY messages_by_status
@@ -329,9 +332,8 @@ export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
 /** The lineages of all keys that made something that still works, or made such a key, and so on. */
 const MAKERS = `WITH RECURSIVE
    made (by) AS (
-     SELECT created_by FROM credentials WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
-     UNION SELECT secret_made_by FROM credentials
-       WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+     SELECT c.created_by FROM credentials c WHERE ${isLive('c')}
+     UNION SELECT c.secret_made_by FROM credentials c WHERE ${isLive('c')}
      UNION SELECT created_by FROM webhooks WHERE deleted_at IS NULL
      UNION SELECT key_id FROM messages INDEXED BY messages_by_status WHERE status IN ('queued', 'deferred')),
    makers (lineage) AS (

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
+import { listWords } from '../domain/number-words.ts'
 import type { Clock } from '../system/clock.ts'
 import {
   dataDirectoryAt,
@@ -27,7 +28,7 @@ import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 export type Data = {
   readonly db: Db
   readonly directory: DataDirectory
-  /** The key that seals the secrets of webhooks. */
+  /** The key that seals the secrets in the database: see `SEALED`. */
   readonly secretKey: Uint8Array
   /** Set if an existing database was migrated, now or before a crash, and not checked yet. */
   readonly migration?: UncheckedMigration | undefined
@@ -166,22 +167,46 @@ function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random)
   }
 }
 
+/** Where secrets are sealed with `secret.key`, what they are, and how to renew them if it is lost. */
+export const SEALED = [
+  {
+    column: 'webhook_secrets.sealed',
+    what: 'the secrets of webhooks',
+    renew: 'give each webhook a new secret: hookline webhooks rotate-secret ID',
+  },
+  {
+    column: 'credentials.sealed_secret',
+    what: 'the secrets of keys for compatible APIs',
+    renew: 'rotate each of these keys: hookline keys rotate ID',
+  },
+  {
+    column: 'alert_channels.sealed_url',
+    what: 'the URLs of alert channels',
+    renew: 'add the URLs of alert channels again: hookline alerts add URL',
+  },
+  {
+    column: 'dashboard_owner.totp_sealed',
+    what: 'the second step of the sign-in',
+    renew: 'turn the second step off: hookline setup-link',
+  },
+] as const
+
 /** The key, made only if nothing is sealed yet: a new key couldn't open the secrets that a lost one sealed. */
 export function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
-  const sealed =
-    sqlite
-      .query(
-        'SELECT 1 FROM webhook_secrets UNION SELECT 1 FROM credentials WHERE sealed_secret IS NOT NULL LIMIT 1',
-      )
-      .get() !== null
-  const key = sealed && !existsSync(path) ? null : readOrMakeSecretKey(path, random)
+  const sealed = SEALED.filter(({ column }) => {
+    const [table = '', name = ''] = column.split('.')
+    return sqlite.query(`SELECT 1 FROM ${table} WHERE ${name} IS NOT NULL LIMIT 1`).get() !== null
+  })
+  const key = sealed.length > 0 && !existsSync(path) ? null : readOrMakeSecretKey(path, random)
   if (key !== null) return key
-  const what = existsSync(path) ? 'is no key: it must have 32 bytes' : 'is missing'
+  const why = existsSync(path) ? 'is no key: it must have 32 bytes' : 'is missing'
+  const opens =
+    sealed.length === 0 ? '' : `, and it opens ${listWords(sealed.map(({ what }) => what))}`
+  const renew = sealed.length === 0 ? '' : ` Then ${sealed.map(({ renew }) => renew).join('; ')}`
   throw new UnusableDatabaseError(
-    `${path} ${what}, and it opens the secrets of the webhooks. Put it back: a file of "hookline backup ` +
-      '--to FILE" holds it, and "hookline restore FILE" brings it back with its database. If it is lost ' +
-      `for good, make a new one: head -c 32 /dev/urandom > '${path}'. Then give each webhook a new ` +
-      'secret: hookline webhooks rotate-secret ID',
+    `${path} ${why}${opens}. Put it back: a file of "hookline backup --to FILE" holds it, and ` +
+      '"hookline restore FILE" brings it back with its database. If it is lost for good, make a new one: ' +
+      `head -c 32 /dev/urandom > '${path}'.${renew}`,
   )
 }
 

@@ -304,31 +304,35 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
     .toSorted((a, b) => b.at - a.at)
 }
 
-const ofLines = `$lines IS NULL OR line_seq IN (
-     SELECT seq FROM lines WHERE id IN (SELECT value FROM json_each($lines)))`
+/** Most messages of all lines that are looked at for those of some. */
+const LOOKED_AT_MAX = 20 * COUNTED_MAX
 
-const withStatus = `SELECT count(*) AS count FROM (
-     SELECT line_seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX}) WHERE ${ofLines}`
+/** SQL: the number of messages of the lines among the newest that match. */
+const countOf = (index: string, matches: string) => `SELECT count(*) AS count FROM (SELECT 1 FROM (
+     SELECT line_seq FROM messages INDEXED BY ${index} WHERE ${matches}
+     ORDER BY seq DESC LIMIT ${LOOKED_AT_MAX})
+   WHERE $lineIds IS NULL OR line_seq IN ${LINE_SEQS} LIMIT ${COUNTED_MAX})`
+
+const withStatus = countOf('messages_by_status', 'status = +$status AND seq >= +$from')
+const approvals = countOf(
+  'messages_deferred_by_reason',
+  "status = 'deferred' AND queued_reason = 'approval'",
+)
 
 /** Counts messages since then that weren't sent, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp, limit: LineLimit): Attention {
-  const lines = limitValue(limit)
+  const lineIds = limitValue(limit)
   const count = (status: string, from: number) =>
-    db.row<{ count: number }>(withStatus, { status, from, lines })?.count ?? 0
+    db.row<{ count: number }>(withStatus, { status, from, lineIds })?.count ?? 0
   const from = firstSeqSince(db, 'messages', since)
   return {
     failed: count('failed', from),
     expired: count('expired', from),
     uncertain: count('uncertain', 0),
     queued: count('queued', 0),
-    approval: db.row<{ count: number }>(approvals, { lines })?.count ?? 0,
+    approval: db.row<{ count: number }>(approvals, { lineIds })?.count ?? 0,
   }
 }
-
-const approvals = `SELECT count(*) AS count FROM (
-     SELECT line_seq FROM messages INDEXED BY messages_deferred_by_reason
-     WHERE status = 'deferred' AND queued_reason = 'approval' LIMIT ${COUNTED_MAX}) WHERE ${ofLines}`
 
 /**
  * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as

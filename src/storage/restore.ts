@@ -109,6 +109,11 @@ function withOwnEnvironment(
   return { files: [...others, ...written], environment: changes }
 }
 
+/** SQL: closes the alerts of a backup, which are known to have lasted until its relay last ran. */
+const CLOSED_ALERTS = `UPDATE alerts SET resolved_at = $now, lasted_ms = max(0,
+     max(raised_at, coalesce((SELECT max(alive_at) FROM relay_runs), 0)) - since)
+   WHERE resolved_at IS NULL`
+
 /**
  * Prepares a backup to be served from, in one transaction. Every unfinished message in it may have been
  * sent since, so each becomes `uncertain`: a driver may find its row, but dispatch never sends it. So a
@@ -147,7 +152,7 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
        WHERE status IN ('waiting', 'handed_over')`,
     )
     sqlite.run('DELETE FROM alerts WHERE raised_at IS NULL')
-    sqlite.query('UPDATE alerts SET resolved_at = $now WHERE resolved_at IS NULL').run({ now })
+    sqlite.query(CLOSED_ALERTS).run({ now })
     // No box upgrade goes on.
     sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)

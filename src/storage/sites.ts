@@ -6,7 +6,7 @@ import { invalidRequest, type RelayError } from '../domain/errors.ts'
 import type { LineId, SiteId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { ALL_LINES, includesLine, type LineLimits } from '../domain/routing.ts'
-import { linesWithin } from './credentials.ts'
+import { isLive, linesWithin } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
 import { sites } from './line-schema.ts'
 import { linesNamed, listLines } from './lines.ts'
@@ -100,7 +100,7 @@ export function deleteSite(tx: Tx, { id, seq }: Pick<Site, 'id' | 'seq'>): void 
 }
 
 const usersOf = `SELECT 'key' AS kind, id, coalesce(name, id) AS name FROM credentials
-     WHERE kind = 'key' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+     WHERE kind = 'key' AND ${isLive('credentials')}
      AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)
    UNION ALL SELECT 'webhook', id, coalesce(description, id) FROM webhooks WHERE deleted_at IS NULL
      AND EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)

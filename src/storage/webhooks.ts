@@ -3,6 +3,7 @@ import { and, count, desc, eq, isNotNull, isNull, lt, inArray } from 'drizzle-or
 import { type Breaker, CLOSED } from '../domain/breaker.ts'
 import type { KeyId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
+import { isLive, lineageIn } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
 
@@ -54,8 +55,8 @@ export function callbackQuery(db: Db, messageId: MessageId): string {
 /** Callbacks whose key has ended, and no other one took its place. */
 export function callbacksOfEndedKeys(db: Db, now: number): readonly WebhookId[] {
   const sql = `SELECT id FROM webhooks w WHERE is_callback = 1 AND deleted_at IS NULL
-     AND NOT EXISTS (SELECT 1 FROM credentials WHERE coalesce(lineage, credentials.id) = w.key_id
-       AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now))`
+     AND NOT EXISTS (SELECT 1 FROM credentials INDEXED BY credentials_made_for WHERE made_for IS NOT NULL
+       AND ${lineageIn('credentials')} = w.key_id AND ${isLive('credentials')})`
   return db.rows<{ id: WebhookId }>(sql, { now }).map(({ id }) => id)
 }
 

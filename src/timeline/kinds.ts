@@ -11,12 +11,13 @@ import { AUDIT_SENTENCES } from '../domain/audit-words.ts'
 import type { ActorKind, AuditAction, ThingKind } from '../domain/audit.ts'
 import { groupedNumber, type Handle } from '../domain/handle.ts'
 import { parseId, timestamp } from '../domain/ids.ts'
-import { countWords, durationWords, grouped } from '../domain/number-words.ts'
+import { countWords, durationWords, grouped, listWords } from '../domain/number-words.ts'
 import type { OperationRights } from '../domain/permissions.ts'
 import { includesLine, type LineLimit, type LineLimits } from '../domain/routing.ts'
 import { HOUR_MS } from '../domain/time.ts'
 import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { webhookName } from '../domain/webhook-url.ts'
+import { isAlertSeen } from '../storage/alerts.ts'
 import { memberName } from '../storage/dashboard-access.ts'
 import type { Db } from '../storage/database.ts'
 import { isSeenBy } from '../storage/line-limits.ts'
@@ -204,16 +205,10 @@ function describeCount(row: CountRow & Row, { clock }: Reader): Described {
   return {
     kind: 'messages.unsent',
     until,
-    text: `${within}, messages of ${groupedNumber(row.name ?? 'a line')}: ${listed(words)}.`,
+    text: `${within}, messages of ${groupedNumber(row.name ?? 'a line')}: ${listWords(words)}.`,
     phone_line_id: lineId,
     counts: { failed, expired, uncertain, confirmed },
   }
-}
-
-/** "2 failed", "2 failed and 1 expired", "2 failed, 1 expired and 1 became uncertain". */
-function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
 }
 
 type MarkRow = {
@@ -274,9 +269,8 @@ function hasWritten(db: Db, about: string | null, lines: LineLimit): boolean {
 
 function alertMark(words: (detail: MarkDetail, place: number) => string): MarkWords {
   return {
-    // As the list of alerts, which shows the relay's own to every reader.
-    isShown: ({ lineId }, { may, lines }) =>
-      may(ALERTS.listAlerts) && (lineId === null || includesLine(lines, lineId)),
+    isShown: ({ about }, reader) =>
+      reader.may(ALERTS.listAlerts) && isAlertSeen(reader.db, reader, about ?? ''),
     describe: ({ kind, lineId, place }, detail) => ({
       kind,
       text: `${words(detail, place)}: ${detail.name ?? ''}.`,

@@ -45,9 +45,10 @@ story('the owner adds a text and a POST, tests both, and removes one', async ({ 
   await watched.button('Add a POST').click()
   await dialog.getByLabel('URL').fill(`http://127.0.0.1:${ntfy.port}/my-topic`)
   await dialog.getByLabel('Name').fill('ntfy')
+  await dialog.getByLabel('Format').waitFor()
   await dialog.getByLabel('Quiet from').fill('22:00')
-  await dialog.getByRole('button', { name: 'Add' }).click()
-  await watched.reads('quiet_hours.to')
+  await watched.reads('Enter both times, or none.')
+  const isBarred = await dialog.getByRole('button', { name: 'Add' }).isDisabled()
   await dialog.getByLabel('Quiet until').fill('07:00')
   await dialog.getByRole('button', { name: 'Add' }).click()
   await row('ntfy').getByText('POST to ntfy, quiet from 22:00 to 07:00').waitFor()
@@ -60,6 +61,7 @@ story('the owner adds a text and a POST, tests both, and removes one', async ({ 
   await dialog.getByRole('button', { name: 'Remove' }).click()
   await row(SHOWN_PERSON).waitFor({ state: 'detached' })
 
+  expect(isBarred).toBe(true)
   expect(both).toMatchObject([
     { kind: 'text' },
     { kind: 'post', quiet_hours: { from: '22:00', to: '07:00' } },

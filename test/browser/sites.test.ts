@@ -66,6 +66,34 @@ story(
   },
 )
 
+story('the links of Home keep the chosen site, and Last night follows it', async (scene) => {
+  const { stage, api, lines } = scene
+  await say(api, BERLINER, 'From Berlin.', lines[1])
+  const id = await berlin(scene)
+  const watched = await stage.page()
+  const { page } = watched
+  const home = async () => {
+    await page.goto(`/#/?site=${id}`)
+    await watched.reads('View all conversations')
+  }
+
+  await home()
+  await watched.link('View all conversations').click()
+  await watched.reads('From Berlin.')
+  const conversations = page.url()
+  await home()
+  await watched.link('Last night').click()
+  await watched.reads('Hookline started.')
+  const chosen = await watched.field('Site').inputValue()
+  const ofSite = await watched.text()
+  await watched.field('Site').selectOption('All sites')
+  await watched.reads('Site added')
+
+  expect(conversations).toContain(`site=${id}`)
+  expect(chosen).toBe(id)
+  expect(ofSite).not.toContain('Site added')
+})
+
 story('keys, webhooks and members are limited to a site', async (scene) => {
   const { stage } = scene
   const id = await berlin(scene)

@@ -35,6 +35,12 @@ const REQUESTS: readonly (readonly [line: string, asks: string, body?: object])[
       },
     },
   ],
+  [
+    'lines set line_a --quiet-hours 21:00-08:00',
+    'PATCH /phone-lines/line_a',
+    { quiet_hours: { from: '21:00', to: '08:00' } },
+  ],
+  ['lines set line_a --quiet-hours off', 'PATCH /phone-lines/line_a', { quiet_hours: null }],
   ['upgrade --check', 'POST /update-check'],
   ['logs', 'GET /log'],
   ['keys list', 'GET /keys?limit=200'],
@@ -158,6 +164,20 @@ for (const [line, asks, body = null] of REQUESTS) {
     const [method = '', path = ''] = asks.split(' ')
     expect(asked).toEqual([{ method, path: `/api/v1${path}`, body }])
     expect(exitCode).toBe(0)
+  })
+}
+
+for (const [line, or] of [
+  ['alerts add +12025550147 --quiet-hours 7-22', ''],
+  ['alerts add +12025550147 --quiet-hours 22:00', ''],
+  ['keys create --name a --quiet-hours 24:00-07:00', ''],
+  ['lines set line_a --quiet-hours 99:00-07:00', ', or off'],
+] as const) {
+  test(`hookline ${line} asks nothing, and says what quiet hours are`, async () => {
+    const { asked, exitCode, stderr } = await run(line, ANSWER)
+
+    expect([exitCode, asked]).toEqual([2, []])
+    expect(stderr).toContain(`--quiet-hours must be two times of day, such as 21:00-08:00${or}.`)
   })
 }
 

@@ -3,7 +3,13 @@
 import { expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 
-import { NotYetError, openData, requireDatabase, startFailure } from '../../src/storage/data.ts'
+import {
+  NotYetError,
+  openData,
+  requireDatabase,
+  SEALED,
+  startFailure,
+} from '../../src/storage/data.ts'
 import { UnusableDatabaseError } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
@@ -31,12 +37,50 @@ function sealSecret(folder: ScratchFolder, insertion = OF_WEBHOOK): void {
   data.close()
 }
 
-test('while only the secret of a key is sealed, no other key is made either', () => {
+const OF_CHANNEL = `INSERT INTO alert_channels (id, kind, sealed_url, form, created_at)
+  VALUES ('chan', 'post', x'01', 'ntfy', 1)`
+const OF_SECOND_STEP = `INSERT INTO dashboard_owner (id, password_hash, password_set_at, totp_sealed)
+  VALUES (1, 'hash', 1, x'01')`
+
+for (const [insertion, secrets, step] of [
+  [OF_KEY, 'the secrets of keys for compatible APIs', 'hookline keys rotate ID'],
+  [OF_CHANNEL, 'the URLs of alert channels', 'hookline alerts add URL'],
+  [OF_SECOND_STEP, 'the second step of the sign-in', 'hookline setup-link'],
+] as const) {
+  test(`while only ${secrets} are sealed, no other key is made, and the error says what to do`, () => {
+    using folder = new ScratchFolder()
+    sealSecret(folder, insertion)
+    rmSync(dataDirectoryAt(folder.file('data')).secretKey)
+
+    expect(() => open(folder)).toThrow(`secret.key is missing, and it opens ${secrets}. Put`)
+    expect(() => open(folder)).toThrow(step)
+  })
+}
+
+test('a missing key that opens several kinds of secrets is an error that names them all', () => {
   using folder = new ScratchFolder()
-  sealSecret(folder, OF_KEY)
+  sealSecret(folder)
+  sealSecret(folder, OF_CHANNEL)
   rmSync(dataDirectoryAt(folder.file('data')).secretKey)
 
-  expect(() => open(folder)).toThrow('secret.key is missing')
+  expect(() => open(folder)).toThrow(
+    'it opens the secrets of webhooks and the URLs of alert channels. Put it back',
+  )
+  expect(() => open(folder)).not.toThrow('second step')
+})
+
+test('every column that holds something sealed keeps another key from being made', () => {
+  using folder = new ScratchFolder()
+  const data = open(folder)
+  const columns = data.db.sqlite
+    .query<{ column: string }, []>(
+      `SELECT t.name || '.' || c.name AS "column" FROM sqlite_schema t, pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND c.name LIKE '%sealed%' ORDER BY 1`,
+    )
+    .all()
+  data.close()
+
+  expect(columns.map(({ column }) => column)).toEqual(SEALED.map(({ column }) => column).toSorted())
 })
 
 test('without sealed secrets a missing key is made anew', () => {
@@ -51,7 +95,7 @@ test('without sealed secrets a missing key is made anew', () => {
 })
 
 for (const [what, sentence] of [
-  ['missing', 'secret.key is missing, and it opens the secrets of the webhooks. Put it back'],
+  ['missing', 'secret.key is missing, and it opens the secrets of webhooks. Put it back'],
   ['cut short', 'secret.key is no key: it must have 32 bytes'],
 ] as const) {
   test(`a key that is ${what} while secrets are sealed is no reason to make another`, () => {

@@ -4,6 +4,8 @@
 import type { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
 
+import type { KeyId } from '../../src/domain/ids.ts'
+import { hasKeyMadeFor, keysMadeFor, liveKeyOf } from '../../src/storage/credentials.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { guidOf, refuses, ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
@@ -346,3 +348,24 @@ async function readTwoPages(relay: TestRelay, path: string): Promise<void> {
   const { next_cursor: cursor } = await relay.get(path)
   if (cursor !== null) await relay.get(`${path}&cursor=${cursor}`)
 }
+
+test('keys for a compatible API are found by their index, not among all keys', () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const query = spyOn(db.sqlite, 'query')
+  liveKeyOf(db, 'key_1' as KeyId, 1)
+  keysMadeFor(db, 'twilio', 1)
+  hasKeyMadeFor(db, 'twilio', 1)
+  const texts = query.mock.calls.map(([sql]) => sql)
+  query.mockRestore()
+
+  const plans = texts.map((sql) =>
+    db.sqlite
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => detail)
+      .join('; '),
+  )
+
+  expect(plans).toEqual(texts.map(() => expect.stringContaining('INDEX credentials_made_for')))
+  expect(texts[2]).toEndWith('LIMIT 1')
+})

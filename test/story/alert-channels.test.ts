@@ -196,6 +196,32 @@ test('a POST that fails is repeated with the same id and text, and given up at t
   expect(alert.notices).toMatchObject([{ status: 'failed', error: 'http_503', attempts: 10 }])
 }, 300_000)
 
+test('a new alert is tried at once while an older one is repeated, and when it arrives, the older one follows', async () => {
+  await using at = await startAlerts({ lines: ['online', 'online', 'online'] })
+  await at.ntfy()
+  at.sink.answer = () => 503
+  await at.device.goOffline()
+  // The next repeat is two hours after the last one.
+  await at.passes(3 * HOUR)
+  const before = at.posts().length
+
+  await at.second.goOffline()
+  await at.passes(5 * MINUTE + 45_000)
+  const tried = at.posts().slice(before)
+  at.sink.answer = () => 200
+  await at.passes(HOUR)
+
+  expect(new Set(tried.map(({ message }) => message))).toEqual(
+    new Set(['The line +12025550802 is offline (for 5 minutes). As of 13:05 (UTC).']),
+  )
+  expect(at.posts().slice(before + tried.length)).toMatchObject([
+    { message: tried[0].message },
+    { message: 'The line +12025550801 is offline (for 5 minutes). As of 10:05 (UTC).' },
+    { message: '1 alert reached nobody (for 15 minutes). As of 10:35 (UTC).' },
+    { title: 'Hookline: 1 over' },
+  ])
+})
+
 test("Apprise's API gets its own form", async () => {
   await using at = await startAlerts()
   const url = 'https://apprise.example.com/notify/my-key?secret=x'
@@ -323,5 +349,6 @@ test('without a channel nothing is raised, and what was open is closed quietly',
   await at.passes(10 * MINUTE)
 
   expect(closed.resolved_at).not.toBeNull()
+  expect(closed.lasted_seconds).toBeGreaterThanOrEqual(6 * 60)
   expect(at.posts()).toHaveLength(1)
 })

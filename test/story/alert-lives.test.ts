@@ -8,7 +8,8 @@ import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { noBackups } from '../support/test-relay.ts'
+import { ends } from '../support/scripted-driver.ts'
+import { noBackups, type Json } from '../support/test-relay.ts'
 import { MINUTE, startAlerts, type AlertStage } from './alerts-stage.ts'
 
 const HOUR = 60 * MINUTE
@@ -59,6 +60,29 @@ test('a failed backup that a restart forgets is not said to be over', async () =
 
   expect(told).toEqual(['Hookline: 1 problem'])
   expect(second.posts()).toEqual([])
+})
+
+test('a text whose outcome is unknown for two days is followed no longer', async () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('a.db')
+  const first = await startAlerts({ path })
+  await first.phone()
+  first.second.script = ends({ outcome: 'unknown', reason: 'timed_out' })
+  await first.device.goOffline()
+  await first.passes(6 * MINUTE)
+  const outcomes = async (at: AlertStage) =>
+    (await at.alerts())[0]?.notices.map(({ status, error }: Json) => `${status} ${error}`)
+  const before = await outcomes(first)
+  await first[Symbol.asyncDispose]()
+  await first.clock.advance(48 * HOUR)
+
+  await using second = await startAlerts({ path, clock: first.clock, key: first.key })
+  const started = await outcomes(second)
+  // The time off counts once the clock has been steady for an hour.
+  await second.passes(61 * MINUTE)
+
+  expect([before, started]).toEqual([['handed_over uncertain'], ['handed_over uncertain']])
+  expect(await outcomes(second)).toEqual(['done null', 'failed uncertain'])
 })
 
 test('a cause that lasts over a restart is raised by its whole time', async () => {
@@ -139,9 +163,11 @@ test('after a restore no old notice is sent, and what is still wrong is an alert
   await before.ntfy({ quiet_hours: { from: '09:00', to: '13:00' } })
   await before.device.goOffline()
   await before.passes(6 * MINUTE)
+  const [raised] = await before.alerts()
   const waiting = (await before.alerts())[0].notices.map(({ status }: { status: string }) => status)
   takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
   await before[Symbol.asyncDispose]()
+  await before.clock.advance(HOUR)
   const now = timestamp(before.clock.now())
   restoreBackup({ directory, file: folder.file('backup.db'), version: 'test', now })
 
@@ -160,8 +186,14 @@ test('after a restore no old notice is sent, and what is still wrong is an alert
   expect(waiting.toSorted()).toEqual(['done', 'waiting'])
   expect(quiet).toEqual([0, 0])
   expect(old).toMatchObject([
-    { notices: expect.arrayContaining([expect.objectContaining({ error: 'restored' })]) },
+    {
+      id: raised?.id,
+      resolved_at: new Date(now).toISOString(),
+      notices: expect.arrayContaining([expect.objectContaining({ error: 'restored' })]),
+    },
   ])
+  // What came after the backup isn't known.
+  expect(old[0]?.lasted_seconds).toBeWithin(5 * 60, 6 * 60 + 1)
   expect([at.texts().length, at.posts().length]).toEqual([1, 1])
 }, 60_000)
 

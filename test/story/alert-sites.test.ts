@@ -2,7 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { makeKey } from '../support/limited-keys.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { idsIn, makeKey } from '../support/limited-keys.ts'
+import { guidOf } from '../support/scripted-driver.ts'
 import { MINUTE, startAlerts } from './alerts-stage.ts'
 
 async function stage() {
@@ -71,4 +73,32 @@ test('a site of a rule must exist, is not removed while the rule names it, and i
     message: expect.stringContaining('the alert rule line_off'),
   })
   expect(body.data[0]).toMatchObject({ cause: 'line_off', site_ids: [hamburg.id] })
+})
+
+test('an alert about a webhook is shown only to keys that see the webhook, in the list and in the timeline', async () => {
+  const { at, berlin, hamburg } = await stage()
+  await using _ = at
+  const hook = { url: 'https://hamburg.example/', events: ['message.received'] }
+  await at.post('/api/v1/webhooks', { ...hook, site_ids: [hamburg.id] })
+  at.sink.answer = ({ url }) => (url === hook.url ? 503 : 200)
+  for (let n = 0; n < 6; n += 1) {
+    await at.devices[1]?.receive({ guid: guidOf(n), handle: deviceHandle('+12025550701') })
+    await at.passes(5_000)
+  }
+  await at.passes(15 * MINUTE)
+  const seenBy = async (limits: object) => {
+    const { get } = await makeKey(at, { scopes: ['health:read'], ...limits })
+    const { data } = await get('/timeline')
+    return [...idsIn(await get('/alerts')), ...data.map(({ kind }: { kind: string }) => kind)]
+  }
+
+  const [alert] = await at.alerts()
+
+  expect(alert).toMatchObject({ cause: 'webhook_failing', phone_line_id: null })
+  expect(await seenBy({ site_ids: [berlin.id] })).toEqual(['relay.started'])
+  expect(await seenBy({ site_ids: [hamburg.id] })).toEqual([
+    alert?.id,
+    'alert.raised',
+    'relay.started',
+  ])
 })

@@ -90,6 +90,34 @@ test('the counts, the state and the charts of Home follow a site', async () => {
   ])
 })
 
+test('the counts of a site have its oldest and its newest message among those of other lines, up to 1,000', async () => {
+  await using at = await stage()
+  await at.send(rejects, '+12025550702')
+  const { id: site } = await asOwner(at.relay, 'POST', '/sites', { body: { name: 'Berlin' } })
+  const line = (await at.relay.get('/api/v1/phone-lines')).data[0].id
+  await asOwner(at.relay, 'PATCH', `/phone-lines/${line}`, { body: { site_id: site } })
+  const browser = await at.relay.logIn()
+  const failed = async () => (await browser.get(`/dashboard/attention?site_id=${site}`)).body.failed
+  const { sqlite } = at.relay.db
+  sqlite.run('PRAGMA foreign_keys = OFF')
+  const columns = sqlite
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('messages')")
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => name !== 'seq')
+  const other = columns.map((name) => ({ id: 'id || n', line_seq: 'line_seq + 1' })[name] ?? name)
+  sqlite.run(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1500)
+    INSERT INTO messages (${columns.join()}) SELECT ${other.join()} FROM messages, n`)
+
+  const oldest = await failed()
+  sqlite.run('UPDATE messages SET line_seq = 3 - line_seq WHERE seq IN (1, 1501)')
+  const newest = await failed()
+  sqlite.run('UPDATE messages SET line_seq = 1')
+  const all = await failed()
+
+  expect([oldest, newest, all]).toEqual([1, 1, 1_000])
+})
+
 test('a message that was never handed over has no time of that, and an unknown one is no message', async () => {
   await using at = await stage()
   const sent = await at.send(accepts, '+12025550701')

@@ -29,11 +29,12 @@ export function log({ db: { sqlite } }: Pick<TestRelay, 'db'>): void {
 
 export const iso = (at: number) => new Date(at).toISOString()
 
-/** A duration in the unit that leaves at least two of it, or in seconds. */
+/** A duration in seconds, in hours and minutes, or in days from two on. */
 export function lasting(ms: number): string {
-  const units = { day: 24 * HOUR, hour: HOUR, minute: HOUR / 60, second: 1_000 }
-  const least = { day: 48 * HOUR, hour: 2 * HOUR, minute: HOUR / 60, second: 0 }
-  const unit = (['day', 'hour', 'minute'] as const).find((each) => ms >= least[each]) ?? 'second'
-  const count = Math.max(1, Math.round(ms / units[unit]))
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+  const words = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
+  if (ms < HOUR / 60) return words(Math.max(1, Math.round(ms / 1_000)), 'second')
+  if (ms >= 48 * HOUR) return words(Math.round(ms / (24 * HOUR)), 'day')
+  const minutes = Math.round(ms / (HOUR / 60))
+  const parts = [words(Math.floor(minutes / 60), 'hour'), words(minutes % 60, 'minute')]
+  return parts.filter((part) => !part.startsWith('0 ')).join(' ')
 }

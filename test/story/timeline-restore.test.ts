@@ -35,8 +35,8 @@ test('a line that is off over a restart is told once for each time that the rela
 
   const { summary } = await relay.get('/api/v1/timeline')
   expect(await textsOf(relay)).toEqual([
-    '12:00 +1 202 555 0801 was off for 60 minutes: unplugged.',
-    '12:00 Hookline started, 60 minutes after it was stopped.',
+    '12:00 +1 202 555 0801 was off for 1 hour: unplugged.',
+    '12:00 Hookline started, 1 hour after it was stopped.',
     '10:00 Key First key created, on the command line.',
     '10:00 Hookline started.',
     '10:00 +1 202 555 0801 was off for 2 hours: unplugged.',

@@ -6,14 +6,18 @@ import { deviceHandle } from '../../src/domain/handle.ts'
 import { asOwner } from '../support/control-socket.ts'
 import { ANNA, BOB, idsOf, makeKey, openShop } from '../support/limited-keys.ts'
 import { ends, guidOf } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
+import { WebhookSink } from '../support/webhook-sink.ts'
 
 const MINUTE = 60_000
 const PATH = '/timeline?since=2026-11-20T00:00:00Z'
 
 /** Both of the first lines were off, failed a message and got an opt-out; a webhook of each was added. */
 async function eventfulShop() {
-  const shop = await openShop()
+  const clock = new TestClock()
+  const sink = new WebhookSink(clock)
+  const shop = { ...(await openShop({ clock, post: sink.post })), sink }
   const lines = await idsOf(shop)
   for (const [n, to] of [ANNA, BOB].entries()) {
     const device = shop.devices[n]
@@ -102,4 +106,32 @@ test('whoever may see everything can ask for one line', async () => {
 
   expect(kindsOf({ data })).toEqual(['line.off', 'messages.unsent', 'opt_out', 'relay.started'])
   expect(JSON.stringify(data)).not.toContain(ANNA)
+})
+
+test('a key of one site that asks for another learns nothing of its webhooks, in entries and in numbers', async () => {
+  const { shop, lines } = await eventfulShop()
+  await using _ = shop
+  const [berlin, hamburg] = await Promise.all(
+    ['Berlin', 'Hamburg'].map((name) => asOwner(shop, 'POST', '/sites', { body: { name } })),
+  )
+  for (const [n, { id }] of [berlin, hamburg].entries())
+    await asOwner(shop, 'PATCH', `/phone-lines/${lines[n]}`, { body: { site_id: id } })
+  const hook = { url: 'https://hamburg.example/', events: ['message.received'] }
+  await shop.post('/api/v1/webhooks', { ...hook, site_ids: [hamburg.id] })
+  shop.sink.answer = () => 503
+  for (let n = 0; n < 6; n += 1) {
+    await shop.devices[1]?.receive({ guid: guidOf(50 + n), handle: deviceHandle(BOB) })
+    await shop.clock.advance(5_000)
+  }
+  const ofBerlin = await makeKey(shop, { site_ids: [berlin.id] })
+  const ofBoth = await makeKey(shop, { site_ids: [berlin.id, hamburg.id] })
+  const asked = `${PATH}&site_id=${hamburg.id}`
+
+  const other = await ofBerlin.get(asked)
+  const own = await ofBoth.get(asked)
+
+  expect(kindsOf(other)).toEqual(['relay.started'])
+  expect(other.summary).toMatchObject({ webhooks_failing: 0, received: 0 })
+  expect(kindsOf(own)).toContain('webhook.failing')
+  expect(own.summary).toMatchObject({ webhooks_failing: 1 })
 })

@@ -31,7 +31,7 @@ export const ALERTS = rows({
     summary: 'List alerts',
     description:
       'Newest first, with what each channel was told. A key that is limited to lines sees the alerts of these ' +
-      'lines and of the relay itself.',
+      'lines, of its webhooks and of the relay itself.',
     query: PageQuery,
     answers: { 200: AlertList },
   },

@@ -122,20 +122,22 @@ function AddChannel({ kind, onClose }: { readonly kind: Kind; readonly onClose: 
     return api.call('createAlertChannel', { body })
   }, onClose)
   const error = (field: string) => fieldError(action.failure, field)
+  const isHalf = (from === '') !== (until === '')
+  const missing = (time: string) => (isHalf && time === '' ? 'Enter both times, or none.' : null)
   return (
     <ActionDialog
       title={ADD[kind]}
       confirm="Add"
       action={action}
       but={['to', 'url']}
-      isReady={(to + url).trim() !== ''}
+      isReady={(to + url).trim() !== '' && !isHalf}
       onClose={onClose}
     >
       <TargetFields {...{ kind, bind, error }} />
       <TextField label="Name" placeholder="My phone" maxLength={100} bind={bind('name')} />
       <div class="row">
-        <TextField type="time" label="Quiet from" bind={bind('from')} />
-        <TextField type="time" label="Quiet until" bind={bind('until')} />
+        <TextField type="time" label="Quiet from" bind={bind('from')} error={missing(from)} />
+        <TextField type="time" label="Quiet until" bind={bind('until')} error={missing(until)} />
       </div>
       <p class="field-hint">What comes in quiet hours is sent afterwards.</p>
     </ActionDialog>
@@ -154,7 +156,7 @@ function TargetFields({ kind, bind, error }: TargetProps) {
     return (
       <>
         <TextField label="URL" type="url" isFirst isMono bind={bind('url')} error={error('url')} />
-        <SelectField label="Form" bind={bind('form')} options={optionsOf(FORMS)} />
+        <SelectField label="Format" bind={bind('form')} options={optionsOf(FORMS)} />
       </>
     )
   }

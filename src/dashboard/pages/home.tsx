@@ -68,11 +68,11 @@ export function HomePage() {
           <>
             <PageHead title={state.title} actions={<Actions />}>
               {stateSentence(state, days.value?.data.at(-1) ?? null)}{' '}
-              <a href={href('night')}>Last night</a>
+              <a href={href('night', [], { site })}>Last night</a>
             </PageHead>
             <FIGURES.View lines={lines} />
             <TO_DO.View lines={lines} />
-            <Waiting unanswered={unanswered.data} latest={latest.data} lines={lines} />
+            <Waiting {...{ site, lines }} unanswered={unanswered.data} latest={latest.data} />
           </>
         )
       }}
@@ -104,14 +104,15 @@ function Opening() {
 }
 
 type WaitingProps = Readonly<Record<'unanswered' | 'latest', readonly Conversation[]>> & {
+  readonly site: string
   readonly lines: readonly PhoneLine[]
 }
 
 /** The conversations whose people wrote last; without any, the latest. */
-function Waiting({ unanswered, latest, lines }: WaitingProps) {
+function Waiting({ site, unanswered, latest, lines }: WaitingProps) {
   const isWaiting = unanswered.length > 0
   const listed = isWaiting ? unanswered : latest
-  const more = href('conversations', [], { state: isWaiting ? 'unanswered' : null })
+  const more = href('conversations', [], { site, state: isWaiting ? 'unanswered' : null })
   return (
     <Card
       kind="list"
@@ -129,7 +130,7 @@ function Waiting({ unanswered, latest, lines }: WaitingProps) {
               <ConversationRow
                 conversation={conversation}
                 line={lines.length > 1 ? lineNameIn(lines, conversation) : null}
-                href={href('conversations', [conversation.id])}
+                href={href('conversations', [conversation.id], { site })}
               />
             </li>
           ))}

@@ -18,7 +18,12 @@ const CHANGES = ['line', 'message', 'webhook', 'key', 'member', 'backup', 'conta
 
 export function NightPage() {
   const site_id = useSite()
-  const night = useRead('getTimeline', { query: { limit: ENTRIES_MAX, site_id } }, ...CHANGES)
+  const night = useRead(
+    'getTimeline',
+    { query: { limit: ENTRIES_MAX, site_id } },
+    ...CHANGES,
+    'site',
+  )
   return (
     <>
       <PageHead title={SHELL.names.night} actions={<SiteFilter page="night" />}>

@@ -3,7 +3,8 @@
 import { useSignal } from '@preact/signals'
 
 import type { AlertRule, ListedAlert } from '../../api/alerts.ts'
-import { ALERT_CAUSES, ALERT_CAUSE_NAMES, durationWords } from '../../domain/alert.ts'
+import { AFTER_MINUTES_MAX, ALERT_CAUSES, ALERT_CAUSE_NAMES } from '../../domain/alert.ts'
+import { durationWords } from '../../domain/number-words.ts'
 import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
@@ -12,6 +13,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useDashboard, useRead, useAction, useQuickAction } from '../dashboard.ts'
 import { useAlertChannels } from '../sources.ts'
 import { channelName, noticeOutcome } from '../words/alerts.ts'
+import { grouped } from '../words/common.ts'
 import { AlertChannels } from './alert-channels.tsx'
 import { LimitChoices, limitIn, type Limit } from './limit-choice.tsx'
 import { ListSetting, Section } from './settings-fields.tsx'
@@ -97,7 +99,7 @@ function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => voi
         type="number"
         isFirst
         bind={after}
-        error={error && 'Enter a whole number from 1 to 10,080.'}
+        error={error && `Enter a whole number from 1 to ${grouped(AFTER_MINUTES_MAX)}.`}
       />
       {OF_LINES.includes(cause) && (
         <LimitChoices
@@ -111,7 +113,7 @@ function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => voi
 }
 
 function AlertRow({ alert }: { readonly alert: ListedAlert }) {
-  const { title, raised_at, lasted_seconds: seconds, notices } = alert
+  const { title, raised_at, resolved_at, lasted_seconds: seconds, notices } = alert
   const channels = useAlertChannels().value?.data ?? []
   const outcomes = notices.map((notice) => {
     const channel = channels.find(({ id }) => id === notice.channel_id)
@@ -123,7 +125,9 @@ function AlertRow({ alert }: { readonly alert: ListedAlert }) {
         <PersonText>{title}</PersonText>
         <p class="small quiet">
           <Ago time={raised_at} />
-          {seconds === null ? ', still lasting' : `, lasted ${durationWords(seconds * 1_000)}`}
+          {resolved_at === null
+            ? ', still lasting'
+            : `, lasted ${durationWords((seconds ?? 0) * 1_000)}`}
         </p>
         <p class="small">
           <PersonText>{outcomes.join(' ')}</PersonText>

@@ -164,7 +164,10 @@ class Stage {
     using db = this.#open()
     db.run('UPDATE alerts SET since = since - 3600000 WHERE raised_at IS NULL')
     db.run("UPDATE alert_notices SET created_at = created_at - 60000 WHERE status = 'waiting'")
-    db.run('UPDATE alert_notices SET handed_over_at = handed_over_at - 7200000')
+    // Each once: a notice of two days ago would be given up.
+    db.query(
+      'UPDATE alert_notices SET handed_over_at = handed_over_at - 7200000 WHERE handed_over_at > $at',
+    ).run({ at: Date.now() - 7_200_000 })
     db.run("UPDATE alert_notices SET tried_at = tried_at - 7200000 WHERE status = 'handed_over'")
   }
 
