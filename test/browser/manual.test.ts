@@ -4,12 +4,18 @@ import { expect } from 'bun:test'
 
 import { GUIDES } from '../../src/guides/guides.ts'
 import { eventually } from '../support/eventually.ts'
-import { COMPUTER, PHONE, TOUCH } from './stage.ts'
+import { COMPUTER, PHONE, TABLET, TOUCH } from './stage.ts'
 import { story } from './story.ts'
 
 const SEARCH = 'Search the manual'
 /** Together they have all that a guide has: tables, lists, code, and headings of two levels. */
 const WITH_ALL_FORMS = ['api', 'mac', 'command-line']
+const BROKEN_TABLES = `[...document.querySelectorAll('table')].flatMap((table) => [
+  ...(table.scrollWidth > table.parentElement.clientWidth ? [table.scrollWidth + ' px wide'] : []),
+  ...[...table.querySelectorAll('td:first-child code')]
+    .filter((code) => /^\\w+$/.test(code.textContent) && code.getClientRects().length > 1)
+    .map((code) => code.textContent),
+])`
 
 story(
   'a word finds a section of any guide, by keyboard, and Enter opens it there',
@@ -92,6 +98,22 @@ story('code and the address of a section are copied, over plain HTTP as well', a
   expect(code).toBe(shown ?? '')
   expect(await copied()).toBe(`${scene.stage.url}/guide/clients#send-a-message-once`)
 })
+
+story(
+  'a table is no wider than its text, and breaks no code in its first column',
+  async (scene) => {
+    const { page } = await scene.stage.strangersPage({ viewport: TABLET })
+    const faults: string[] = []
+    for (const { name } of GUIDES) {
+      await page.goto(`/guide/${name}`)
+      faults.push(
+        ...(await page.evaluate<string[]>(BROKEN_TABLES)).map((fault) => `${name}: ${fault}`),
+      )
+    }
+
+    expect(faults).toEqual([])
+  },
+)
 
 story('every guide fits a phone, and everybody can read it, by day and by night', async (scene) => {
   const phone = await scene.stage.strangersPage({ viewport: PHONE, ...TOUCH })
