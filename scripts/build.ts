@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { manualFiles } from '../src/http/manual-files.ts'
 import { bundlePage } from '../src/http/page-bundle.ts'
 import type { StaticFile } from '../src/http/static-file.ts'
-import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
 import { namedInGuides, repositoryUrl } from './release/repository.ts'
 import { TARGETS, targetsOf, type TargetName } from './release/targets.ts'
@@ -50,19 +50,14 @@ const embeddedPage: Bun.BunPlugin = {
   },
 }
 
-/** Puts the packed files of swagger-ui in the place of the module that would read and pack them. */
-const swaggerFiles = await embedded([
-  await swaggerFile('script', 'best'),
-  await swaggerFile('style', 'best'),
-])
-const embeddedSwagger: Bun.BunPlugin = {
-  name: 'embedded swagger-ui',
+/** Puts the packed files of the manual in the place of the module that would read and pack them. */
+const ofManual = await embedded(await manualFiles('best'))
+const embeddedManual: Bun.BunPlugin = {
+  name: 'embedded manual',
   setup(build) {
-    build.onLoad({ filter: /\/http\/swagger-files\.ts$/ }, () => {
-      const { imports, sources } = swaggerFiles
-      const [script, style] = sources
-      const contents = `${imports}const files = { script: ${script}, style: ${style} }
-        export const swaggerFile = async (name) => files[name]`
+    build.onLoad({ filter: /\/http\/manual-files\.ts$/ }, () => {
+      const { imports, sources } = ofManual
+      const contents = `${imports}export const manualFiles = async () => [${sources.join()}]`
       return { contents, loader: 'js' }
     })
   },
@@ -126,7 +121,7 @@ function virtual(filter: RegExp, contents: string, folder = ''): Bun.BunPlugin {
   }
 }
 
-const PLUGINS = [embeddedPage, embeddedSwagger, embeddedBytes, embeddedMcp, unusedThemes]
+const PLUGINS = [embeddedPage, embeddedManual, embeddedBytes, embeddedMcp, unusedThemes]
 
 if (options.all) await buildTargets(targetsOf([]))
 else if (options.target.length > 0) await buildTargets(targetsOf(options.target))

@@ -41,41 +41,66 @@ export type Guide = {
   readonly text: string
 }
 
+export type GuideGroup = { readonly title: string; readonly guides: readonly Guide[] }
+
 /** In the order of reading. */
-export const GUIDES: readonly Guide[] = [
-  guide('mac', mac),
-  guide('iphone', iphone),
-  guide('shortcuts', shortcuts),
-  guide('api', api),
-  guide('errors', errors),
-  guide('keys', keys),
-  guide('sending-rules', sendingRules),
-  guide('staying-welcome', stayingWelcome),
-  guide('rich-messages', richMessages),
-  guide('webhooks', webhooks),
-  guide('events', events),
-  guide('clients', clients),
-  guide('compatible-apis', compatibleApis),
-  guide('mcp', mcp),
-  guide('openclaw', openclaw),
-  guide('n8n', n8n),
-  guide('home-assistant', homeAssistant),
-  guide('operations', operations),
-  guide('night', night),
-  guide('alerts', alerts),
-  guide('several-shops', severalShops),
-  guide('several-boxes', severalBoxes),
-  guide('grafana', grafana),
-  guide('security', security),
-  guide('caddy', caddy),
-  guide('tailscale', tailscale),
-  guide('command-line', commandLine),
-  guide('faq', faq),
-  guide('benchmarks', benchmarks),
-  guide('design', design),
-  guide('changelog', changelog),
-  guide('uninstall', uninstall),
+export const GUIDE_GROUPS: readonly GuideGroup[] = [
+  {
+    title: 'Set up a line',
+    guides: [guide('mac', mac), guide('iphone', iphone), guide('shortcuts', shortcuts)],
+  },
+  {
+    title: 'Send and receive',
+    guides: [
+      guide('api', api),
+      guide('errors', errors),
+      guide('keys', keys),
+      guide('sending-rules', sendingRules),
+      guide('staying-welcome', stayingWelcome),
+      guide('rich-messages', richMessages),
+      guide('webhooks', webhooks),
+      guide('events', events),
+      guide('clients', clients),
+    ],
+  },
+  {
+    title: 'Connect programs',
+    guides: [
+      guide('compatible-apis', compatibleApis),
+      guide('mcp', mcp),
+      guide('openclaw', openclaw),
+      guide('n8n', n8n),
+      guide('home-assistant', homeAssistant),
+    ],
+  },
+  {
+    title: 'Run it',
+    guides: [
+      guide('operations', operations),
+      guide('night', night),
+      guide('alerts', alerts),
+      guide('several-shops', severalShops),
+      guide('several-boxes', severalBoxes),
+      guide('grafana', grafana),
+      guide('security', security),
+      guide('caddy', caddy),
+      guide('tailscale', tailscale),
+    ],
+  },
+  {
+    title: 'Reference',
+    guides: [
+      guide('command-line', commandLine),
+      guide('faq', faq),
+      guide('benchmarks', benchmarks),
+      guide('design', design),
+      guide('changelog', changelog),
+      guide('uninstall', uninstall),
+    ],
+  },
 ]
+
+export const GUIDES = GUIDE_GROUPS.flatMap(({ guides }) => guides)
 
 export function findGuide(name: string): Guide | null {
   return GUIDES.find((guide) => guide.name === name) ?? null

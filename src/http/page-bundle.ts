@@ -44,12 +44,29 @@ function typefaces(files: Map<string, Bun.BunFile>): Bun.BunPlugin {
 /** Bundles the page whose HTML file is at `index`; rejects with Bun's messages if that fails. */
 export async function bundlePage(index: string): Promise<readonly StaticFile[]> {
   const fonts = new Map<string, Bun.BunFile>()
+  // Modules with a dynamic import become separate files.
+  const outputs = await bundled([index], { fonts, splitting: true })
+  const type = 'font/woff2'
+  const fontFiles = [...fonts].map(async ([path, file]) =>
+    packFile({ path, type, bytes: await file.bytes() }, 'quick'),
+  )
+  return Promise.all([...outputs.map(pageFile), ...fontFiles])
+}
+
+/** Bundles each script and stylesheet into one file of its name. Their typefaces are those of the dashboard. */
+export function bundleFiles(paths: readonly string[]): Promise<readonly Bun.BuildArtifact[]> {
+  return bundled(paths, { fonts: new Map(), splitting: false })
+}
+
+async function bundled(
+  entrypoints: readonly string[],
+  { fonts, splitting }: { readonly fonts: Map<string, Bun.BunFile>; readonly splitting: boolean },
+): Promise<readonly Bun.BuildArtifact[]> {
   const { success, outputs, logs } = await Bun.build({
-    entrypoints: [index],
+    entrypoints: [...entrypoints],
     target: 'browser',
     minify: true,
-    // Modules with a dynamic import become separate files.
-    splitting: true,
+    splitting,
     plugins: [shortElements, typefaces(fonts)],
     define: { 'process.env.NODE_ENV': '"production"' },
     publicPath: ASSETS,
@@ -57,11 +74,7 @@ export async function bundlePage(index: string): Promise<readonly StaticFile[]> 
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
   })
   if (!success) throw new Error(`The page cannot be bundled: ${logs.map(String).join('; ')}`)
-  const type = 'font/woff2'
-  const fontFiles = [...fonts].map(async ([path, file]) =>
-    packFile({ path, type, bytes: await file.bytes() }, 'quick'),
-  )
-  return Promise.all([...outputs.map(pageFile), ...fontFiles])
+  return outputs
 }
 
 /** Added after bundling, because Bun would try to bundle the file. */

@@ -19,7 +19,8 @@ import { aboutBindings, messageViewBindings, qrBindings } from './dashboard-view
 import { webhookViewBindings } from './dashboard-webhooks.ts'
 import { deliveryBindings, replayBindings } from './deliveries.ts'
 import { eventBindings } from './events.ts'
-import { guideRoutes } from './html-pages.ts'
+import { guideRoutes } from './guide.ts'
+import { manualFileRoutes } from './manual-page.ts'
 import { mcpRoutes } from './mcp.ts'
 import { conversationBindings, messageBindings, recipientBindings } from './messages.ts'
 import {
@@ -48,6 +49,7 @@ export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal):
   const guard = guardOf(core)
   const api = apiBindings(core, relay, streamsEnd)
   const whole = [...api, ...shortcutBindings(kinds.calls)]
+  const operations = whole.map(({ operation }) => operation)
   const documentOf = async (bindings: readonly Binding[], server: string) =>
     (await import('./openapi.ts')).openApiDocument(bindings, kinds.kinds, server)
   const documents = {
@@ -60,9 +62,10 @@ export function publicRoutes(core: Core, relay: Relay, streamsEnd: AbortSignal):
     .use(mcpRoutes(core, (request) => routes.fetch(request), streamsEnd))
     .use(linkRoutes(relay.attachments))
     .use(inboxRoutes(relay.webhooks))
-    .use(swaggerRoutes(documents))
+    .use(swaggerRoutes(documents, operations))
+    .use(manualFileRoutes())
     .use(pageRoutes())
-    .use(guideRoutes())
+    .use(guideRoutes(operations))
   return routes
 }
 

@@ -204,17 +204,19 @@ test('the page loads nothing from elsewhere, and its policy forbids it', async (
   const files = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map(
     (match) => match[1] ?? '',
   )
-  const local = files.filter((file) => file !== 'data:,')
-  const answers = await Promise.all(local.map((file) => rig.call('GET', file)))
+  const answers = await Promise.all(files.map((file) => rig.call('GET', file)))
 
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(page.headers.get('content-security-policy')).toContain(
     "default-src 'none'; script-src 'self'",
   )
-  expect(local.every((file) => file.startsWith('/swagger/'))).toBe(true)
+  expect(files.every((file) => file.startsWith('/swagger/') || file === '/icon.svg')).toBe(true)
   expect(answers.map((answer) => [answer.status, answer.headers.get('content-type')])).toEqual([
+    [200, 'image/svg+xml'],
     [200, 'text/css; charset=utf-8'],
     [200, 'text/javascript; charset=utf-8'],
+    [200, 'text/javascript; charset=utf-8'],
+    [200, 'text/css; charset=utf-8'],
     [200, 'text/javascript; charset=utf-8'],
   ])
 })

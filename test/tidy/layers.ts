@@ -62,6 +62,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain/paths',
     'domain/permissions',
     'domain/handle',
+    'domain/manual-search',
+    'domain/search-text',
     'domain/webhook-state',
     'domain/webhook-url',
   ],

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 
+import { putOnClipboard } from '../clipboard.ts'
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
 import { Button } from './button.tsx'
@@ -43,26 +44,4 @@ export function CodeBlock({ text, what }: Props) {
       <CopyButton text={text} what={what} />
     </div>
   )
-}
-
-/** Browsers give the clipboard only to secure pages, and plain HTTP on a home network isn't one. */
-async function putOnClipboard(text: string): Promise<boolean> {
-  if (window.isSecureContext) {
-    return navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    )
-  }
-  const area = document.createElement('textarea')
-  area.value = text
-  area.className = 'visually-hidden'
-  // An open dialog traps the focus.
-  const place = document.querySelector('dialog[open]') ?? document.body
-  const focused = document.activeElement
-  place.append(area)
-  area.select()
-  const isCopied = document.execCommand('copy')
-  area.remove()
-  if (focused instanceof HTMLElement) focused.focus()
-  return isCopied
 }
