@@ -13,7 +13,7 @@ export function RequestSnippets({ call }: { readonly call: Call }) {
     if (box.current !== null) addCopyButton(box.current)
   }, [])
   return (
-    <section class="snippets" aria-label="Request">
+    <section aria-label="Request">
       <div class="snippet-tabs">
         <h4>Request</h4>
         {Object.keys(LANGUAGES).map((name) => (
