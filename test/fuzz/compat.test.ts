@@ -22,6 +22,7 @@ const REQUESTS = 4_000 * SCALE
 const IN_FLIGHT = 64
 const IDS_MAX = 500
 const SHOWN_MAX = 5
+const SCHEDULED = 20
 /** A person of the requests. */
 const CHAT = encodeURIComponent('any;-;+12025550123')
 const LIMITS = { rules: { recipients: 'list', allow: ['+12025550123'], sends_per_hour: 20 } }
@@ -65,6 +66,7 @@ test(
     const [message, file] = await messageWithFile(relay.url, owner)
     fuzz.note(`${message} ${file}`)
     fuzz.files.push([sidOf('MM', message), sidOf('ME', file)])
+    for (let n = 0; n < SCHEDULED; n += 1) fuzz.scheduled.push(await scheduledSid(api))
     await fuzz.run(requests)
     const exitCode = await relay.end('SIGTERM')
     process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
@@ -77,6 +79,13 @@ test(
   },
   600_000 * SCALE,
 )
+
+async function scheduledSid(api: ApiClient): Promise<string> {
+  const send_at = new Date(Date.now() + 3_600_000).toISOString()
+  const body = { to: '+12025550123', text: 'Later', send_at }
+  const { id } = await api.ask<{ id: string }>('POST', '/api/v1/messages/send', body)
+  return sidOf('SM', id)
+}
 
 test('a body that is too long, and one that does not end, are refused in the form of the API', async () => {
   using dir = temporaryDataDir()
@@ -113,6 +122,8 @@ class Fuzz {
   readonly succeeded = new Set<string>()
   /** Sids of messages with a file, each with that of the file. */
   readonly files: (readonly [message: string, file: string])[] = []
+  /** Sids of messages that wait for their time: those of the requests may have been sent before they are canceled. */
+  readonly scheduled: string[] = []
   readonly #statuses = new Map<number, number>()
   readonly #ids = new Map<string, string[]>()
   readonly #url: string
@@ -170,7 +181,7 @@ class Fuzz {
 
   /** The path with ids of its kind. Only SMS Gate takes several. */
   #filled(request: CompatRequest): string {
-    const { api, path, ids } = request
+    const { api, path, ids, method } = request
     if (/\/chat\/:guid/.test(path)) return path.replace(':guid', CHAT)
     const known = (kind: string) => {
       const all = this.#ids.get(kind) ?? []
@@ -178,10 +189,12 @@ class Fuzz {
     }
     const found = known(kindIn(path))
     const [message = '', file = ''] = this.files[0] ?? []
+    const waiting = this.scheduled[(ids[0] ?? 0) % SCHEDULED] ?? ''
+    const named = method === 'POST' ? waiting : (known('sid')[0] ?? '')
     return path
       .replace(/:(?:id|guid)/, api === 'sms' ? found.join(',') : (found[0] ?? ''))
       .replace(':account', String(this.#madeFor(request)?.key))
-      .replace(':sid', path.includes('/Media') ? message : (known('sid')[0] ?? ''))
+      .replace(':sid', path.includes('/Media') ? message : named)
       .replace(':media', file)
   }
 
