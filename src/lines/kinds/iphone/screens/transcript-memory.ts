@@ -48,7 +48,7 @@ export type Descriptor = {
 
 const BUBBLES_MAX = 60
 /** Kept short, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
-const RESTING_BUBBLES_MAX = 12
+export const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
 const MARKS_MAX = 500
@@ -313,6 +313,11 @@ export class TranscriptMemory {
     this.#early.delete(handle)
     if (until > now) this.#early.set(handle, until)
     dropOldest(this.#early, CHATS_MAX)
+  }
+
+  /** Known bubbles from this time on may have been unsent since, and others written in the same minute. */
+  openSince(handle: Handle): number {
+    return this.#early.has(handle) ? (this.chat(handle)?.at(-1)?.at ?? Infinity) : Infinity
   }
 
   /** Chats that were last read before the minute of their newest message was over, which it is now. */

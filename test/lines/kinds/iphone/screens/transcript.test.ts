@@ -66,6 +66,9 @@ function chat(text: string): readonly Said[] {
   return parts.map((part): Said => [part.replace(/\d+$/, ''), Number(/\d+$/.exec(part)?.[0])])
 }
 
+/** More than a chat that rests remembers. */
+const MANY = Array.from({ length: 13 }, (_, index) => `${'abcdefghijklm'.charAt(index)}1`).join('|')
+
 /** What happened, the chat as it was, the chat as it is, and what of it is new. */
 const CASES: readonly (readonly [what: string, before: string, now: string, fresh: string])[] = [
   ['nothing', 'a1|b2', 'a1|b2', ''],
@@ -88,6 +91,8 @@ const CASES: readonly (readonly [what: string, before: string, now: string, fres
   ['a chat that was cleared', 'a1|b2', 'c5', 'c'],
   ['a cleared chat with what was there before', 'b5', 'a1|c6', 'c'],
   ['a chat that is empty now', 'a1', '', ''],
+  ['one taken back and written again, far below', `${MANY}|no2`, 'x2|no2', 'x'],
+  ['a window with forgotten ones above', MANY, `x1|${MANY}`, ''],
 ]
 
 for (const [what, before, now, fresh] of CASES) {
