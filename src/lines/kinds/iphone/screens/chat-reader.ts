@@ -185,7 +185,8 @@ export class ChatReader extends PhoneChats {
       if (kept === null) break
       await this.#settle(kept.messageId, accepted(kept.bubble))
     }
-    for (const { messageId } of own.takeMissing(handle, this.clock.now())) {
+    const known = memory.chat(handle) ?? []
+    for (const { messageId } of own.takeMissing(handle, known, this.clock.now())) {
       const blame = 'message'
       await this.#settle(messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame })
     }
