@@ -184,9 +184,10 @@ test('the same words an hour later are news, also if another device has read the
 
 test('a conversation is known by its time, until the list shows a day instead', () => {
   const memory = new TranscriptMemory(0)
-  memory.keepMark('Ann, ok\t1:30 PM', 'Ann', 'person')
+  const row = (mark: string) => ({ mark, name: 'Ann', date: '' })
+  memory.list.keep(row('Ann, ok\t1:30 PM'), { kind: 'person', handle: FRIEND })
 
   const marks = ['Ann, ok\t1:30 PM', 'Ann, ok', 'Ann, ok\t1:31 PM', 'Ann, no']
 
-  expect(marks.map((mark) => memory.knowsMark(mark))).toEqual([true, true, false, false])
+  expect(marks.map((mark) => memory.list.knows(row(mark)))).toEqual([true, true, false, false])
 })

@@ -207,7 +207,7 @@ describe('a suggested name', () => {
     rig.phone.receive(FRIEND, 'hello')
 
     const report = await rig.poll()
-    const hasHidden = rig.reader.memory.hasHidden('unproven')
+    const hasHidden = rig.reader.memory.list.hasHidden('unproven')
     rig.phone.details = 'people'
     rig.phone.receive(FRIEND, 'hello?')
     await rig.poll()
