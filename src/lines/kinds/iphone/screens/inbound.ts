@@ -234,9 +234,11 @@ class Poll {
       await this.#reader.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
-      const bubbles = joinWindows(screen.bubbles, all.bubbles)
-      if (bubbles === null) return null
+      const joined = joinWindows(screen.bubbles, all.bubbles)
+      if (joined === null) return null
+      const { bubbles, isCertain } = joined
       if (bubbles.length === all.bubbles.length) return all
+      if (!isCertain) this.#report.gaps += 1
       all = { ...screen, bubbles }
     }
     return all

@@ -322,20 +322,20 @@ function newestAt(known: readonly Descriptor[]): number {
 
 /**
  * Joins two windows of one chat, `older` above `newer`, with or without an overlap. A message that came after `newer`
- * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between.
+ * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between. If they fit in
+ * several ways, because texts are equal, some of these may be missing.
  */
 export function joinWindows(
   older: readonly Bubble[],
   newer: readonly Bubble[],
-): readonly Bubble[] | null {
-  for (let start = 0; start < older.length; start += 1) {
-    const common = older.slice(start, start + newer.length)
-    if (common.every((bubble, index) => isEqual(bubble, newer[index]))) {
-      return [...older, ...newer.slice(common.length)]
-    }
-  }
+): { readonly bubbles: readonly Bubble[]; readonly isCertain: boolean } | null {
+  const overlaps = older
+    .map((_, start) => older.slice(start, start + newer.length))
+    .filter((common) => common.every((bubble, index) => isEqual(bubble, newer[index])))
   const isShared = older.some((bubble) => newer.some((other) => isEqual(bubble, other)))
-  return isShared ? null : [...older, ...newer]
+  if (isShared && overlaps.length === 0) return null
+  const bubbles = [...older, ...newer.slice(overlaps[0]?.length ?? 0)]
+  return { bubbles, isCertain: overlaps.length <= 1 }
 }
 
 function isEqual(bubble: Bubble, other: Bubble | undefined): boolean {

@@ -149,7 +149,7 @@ test('whatever window shows a chat that has not changed, nothing of it is new', 
 
 test('two windows are one chat', () => {
   const join = (older: string, newer: string) =>
-    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.map(({ text }) => text)
+    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.bubbles.map(({ text }) => text)
 
   expect(join('a1|b2', 'b2|c3')).toEqual(['a', 'b', 'c'])
   expect(join('a1', 'c3')).toEqual(['a', 'c'])
