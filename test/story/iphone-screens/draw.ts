@@ -245,8 +245,9 @@ class Draw {
 
   #send(key: string): void {
     // An address may be written to only after it has written.
-    const [to = key] = this.#people().filter((one) => one.startsWith('+1'))
-    this.#acts.push({ act: 'send', key: key.startsWith('+1') ? key : to, text: this.#newWords() })
+    const [to] = [key, ...this.#people()].filter((one) => one.startsWith('+1'))
+    const text = this.#newWords()
+    if (to !== undefined) this.#acts.push({ act: 'send', key: to, text })
   }
 
   #receive({ key, senders }: HistoryChat): void {

@@ -64,8 +64,6 @@ export class Stage implements AsyncDisposable {
     stage.#setUp()
     stage.box.plugIn()
     await stage.box.start()
-    // What comes in the minute in which the line begins is in doubt.
-    await stage.#pass(MINUTE_MS + 1_000)
     for (const act of history.acts) {
       await stage.#perform(act)
       await stage.#killIfDue()

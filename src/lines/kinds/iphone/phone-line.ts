@@ -23,10 +23,11 @@ import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './ph
 import { type DrivenPhone, PhoneLife } from './phone-life.ts'
 import { ChatReader } from './screens/chat-reader.ts'
 import { pollDelayMs, pollInbound, type PollReport } from './screens/inbound.ts'
+import type { HiddenKind } from './screens/list-memory.ts'
 import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
-import { TranscriptMemory, type HiddenKind } from './screens/transcript-memory.ts'
+import { TranscriptMemory } from './screens/transcript-memory.ts'
 
 /** The next run of the line finds the bubble and settles the message. */
 const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
@@ -108,7 +109,7 @@ export class PhoneLine {
 
   /** True if messages under a name of this kind are not reported. */
   hasHidden(kind: HiddenKind): boolean {
-    return this.#reader.memory.hasHidden(kind)
+    return this.#reader.memory.list.hasHidden(kind)
   }
 
   /** Called once. Runs until `signal` aborts; throws if an event could not be made durable. */

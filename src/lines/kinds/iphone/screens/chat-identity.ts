@@ -6,6 +6,7 @@ import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace, UiNode } from '../agent/ui-tree.ts'
 import type { PhoneAgent } from '../agent/wda.ts'
 import { handleIn } from './labels.ts'
+import type { Whose } from './list-memory.ts'
 import {
   backOf,
   type Bubble,
@@ -15,12 +16,8 @@ import {
   type TranscriptScreen,
 } from './messages-screen.ts'
 import { LOOK_MS, PhoneScreen, UiTrouble } from './navigation.ts'
-import type { ChatKind, TranscriptMemory } from './transcript-memory.ts'
+import type { TranscriptMemory } from './transcript-memory.ts'
 import { compareChat, type Comparison } from './transcript.ts'
-
-type Whose =
-  | { readonly kind: 'person'; readonly handle: Handle }
-  | { readonly kind: Exclude<ChatKind, 'person'> }
 
 /** A chat as it was read, and whose it is. */
 export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }

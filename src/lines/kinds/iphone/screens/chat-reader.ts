@@ -8,7 +8,7 @@ import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts
 import type { PhoneAgent, TaskQueue, Urgency } from '../agent/wda.ts'
 import { isStillThere, PhoneChats, type ReadChat } from './chat-identity.ts'
 import { placeTimes, timeAtEnd } from './label-time.ts'
-import { comparable, markWithoutTime } from './labels.ts'
+import { comparable, markWithoutTime, sharedMark } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { LOOK_MS } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
@@ -185,7 +185,8 @@ export class ChatReader extends PhoneChats {
       if (kept === null) break
       await this.#settle(kept.messageId, accepted(kept.bubble))
     }
-    for (const { messageId } of own.takeMissing(handle, this.clock.now())) {
+    const known = memory.chat(handle) ?? []
+    for (const { messageId } of own.takeMissing(handle, known, this.clock.now())) {
       const blame = 'message'
       await this.#settle(messageId, { outcome: 'not_sent', reason: 'unconfirmed', blame })
     }
@@ -217,11 +218,13 @@ export class ChatReader extends PhoneChats {
     const list = await this.showList(signal)
     if (read === null || last === null) return
     const newest = last.bubbles.at(-1)
-    const cell = list.cells.find(
-      ({ name, mark }) => name === last.title && isRowOf(mark.slice(`${name}, `.length), newest),
+    const [cell, ...others] = list.cells.filter(
+      ({ name, mark }) =>
+        name === last.title && isRowOf(sharedMark(mark).slice(`${name}, `.length), newest),
     )
-    if (cell === undefined || cell.isUnread) return
-    this.memory.keepMark(cell.mark, cell.name, read.whose.kind)
+    // Nobody knows which of several equal rows is that of the chat.
+    if (cell === undefined || cell.isUnread || others.length > 0) return
+    this.memory.list.keep(cell, read.whose)
   }
 
   /**

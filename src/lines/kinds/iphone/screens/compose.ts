@@ -21,6 +21,8 @@ export type Refusal =
 export type Composed = {
   /** The send button of the very chat that was seen with the text. */
   readonly button: AgentElement
+  /** The chat as it was then. */
+  readonly chat: TranscriptScreen
   /** The bubbles that the chat showed: ours is none of them. */
   readonly guids: ReadonlySet<string>
   /** True if some of them are not stored yet. */
@@ -80,7 +82,7 @@ export class Draft {
     const late = refusalOf(ready.screen.composer)
     if (late !== null) return late
     if (this.#isUnread(ready.screen)) return null
-    return { ...this.#keepBaseline(ready.screen), button: ready.element }
+    return { ...this.#keepBaseline(ready.screen), button: ready.element, chat: ready.screen }
   }
 
   /** True if news may lie above what the chat shows: then the next poll reads it. */
@@ -106,7 +108,7 @@ export class Draft {
    * Keeps the bubbles that the chat showed last: only a later one can be ours. The next look emits what is new
    * among them; from now on the chat is pending.
    */
-  #keepBaseline({ bubbles }: TranscriptScreen): Omit<Composed, 'button'> {
+  #keepBaseline({ bubbles }: TranscriptScreen): Pick<Composed, 'guids' | 'hasNewGuids'> {
     const { memory } = this.#reader
     const guidsOf = () => new Set(memory.chat(this.handle)?.map(({ guid }) => guid))
     const before = guidsOf()

@@ -4,7 +4,6 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import { isStillThere, type ReadChat } from './chat-identity.ts'
 import type { ChatReader } from './chat-reader.ts'
-import { localDate } from './label-time.ts'
 import { markOfRead, readChatTitle } from './labels.ts'
 import { ListWalk } from './list-walk.ts'
 import type { ListCell, TranscriptScreen } from './messages-screen.ts'
@@ -62,7 +61,7 @@ class Poll {
 
   async run(): Promise<void> {
     const { memory, own, clock, timeZone } = this.#reader
-    memory.beginDay(localDate(clock.now(), timeZone()))
+    if (memory.list.beginLook(clock.now(), timeZone())) await this.#reader.storeMemory()
     await this.#walkList()
     // Chats that must be read, whatever the list shows.
     for (const handle of new Set([
@@ -166,7 +165,7 @@ class Poll {
     const read = await this.#readChat(screen)
     if (read === null || !isChatOf(this.#reader.memory, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
-    memory.keepMark(markOfRead(cell.mark), cell.name, read.whose.kind)
+    memory.list.keep({ ...cell, mark: markOfRead(cell.mark) }, read.whose)
     await this.#reader.storeMemory()
     await this.#reader.leaveChat(read, this.#signal)
     return true
@@ -235,9 +234,11 @@ class Poll {
       await this.#reader.agent.swipe('down', this.#signal)
       const screen = await this.#lookAgain()
       if (screen === null) return all
-      const bubbles = joinWindows(screen.bubbles, all.bubbles)
-      if (bubbles === null) return null
+      const joined = joinWindows(screen.bubbles, all.bubbles)
+      if (joined === null) return null
+      const { bubbles, isCertain } = joined
       if (bubbles.length === all.bubbles.length) return all
+      if (!isCertain) this.#report.gaps += 1
       all = { ...screen, bubbles }
     }
     return all

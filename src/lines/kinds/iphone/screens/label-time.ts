@@ -23,6 +23,7 @@ const TIME = String.raw`(\d{1,2})[:.](\d{2})(?:\s*([AaPp])\.?\s?[Mm]\.?)?`
 const TIME_SUFFIX = new RegExp(String.raw`,\s*${TIME}\s*$`)
 const TIME_AT_END = new RegExp(String.raw`${TIME}\s*$`)
 const DATE = /\b([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:, (\d{4}))?\b/
+const SLASHED = /^(\d{1,2})\/(\d{1,2})\/(?:20)?(\d{2})$/
 const DAY_MINUTES = 1_440
 const EPOCH = Temporal.PlainDate.from('1970-01-01')
 /** Most that the phone's clock may be ahead of this machine's. */
@@ -152,8 +153,28 @@ function dayNumber(date: Temporal.PlainDate): number {
 }
 
 /** The phone's date, as ISO 8601 has it. */
-export function localDate(at: number, timeZone: string): string {
+export function localDay(at: number, timeZone: string): string {
   return localTime(at, timeZone).date.toString()
+}
+
+/** The phone's time of day, in minutes after midnight. */
+export function localMinute(at: number, timeZone: string): number {
+  return localTime(at, timeZone).minutes % DAY_MINUTES
+}
+
+/** The days that the time or date of a row of the list may mean, as ISO 8601 has them; `today` is the phone's date. */
+export function daysNamed(text: string, today: string): readonly string[] {
+  const date = Temporal.PlainDate.from(today)
+  if (timeAtEnd(text) !== null) return [today]
+  const name = readDayName(text)
+  // A row names a weekday only if it is over.
+  const until = name?.day === 'weekday' ? date.subtract({ days: 1 }) : date
+  if (name !== null) return [dateOf(name, until).toString()]
+  const [, first = '', second = '', year = ''] = SLASHED.exec(text) ?? []
+  const [a, b] = [first.padStart(2, '0'), second.padStart(2, '0')]
+  const days = year === '' ? [] : [`20${year}-${a}-${b}`, `20${year}-${b}-${a}`]
+  // Which of them is the month depends on the phone's region.
+  return days.filter((day) => day.slice(5, 7) <= '12')
 }
 
 /** The wall clock in a time zone, in minutes since 1970-01-01 there; in UTC for an unknown zone. */

@@ -76,8 +76,8 @@ export type ChatCell = {
    */
   readonly mark: string
   readonly isUnread: boolean
-  /** A cell without a date may not be a conversation: it may lead to filters. */
-  readonly hasDate: boolean
+  /** The time or date of its last message. A cell without one may not be a conversation: it may lead to filters. */
+  readonly date: string
 }
 
 const ADDED_WORDS: readonly string[] = [...ENGLISH.unread, ...ENGLISH.muted]
@@ -97,7 +97,7 @@ export function conversationCell(cell: UiNode): ChatCell {
     name: parts[0] ?? '',
     mark: `${parts.join(', ')}${isTime ? `\t${last}` : ''}${isUnread ? '\n' : ''}`,
     isUnread,
-    hasDate,
+    date: hasDate ? last : '',
   }
 }
 

@@ -53,7 +53,7 @@ export class ListWalk {
     this.#memory = memory
     this.#clock = clock
     // The line's beginning is stored before anything is emitted.
-    this.mustStore = this.#isFirst = !memory.hasSeenList
+    this.mustStore = this.#isFirst = !memory.list.hasSeen
   }
 
   noteVisit({ mark }: ListCell): void {
@@ -66,7 +66,8 @@ export class ListWalk {
     const page = JSON.stringify(cells.map(({ mark }) => mark))
     for (const { mark } of cells) this.#seen.add(mark)
     this.#keepHistory(cells)
-    const due = this.#dueOf(cells)
+    // The first walk only remembers: a new line is online before it reports a message.
+    const due = this.#isFirst ? null : this.#dueOf(cells)
     if (due !== null) {
       walks.isNewsBelow = this.swipes > 0
       this.#swipesSinceVisit = 0
@@ -91,11 +92,11 @@ export class ListWalk {
       this.#top = page
       this.#topNames = new Set(cells.map(({ name }) => name))
     }
-    for (const { mark } of cells) {
-      if (this.#memory.isUnchanged(mark)) this.#unchanged.add(mark)
+    for (const cell of cells) {
+      if (this.#memory.list.isUnchanged(cell)) this.#unchanged.add(cell.mark)
       else this.#unchanged.clear()
     }
-    const hasWalked = this.#memory.hasWalked
+    const hasWalked = this.#memory.list.hasWalked
     const isOver = hasWalked
       ? this.#unchanged.size > PINS_MAX && !this.#mustSeeEnd
       : this.#swipesSinceVisit >= FIRST_SWIPES
@@ -110,7 +111,7 @@ export class ListWalk {
     const isWhole = this.#stillSwipes >= STILL_SWIPES
     const now = this.#clock.monotonic()
     this.isFinished = true
-    this.mustStore = this.#memory.finishWalk(isWhole ? this.#seen : null)
+    this.mustStore = this.#memory.list.finishWalk(isWhole ? this.#seen : null)
     this.#memory.walks.finish(top, now)
     if (isWhole) this.#memory.walks.endSeenAt = now
     return { move: 'end' }
@@ -118,16 +119,16 @@ export class ListWalk {
 
   get #mustSeeEnd(): boolean {
     const isDue = this.#clock.monotonic() - this.#memory.walks.endSeenAt >= WHOLE_LIST_EVERY_MS
-    return isDue && this.#memory.hasHidden('named', 'unproven')
+    return isDue && this.#memory.list.hasHidden('named', 'unproven')
   }
 
   /** The first changed conversation that can be opened. */
   #dueOf(cells: readonly ListCell[]): ListCell | null {
     const { walks } = this.#memory
-    this.#doubtAlike(cells.map(({ mark }) => mark))
-    const due = cells.filter(({ mark }) => {
-      const isNews = !this.#memory.knowsMark(mark) || this.#doubtful.has(sharedMark(mark))
-      return isNews && !this.#visited.has(markOfRead(mark))
+    this.#doubtAlike(cells)
+    const due = cells.filter((cell) => {
+      const isNews = !this.#memory.list.knows(cell) || this.#doubtful.has(sharedMark(cell.mark))
+      return isNews && !this.#visited.has(markOfRead(cell.mark))
     })
     const now = this.#clock.monotonic()
     const open = due.find(({ mark }) => !walks.isResting(mark, now))
@@ -136,11 +137,12 @@ export class ListWalk {
     return open ?? null
   }
 
-  #doubtAlike(marks: readonly string[]): void {
-    for (const mark of marks) {
+  #doubtAlike(cells: readonly ListCell[]): void {
+    for (const cell of cells) {
+      const { mark } = cell
       const shared = sharedMark(mark)
       const isFirst = shared === markOfRead(mark) || this.#doubtful.has(shared)
-      if (isFirst || this.#memory.knowsMark(mark)) continue
+      if (isFirst || this.#memory.list.knows(cell)) continue
       this.#doubtful.add(shared)
       for (const visited of this.#visited) {
         if (sharedMark(visited) === shared) this.#visited.delete(visited)
@@ -153,16 +155,17 @@ export class ListWalk {
    * first page: then read conversations below that page are remembered too.
    */
   #keepHistory(cells: readonly ListCell[]): void {
-    const { hasWalked } = this.#memory
+    const { list } = this.#memory
     // News rise: conversations above one of the first page have changed since that page was read.
     const end = cells.findLastIndex(({ name }) => this.#topNames.has(name))
-    for (const [index, { mark, name, isUnread }] of cells.entries()) {
+    for (const [index, cell] of cells.entries()) {
       const isBelow = index > end && this.swipes > 0
-      const isLeftOver = isBelow && !hasWalked && !isUnread && !this.#memory.knowsMark(mark)
-      const isHistory = this.#isFirst ? isBelow || this.#top === null : isLeftOver
+      const isLeftOver = isBelow && !list.hasWalked && !cell.isUnread && !list.knows(cell)
+      const isOld = isBelow || this.#top === null
+      const isHistory = this.#isFirst ? isOld && !list.mayBeNews(cell) : isLeftOver
       // Without a kind, because a group may have the name of a person whose own conversation is in the list as well.
-      if (isHistory) this.#memory.keepMark(mark, name, null)
+      if (isHistory) list.keep(cell, null)
     }
-    this.#memory.hasSeenList = true
+    list.hasSeen = true
   }
 }

@@ -137,7 +137,7 @@ function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
     .map((node) => ({ ...conversationCell(node), place: placeOf(root, node) }))
   const marks = numberedMarks(shown.map(({ mark }) => mark))
   const cells = shown.map((cell, index) => ({ ...cell, mark: marks[index] ?? cell.mark }))
-  return cells.some(({ hasDate }) => hasDate) ? cells.filter(({ hasDate }) => hasDate) : cells
+  return cells.some(({ date }) => date !== '') ? cells.filter(({ date }) => date !== '') : cells
 }
 
 function readComposer(root: UiNode): Composer | null {

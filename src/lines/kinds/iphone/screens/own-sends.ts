@@ -3,6 +3,7 @@
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
 import type { Unsettled } from '../../../../domain/message.ts'
+import { MINUTE_MS } from '../../../../domain/time.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
 import { comparable } from './labels.ts'
 import { type Descriptor } from './transcript-memory.ts'
@@ -136,8 +137,15 @@ export class OwnSends {
     return due.map(({ handle }) => handle)
   }
 
-  /** Counts a look at the chat; removes and returns the messages that two looks have not found. */
-  takeMissing(handle: Handle, now: number): readonly ExpectedBubble[] {
+  /**
+   * Counts a look at the chat with these known bubbles; removes the messages that two looks have not found, and returns
+   * those of them that are certainly not there.
+   */
+  takeMissing(
+    handle: Handle,
+    known: readonly Descriptor[],
+    now: number,
+  ): readonly ExpectedBubble[] {
     const here = this.#waitingIn(handle)
     for (const waiting of here) {
       if (now - waiting.lookedAt < LOOKS_APART_MS) continue
@@ -146,7 +154,10 @@ export class OwnSends {
     }
     const lost = here.filter(({ looks, canFail }) => canFail && looks >= LOOKS)
     for (const { messageId } of lost) this.#waiting.delete(messageId)
-    return lost
+    // If an equal message of the same minute was unsent, this one looks like it.
+    const isLike = ({ text, at }: Expected, bubble: Descriptor) =>
+      bubble.isFromMe && bubble.at >= at - (at % MINUTE_MS) && isSameText(bubble, comparable(text))
+    return lost.filter((waiting) => !known.some((bubble) => isLike(waiting, bubble)))
   }
 
   /** True if a message that is looked for in this chat has this text. */

@@ -12,6 +12,7 @@ import {
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import type { AgentElement } from '../agent/wda.ts'
+import { isStillThere } from './chat-identity.ts'
 import { type ChatReader, outcomeOf } from './chat-reader.ts'
 import { CLEAR_MS_MAX, type Composed, Draft } from './compose.ts'
 import { hasControls, withPlainLines } from './labels.ts'
@@ -68,6 +69,8 @@ class Sending {
   readonly #draft: Draft
   /** Bubbles that were in the chat before the touch. */
   #before: ReadonlySet<string> = new Set()
+  /** The chat before the touch; null until then. */
+  #chat: TranscriptScreen | null = null
 
   constructor(reader: ChatReader, message: OutgoingMessage, text: string) {
     this.#reader = reader
@@ -80,6 +83,7 @@ class Sending {
     const composed = await this.#prepare(signal)
     if ('outcome' in composed) return composed
     this.#before = composed.guids
+    this.#chat = composed.chat
     // The bubbles before are stored first: after a crash they must not be taken for this message.
     const isReady = !composed.hasNewGuids || (await this.#isStored())
     const at = clock.now()
@@ -183,10 +187,16 @@ class Sending {
     try {
       const screen = readScreen(await reader.agent.tree(signal))
       if (screen.screen !== 'transcript') return null
-      return reader.isChatWith(screen, this.#draft.handle) ? screen : null
+      return reader.isChatWith(screen, this.#draft.handle) && this.#isSame(screen) ? screen : null
     } catch {
       return null
     }
+  }
+
+  /** True if no other chat with the same title has come to the front since the touch: our words may stand there too. */
+  #isSame(screen: TranscriptScreen): boolean {
+    if (this.#chat === null || isStillThere(this.#chat, screen)) return true
+    return this.#chat.bubbles.length === 0 && screen.chat.kind === 'direct'
   }
 
   /** The bubble that came after the touch and has our text, with those above it. */

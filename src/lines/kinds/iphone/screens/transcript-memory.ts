@@ -15,13 +15,9 @@ import { guidFromBytes } from '../../../../domain/ids.ts'
 import { MINUTE_MS } from '../../../../domain/time.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
-import { endsAlike, markWithoutTime, readChatTitle } from './labels.ts'
+import { endsAlike } from './labels.ts'
+import { ListMemory, STORED_LIST } from './list-memory.ts'
 import { WalkMemory } from './walk-memory.ts'
-
-/** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
-export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
-/** Chats of a person hidden behind a name: their messages are not reported. */
-export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
 
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
@@ -48,10 +44,9 @@ export type Descriptor = {
 
 const BUBBLES_MAX = 60
 /** Kept short, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
-const RESTING_BUBBLES_MAX = 12
+export const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
-const MARKS_MAX = 500
 const PENDING_MAX = 100
 const PROVEN_MAX = 500
 /** The phone's clock, which labels follow, may be behind by so much. */
@@ -71,17 +66,13 @@ type StoredDescriptor = Static<typeof STORED_DESCRIPTOR>
 
 const STORED_MEMORY_SCHEMA = Type.Object({
   since: Type.Number(),
-  marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
-  /** Marks kept since the last finished walk; absent until the first one. */
-  fresh: Type.Optional(Type.Array(Type.String())),
+  ...STORED_LIST,
   owed: Type.Array(Type.String()),
   chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
   // Absent from memories of earlier versions.
   proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
   texting: Type.Optional(Type.Array(Type.String())),
-  day: Type.Optional(Type.String()),
   early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
-  hidden: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])]))),
 })
 type StoredMemory = Static<typeof STORED_MEMORY_SCHEMA>
 const STORED_MEMORY = Compile(STORED_MEMORY_SCHEMA)
@@ -96,8 +87,6 @@ const TEXT = 64
 const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read', 'failed']
 const HASH_BYTES = 8
 
-type Mark = { readonly name: string; readonly isFresh: boolean; readonly hidden: HiddenKind | null }
-
 export class TranscriptMemory {
   /** The time when the line began, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
@@ -107,8 +96,7 @@ export class TranscriptMemory {
   /** By handle, the most recently read chats last. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
   readonly walks = new WalkMemory()
-  /** Conversations by their marks when they were read; `isFresh` if that was after the last finished walk. */
-  readonly #marks = new Map<string, Mark>()
+  readonly list: ListMemory
   readonly #pending = new Set<Handle>()
   /** People whose chat was proven to have this title. */
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
@@ -116,14 +104,9 @@ export class TranscriptMemory {
   readonly #texting = new Set<Handle>()
   /** Chats that were read in the minute of their newest message, and the end of that minute, in ms since 1970. */
   readonly #early = new Map<Handle, number>()
-  /** The phone's date when marks had their times; undefined in memories of earlier versions. */
-  #day: string | undefined
-  /** True if the list of conversations was seen, even if it was empty. */
-  hasSeenList = false
-  #hasWalked = false
-
-  constructor(since: number, number = '') {
+  constructor(since: number, number = '', list = new ListMemory(since)) {
     this.since = since
+    this.list = list
     this.number = number
     this.home = homeOfNumber(number)
   }
@@ -132,20 +115,14 @@ export class TranscriptMemory {
   static fromText(text: string | null, now: number, number = ''): TranscriptMemory {
     const value = parse(text)
     if (!STORED_MEMORY.Check(value)) return new TranscriptMemory(now, number)
-    const memory = new TranscriptMemory(value.since, number)
+    const list = ListMemory.fromStored(value.since, value, homeOfNumber(number))
+    const memory = new TranscriptMemory(value.since, number, list)
     // Earlier versions stored numbers as the screen spelled them.
     const person = (handle: string) => personOf(handle, memory.home)
     for (const [handle, stored] of value.chats) {
       memory.keep(person(handle), stored.map(readDescriptor))
     }
-    const [fresh, hidden] = [new Set(value.fresh), new Map(value.hidden)]
-    for (const [mark, name] of value.marks ?? []) {
-      memory.#marks.set(mark, { name, isFresh: fresh.has(mark), hidden: hidden.get(mark) ?? null })
-    }
     memory.#takePeople(value, person)
-    memory.#day = value.day
-    memory.hasSeenList = value.marks !== null
-    memory.#hasWalked = value.fresh !== undefined
     return memory
   }
 
@@ -161,18 +138,20 @@ export class TranscriptMemory {
 
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
-    const kept = [...this.#marks]
-    const marks = this.hasSeenList ? kept.map(([mark, { name }]) => [mark, name]) : null
-    const fresh = kept.flatMap(([mark, { isFresh }]) => (isFresh ? [mark] : []))
-    const hidden = kept.flatMap(([mark, one]) => (one.hidden ? [[mark, one.hidden]] : []))
-    const walked = this.#hasWalked ? { fresh } : {}
     const proven = [...this.#proven].flatMap(([title, people]) =>
       [...people].map((handle) => [title, handle]),
     )
     const [owed, texting] = [this.#pending, this.#texting].map((one) => [...one])
-    const { since } = this
-    const more = { day: this.#day, owed, chats, proven, texting, early: [...this.#early], hidden }
-    return JSON.stringify({ since, marks, ...walked, ...more })
+    const early = [...this.#early]
+    return JSON.stringify({
+      since: this.since,
+      ...this.list.toStored(),
+      owed,
+      chats,
+      proven,
+      texting,
+      early,
+    })
   }
 
   get handles(): readonly Handle[] {
@@ -234,71 +213,6 @@ export class TranscriptMemory {
     if (isTexting && this.#texting.size < CHATS_MAX) this.#texting.add(handle)
   }
 
-  /** To be called before the list is read: a time of day on it is that of this day, and no known one any more. */
-  beginDay(day: string): void {
-    const known = this.#day === undefined || this.#day === day ? [] : [...this.#marks]
-    for (const [mark] of known) this.#marks.delete(mark)
-    for (const [mark, one] of known) this.#marks.set(markWithoutTime(mark), one)
-    this.#day = day
-  }
-
-  knowsMark(mark: string): boolean {
-    return this.#known(mark) !== undefined
-  }
-
-  /** The conversation with this mark, or with the mark that it had before its time became a date. */
-  #known(mark: string) {
-    const exact = this.#marks.get(mark)
-    if (exact !== undefined || mark.includes('\t')) return exact
-    return [...this.#marks].findLast(([known]) => markWithoutTime(known) === mark)?.[1]
-  }
-
-  /** Remembers a conversation as it is; `kind` is null if it was not opened. */
-  keepMark(mark: string, name: string, kind: ChatKind | null): void {
-    this.hasSeenList = true
-    const hidden = kind === 'named' || kind === 'unproven' ? kind : null
-    const isNameKept = kind === 'person' || kind === null
-    // No other conversation has the name of a person, unless Messages suggests it.
-    if (kind === 'person' && readChatTitle(name).kind !== 'suggested') {
-      for (const [other, { name: otherName }] of this.#marks) {
-        if (otherName === name) this.#marks.delete(other)
-      }
-    }
-    this.#marks.set(mark, { name: isNameKept ? name : '', isFresh: true, hidden })
-    dropOldest(this.#marks, MARKS_MAX)
-  }
-
-  /** True if the conversation is as the last finished walk left it, and was not read since. */
-  isUnchanged(mark: string): boolean {
-    return this.#known(mark)?.isFresh === false
-  }
-
-  /** True if a walk over the list has ever finished. */
-  get hasWalked(): boolean {
-    return this.#hasWalked
-  }
-
-  /** True if a conversation of these kinds is in the list, as far as the list has been seen. */
-  hasHidden(...kinds: readonly HiddenKind[]): boolean {
-    return [...this.#marks.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
-  }
-
-  /**
-   * To be called when everything due was read: the next walk may end at these conversations. Returns whether anything
-   * changed by that. `list` has all conversations; null if not all were seen.
-   */
-  finishWalk(list: ReadonlySet<string> | null): boolean {
-    let isNew = !this.#hasWalked
-    this.#hasWalked = true
-    for (const [mark, one] of this.#marks) {
-      const isThere = list === null || list.has(mark) || list.has(markWithoutTime(mark))
-      isNew ||= one.isFresh || (one.hidden !== null && !isThere)
-      if (one.hidden !== null && !isThere) this.#marks.delete(mark)
-      else this.#marks.set(mark, { ...one, isFresh: false })
-    }
-    return isNew
-  }
-
   /** Chats that must be read, whatever the list shows. */
   get pending(): readonly Handle[] {
     return [...this.#pending]
@@ -313,6 +227,11 @@ export class TranscriptMemory {
     this.#early.delete(handle)
     if (until > now) this.#early.set(handle, until)
     dropOldest(this.#early, CHATS_MAX)
+  }
+
+  /** Known bubbles from this time on may have been unsent since, and others written in the same minute. */
+  openSince(handle: Handle): number {
+    return this.#early.has(handle) ? (this.chat(handle)?.at(-1)?.at ?? Infinity) : Infinity
   }
 
   /** Chats that were last read before the minute of their newest message was over, which it is now. */

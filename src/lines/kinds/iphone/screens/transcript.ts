@@ -11,6 +11,7 @@ import {
   bubbleGuid,
   shortHash,
   type Descriptor,
+  RESTING_BUBBLES_MAX,
   type TranscriptMemory,
 } from './transcript-memory.ts'
 import { ENGLISH } from './ui-words.ts'
@@ -27,7 +28,7 @@ export type Comparison = {
   readonly above: readonly Descriptor[]
   /** Known bubbles that should follow the last known row but do not: perhaps not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** True if bubbles further up may be news too: no known one is in sight, or unreported ones are above. */
+  /** True if bubbles further up may be news too: none is known, unreported ones are above, or news stand on top. */
   readonly hasMoreAbove: boolean
   /** True if bubbles between the known ones and these may be lost. */
   readonly hasGap: boolean
@@ -45,7 +46,7 @@ export function compareChat(
   const times = placeTimes(bubbles, now, timeZone)
   const seen = bubbles.map((bubble, index) => ({ bubble, at: times[index] ?? now }))
   const known = memory.chat(handle)
-  const alignment = align(known ?? [], seen)
+  const alignment = align(known ?? [], seen, memory.openSince(handle))
   // Times are to the minute: a bubble of the minute in which the line began counts as later.
   const beganAt = Math.floor(memory.since / MINUTE_MS) * MINUTE_MS
   const nameBubble = bubbleNamer(handle, known ?? [])
@@ -56,7 +57,7 @@ export function compareChat(
   const { above, missing, hasGap } = alignment
   // After a crash in the middle of a burst some known bubbles are not reported yet.
   const isUnreported = above.some(({ isReported }) => !isReported)
-  const hasMoreAbove = hasGap || isUnreported || (known === null && rows[0]?.isNew === true)
+  const hasMoreAbove = hasGap || isUnreported || rows[0]?.isNew === true
   return { rows, above, missing, hasMoreAbove, hasGap }
 }
 
@@ -130,15 +131,24 @@ export type Alignment = {
 /** Indices of known bubbles by indices of seen ones. */
 type Pairs = ReadonlyMap<number, number>
 
-/** Finds the known bubbles among the seen ones, in order, each once. */
-export function align(known: readonly Descriptor[], seen: readonly SeenBubble[]): Alignment {
+/**
+ * Finds the known bubbles among the seen ones, in order, each once. Known ones from `openSince` on may have been
+ * unsent, and others written in their places in the same minute: of these only an equal text is known.
+ */
+export function align(
+  known: readonly Descriptor[],
+  seen: readonly SeenBubble[],
+  openSince = Infinity,
+): Alignment {
   const relate = relation(known, seen)
   const shifted = bestShift(known, seen, relate)
   const common = commonPairs(known, seen, relate)
   const pairs =
     common.size > shifted.equalCount ? withChanged(common, known, seen, relate) : shifted.pairs
-  if (pairs.size > 0) return fromPairs(known, seen, pairs)
-  const lastAt = Math.max(-Infinity, ...known.map(({ at }) => at))
+  const isSure = (k: number, s: number) =>
+    relate(k, s) === 'same' || (known[k]?.at ?? -Infinity) < openSince
+  if (pairs.size > 0) return fromPairs(known, seen, pairs, isSure)
+  const lastAt = newestAt(known)
   return {
     rows: seen.map((item) => ({ seen: item, known: null, isNew: item.at >= lastAt })),
     above: seen.length > 0 ? known : [],
@@ -195,7 +205,9 @@ function bestShift(
     for (let back = 1; back <= Math.min(end, known.length); back += 1) {
       const related = relate(known.length - back, end - back)
       if (related === null) equalCount = -Infinity
-      if (related === 'same' || related === 'edited') equalCount += 1
+      if (related === 'same') equalCount += 1
+      // An equal text shows more than the word for an edit, which any bubble may have.
+      if (related === 'edited') equalCount += 0.5
       pairs.set(end - back, known.length - back)
     }
     if (equalCount > best.equalCount)
@@ -272,11 +284,18 @@ function fromPairs(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
   pairs: Pairs,
+  isSure: (known: number, seen: number) => boolean,
 ): Alignment {
   const first = Math.min(...pairs.keys())
+  const newsAt = newsAboveAt(known)
   const rows = seen.map((item, index) => {
-    const found = known[pairs.get(index) ?? -1] ?? null
-    return { seen: item, known: found, isNew: found === null && index > first }
+    const place = pairs.get(index) ?? -1
+    const found = isSure(place, index) ? (known[place] ?? null) : null
+    return {
+      seen: item,
+      known: found,
+      isNew: found === null && (index >= first || item.at >= newsAt),
+    }
   })
   const places = [...pairs.values()]
   return {
@@ -288,21 +307,35 @@ function fromPairs(
 }
 
 /**
+ * Time from which bubbles above all known ones are news: there is no older one of that time that was forgotten, so the
+ * one below them was unsent and written again.
+ */
+function newsAboveAt(known: readonly Descriptor[]): number {
+  const [oldest, newest] = [known[0]?.at ?? Infinity, newestAt(known)]
+  if (known.length < RESTING_BUBBLES_MAX) return oldest
+  return oldest < newest ? newest : Infinity
+}
+
+function newestAt(known: readonly Descriptor[]): number {
+  return Math.max(-Infinity, ...known.map(({ at }) => at))
+}
+
+/**
  * Joins two windows of one chat, `older` above `newer`, with or without an overlap. A message that came after `newer`
- * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between.
+ * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between. If they fit in
+ * several ways, because texts are equal, some of these may be missing.
  */
 export function joinWindows(
   older: readonly Bubble[],
   newer: readonly Bubble[],
-): readonly Bubble[] | null {
-  for (let start = 0; start < older.length; start += 1) {
-    const common = older.slice(start, start + newer.length)
-    if (common.every((bubble, index) => isEqual(bubble, newer[index]))) {
-      return [...older, ...newer.slice(common.length)]
-    }
-  }
+): { readonly bubbles: readonly Bubble[]; readonly isCertain: boolean } | null {
+  const overlaps = older
+    .map((_, start) => older.slice(start, start + newer.length))
+    .filter((common) => common.every((bubble, index) => isEqual(bubble, newer[index])))
   const isShared = older.some((bubble) => newer.some((other) => isEqual(bubble, other)))
-  return isShared ? null : [...older, ...newer]
+  if (isShared && overlaps.length === 0) return null
+  const bubbles = [...older, ...newer.slice(overlaps[0]?.length ?? 0)]
+  return { bubbles, isCertain: overlaps.length <= 1 }
 }
 
 function isEqual(bubble: Bubble, other: Bubble | undefined): boolean {

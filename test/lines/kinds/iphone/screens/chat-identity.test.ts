@@ -144,7 +144,7 @@ test('a chat whose details show nobody is its number’s if every bubble says so
   rig.phone.receive(FRIEND, 'hello')
   rig.phone.receive(OTHER, 'hello', { sender: 'Message' })
   const report = await rig.poll()
-  const hasHidden = rig.reader.memory.hasHidden('unproven')
+  const hasHidden = rig.reader.memory.list.hasHidden('unproven')
   rig.phone.details = 'people'
   rig.phone.receive(OTHER, 'are you there?')
   await rig.poll()

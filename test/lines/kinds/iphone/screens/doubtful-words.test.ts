@@ -40,7 +40,7 @@ describe('the last text of a chat', () => {
     ['No, Loved by a friend of mine, really', ['< No, Loved by a friend of mine, really']],
     ['No, Loved by you', []],
     ['No, Laughed at by +1 (202) 555-0123, Edited', []],
-    ['Yes, Edited', []],
+    ['Yes, Edited', ['< Yes, Edited']],
   ])('No, taken back or marked, is %j now: new is %j', async (now, told) => {
     const rig = await readLine('No')
 
@@ -51,9 +51,21 @@ describe('the last text of a chat', () => {
     expect(textsOf(rig)).toEqual(told)
   })
 
+  test('is no news with the mark of an edit if its minute was over at the last look', async () => {
+    const rig = await readLine('No')
+    await rig.clock.advance(120_000)
+    await rig.poll()
+
+    replaceLast(rig, 'Yes, Edited')
+    rig.phone.chat(FRIEND).isUnread = true
+    await rig.poll()
+
+    expect(textsOf(rig)).toEqual([])
+  })
+
   test.each([
     ['Yes', ['< Yes']],
-    ['Yes, Edited', []],
+    ['Yes, Edited', ['< Yes, Edited']],
   ])('if it was the only one, is %j now: new is %j', async (now, told) => {
     const rig = await makeKnownLine()
     rig.phone.receive(OTHER, 'No')
@@ -172,9 +184,10 @@ test('the same words an hour later are news, also if another device has read the
 
 test('a conversation is known by its time, until the list shows a day instead', () => {
   const memory = new TranscriptMemory(0)
-  memory.keepMark('Ann, ok\t1:30 PM', 'Ann', 'person')
+  const row = (mark: string) => ({ mark, name: 'Ann', date: '' })
+  memory.list.keep(row('Ann, ok\t1:30 PM'), { kind: 'person', handle: FRIEND })
 
   const marks = ['Ann, ok\t1:30 PM', 'Ann, ok', 'Ann, ok\t1:31 PM', 'Ann, no']
 
-  expect(marks.map((mark) => memory.knowsMark(mark))).toEqual([true, true, false, false])
+  expect(marks.map((mark) => memory.list.knows(row(mark)))).toEqual([true, true, false, false])
 })

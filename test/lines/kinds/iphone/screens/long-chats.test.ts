@@ -91,3 +91,13 @@ describe('a burst of thirty is told whole', () => {
     }
   })
 })
+
+test('equal texts that may stand in two windows of a chat leave a gap', async () => {
+  const rig = await makeKnownLine()
+  rig.phone.windowRows = 3
+  for (const text of ['a', 'ok', 'ok', 'ok', 'ok']) rig.phone.receive(FRIEND, text)
+
+  const { gaps } = await rig.poll()
+
+  expect([gaps, textsOf(rig).filter((text) => text === '< a')]).toEqual([1, ['< a']])
+})

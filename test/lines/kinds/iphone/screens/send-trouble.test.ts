@@ -94,6 +94,21 @@ test('an equal text of just now is not what became of a touch that nobody saw', 
   expect(rig.told.settled.map((end) => end.outcome)).toEqual([notSent('unconfirmed', 'message')])
 })
 
+test('a message that stands in the place of an equal one, which was unsent in its minute, has not failed', async () => {
+  const rig = makeUiRig()
+  await rig.send('hello')
+  rig.phone.chat(FRIEND).bubbles = []
+
+  const { outcome } = await rig.send('hello', { id: 'msg_2' })
+  for (let looks = 0; looks < 3; looks += 1) {
+    await rig.poll()
+    await rig.clock.advance(15_000)
+  }
+
+  expect(rig.phone.sent(FRIEND, 'hello')).toHaveLength(1)
+  expect([outcome, rig.told.settled]).toEqual([unknown('no_bubble'), []])
+})
+
 test('an alert that comes while the text is typed stops the send; the text is taken back at the next look', async () => {
   const rig = makeUiRig()
   rig.commands.meddle = (name) => {

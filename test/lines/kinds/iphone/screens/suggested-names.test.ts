@@ -174,6 +174,32 @@ describe('a suggested name', () => {
     expect(rig.phone.touches).toBe(0)
   })
 
+  test.each([[['hi']], [[]]])(
+    'does not confirm a send by the same words in another chat, if %p was said before',
+    async (before) => {
+      const rig = await makeKnownLine()
+      for (const text of before) rig.phone.receive(FRIEND, text)
+      if (before.length === 0) rig.phone.chat(FRIEND).bubbles = []
+      rig.phone.receive(OTHER, 'hi')
+      for (const key of [FRIEND, OTHER]) rig.phone.suggest(key, 'Ann')
+      await rig.poll()
+      await rig.send('for Ann', { to: OTHER })
+      await rig.clock.advance(5_000)
+      rig.phone.nextTouches = ['nothing']
+      rig.commands.meddle = (name) => {
+        if (name === 'click' && rig.phone.chat(FRIEND).draft !== '') {
+          rig.clock.after(100, () => rig.phone.open(OTHER))
+        }
+        return null
+      }
+
+      const { outcome } = await rig.send('for Ann', { id: 'msg_2' })
+
+      expect(rig.phone.sent(FRIEND, 'for Ann')).toEqual([])
+      expect(outcome).toEqual(notSent('not_touched'))
+    },
+  )
+
   test('without details is counted, and told once the number can be seen', async () => {
     const rig = await makeKnownLine()
     rig.phone.details = 'nobody'
@@ -181,7 +207,7 @@ describe('a suggested name', () => {
     rig.phone.receive(FRIEND, 'hello')
 
     const report = await rig.poll()
-    const hasHidden = rig.reader.memory.hasHidden('unproven')
+    const hasHidden = rig.reader.memory.list.hasHidden('unproven')
     rig.phone.details = 'people'
     rig.phone.receive(FRIEND, 'hello?')
     await rig.poll()

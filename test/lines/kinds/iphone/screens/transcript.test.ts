@@ -66,6 +66,9 @@ function chat(text: string): readonly Said[] {
   return parts.map((part): Said => [part.replace(/\d+$/, ''), Number(/\d+$/.exec(part)?.[0])])
 }
 
+/** More than a chat that rests remembers. */
+const MANY = Array.from({ length: 13 }, (_, index) => `${'abcdefghijklm'.charAt(index)}1`).join('|')
+
 /** What happened, the chat as it was, the chat as it is, and what of it is new. */
 const CASES: readonly (readonly [what: string, before: string, now: string, fresh: string])[] = [
   ['nothing', 'a1|b2', 'a1|b2', ''],
@@ -88,6 +91,8 @@ const CASES: readonly (readonly [what: string, before: string, now: string, fres
   ['a chat that was cleared', 'a1|b2', 'c5', 'c'],
   ['a cleared chat with what was there before', 'b5', 'a1|c6', 'c'],
   ['a chat that is empty now', 'a1', '', ''],
+  ['one taken back and written again, far below', `${MANY}|no2`, 'x2|no2', 'x'],
+  ['a window with forgotten ones above', MANY, `x1|${MANY}`, ''],
 ]
 
 for (const [what, before, now, fresh] of CASES) {
@@ -144,7 +149,7 @@ test('whatever window shows a chat that has not changed, nothing of it is new', 
 
 test('two windows are one chat', () => {
   const join = (older: string, newer: string) =>
-    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.map(({ text }) => text)
+    joinWindows(chat(older).map(bubble), chat(newer).map(bubble))?.bubbles.map(({ text }) => text)
 
   expect(join('a1|b2', 'b2|c3')).toEqual(['a', 'b', 'c'])
   expect(join('a1', 'c3')).toEqual(['a', 'c'])
@@ -167,25 +172,29 @@ const ONE: Descriptor = {
   isReported: true,
 }
 
+function row(mark: string) {
+  return { mark, name: `name of ${mark}`, date: '' }
+}
+
 test('the memory is the same again from its text', () => {
   const memory = new TranscriptMemory(NOW)
   const guid = 'ui-0b6d3f0e-7a51-4c7e-9a1d-1f2e3d4c5b6a'
   const kept = { ...ONE, guid, isFromMe: true, at: NOW, seenAt: NOW + 1, stage: 'read' as const }
   memory.keep(FRIEND, [kept, { ...kept, isFromMe: false, stage: null, isReported: false }])
-  memory.keepMark('mark', 'name', 'person')
-  memory.keepMark('other mark', '', 'unproven')
+  memory.list.keep(row('mark'), { kind: 'person', handle: FRIEND })
+  memory.list.keep(row('other mark'), { kind: 'unproven' })
   memory.addPending(OTHER)
 
   const again = TranscriptMemory.fromText(memory.toText(), 0)
 
   expect(again.chat(FRIEND)).toEqual(memory.chat(FRIEND))
-  expect([again.since, again.hasSeenList, again.knowsMark('mark'), again.pending]).toEqual([
+  expect([again.since, again.list.hasSeen, again.list.knows(row('mark')), again.pending]).toEqual([
     NOW,
     true,
     true,
     [OTHER],
   ])
-  expect([again.hasHidden('unproven'), again.hasHidden('named')]).toEqual([true, false])
+  expect([again.list.hasHidden('unproven'), again.list.hasHidden('named')]).toEqual([true, false])
   expect(again.toText()).toBe(memory.toText())
   expect(again.chat(FRIEND)?.[0]).toEqual(kept)
 })
@@ -203,13 +212,13 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
   const many = Array.from({ length: 80 }, (_, index) => ({ ...ONE, hash: String(index) }))
   for (let i = 0; i < 600; i += 1) {
     memory.keep(deviceHandle(`+1202555${String(i).padStart(4, '0')}`), many)
-    memory.keepMark(`mark ${i}`, `name ${i}`, 'person')
+    memory.list.keep(row(`mark ${i}`), null)
   }
 
   expect(memory.handles).toHaveLength(500)
   expect(memory.handles[0]).toBe(deviceHandle('+12025550100'))
   expect(memory.chat(deviceHandle('+12025550599'))?.map(({ hash }) => hash)[0]).toBe('20')
-  expect([memory.knowsMark('mark 99'), memory.knowsMark('mark 100')]).toEqual([false, true])
+  expect(['mark 99', 'mark 100'].map((mark) => memory.list.knows(row(mark)))).toEqual([false, true])
   expect(memory.toText().length).toBeLessThan(600_000)
 })
 
