@@ -189,12 +189,12 @@ class Fuzz {
     }
     const found = known(kindIn(path))
     const [message = '', file = ''] = this.files[0] ?? []
-    const waiting = this.scheduled[(ids[0] ?? 0) % SCHEDULED] ?? ''
-    const named = method === 'POST' ? waiting : (known('sid')[0] ?? '')
+    const [first = 0] = ids
+    const [named] = method === 'POST' ? this.scheduled.slice(first % SCHEDULED) : known('sid')
     return path
       .replace(/:(?:id|guid)/, api === 'sms' ? found.join(',') : (found[0] ?? ''))
       .replace(':account', String(this.#madeFor(request)?.key))
-      .replace(':sid', path.includes('/Media') ? message : named)
+      .replace(':sid', path.includes('/Media') ? message : String(named))
       .replace(':media', file)
   }
 
