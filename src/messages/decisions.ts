@@ -7,7 +7,7 @@ import { timestamp } from '../domain/ids.ts'
 import type { Approval } from '../domain/message-extras.ts'
 import { mendedText, type Outbound } from '../domain/message.ts'
 import { hasRules, requirePermission, type KeyCaller } from '../domain/permissions.ts'
-import { markRead } from '../storage/conversations.ts'
+import { markAnswered, markRead } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { lineageOf, linesWithin } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -58,6 +58,7 @@ export class Decisions {
       const waitsFrom = timestamp(Math.max(approved.waitsFrom, now))
       this.#deps.queue.review(tx, updateMessage(tx, approved, { waitsFrom }, now))
       markRead(tx, held.conversationId, held.seq)
+      markAnswered(tx, held.conversationId, held.seq)
       const { requestedBy } = held.extras.approval
       const after = { requested_by: requestedBy, is_text_changed: isChanged }
       return { action: 'message.approved', after }

@@ -88,13 +88,15 @@ export function openConversation(
 
 /** SQL: whether a message was history when it came; see `isHistory` in domain/message-extras. */
 export const IS_HISTORY = `coalesce(extras ->> 'isHistory', 0)`
+/** SQL: whether a message waits for approval, or was denied: it answers nobody. */
+const IS_HELD = `coalesce(extras ->> '$.approval.state', 'approved') <> 'approved'`
 /** SQL: whether a message was received and counts as unread. */
 export const IS_NEWS = `(direction = 'inbound' AND NOT ${IS_HISTORY})`
 
 /**
  * Counts a message in. A message that moves here may be older than the last one, which then stays the last.
- * A message that waits for approval marks nothing as read. History becomes the last message only if it was
- * sent later than the present last one, and never counts as unread.
+ * A message that waits for approval marks nothing as read, and answers nobody. History becomes the last message
+ * only if it was sent later than the present last one, and never counts as unread.
  */
 export function noteMessage(
   tx: Tx,
@@ -115,10 +117,11 @@ export function noteMessage(
   const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
        read_seq = iif($isMark AND $seq >= last_seq, $seq, read_seq),
        unread_count = iif($isMark AND $seq >= last_seq, 0, unread_count + $isNews),
-       is_unanswered = iif($seq < last_seq OR ($isReceived AND NOT $isNews), is_unanswered, $isReceived),
+       is_unanswered = iif($seq < last_seq OR $isHeld OR ($isReceived AND NOT $isNews), is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
   const isNews = isReceived && !isHistory
-  tx.execute(sql, { id, seq, service, isReceived, isNews, isMark: !isReceived && !isHeld, now })
+  const isMark = !isReceived && !isHeld
+  tx.execute(sql, { id, seq, service, isReceived, isNews, isHeld, isMark, now })
   touch(tx, id)
 }
 
@@ -135,6 +138,14 @@ export function markRead(tx: Tx, id: ConversationId, seq: number): void {
        (SELECT count(*) FROM messages m
         WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
      WHERE id = $id AND read_seq < $seq`
+  if (tx.execute(sql, { id, seq }).changes > 0) touch(tx, id)
+}
+
+/** A message that waited was approved: it answers what came before it. */
+export function markAnswered(tx: Tx, id: ConversationId, seq: number): void {
+  const sql = `UPDATE conversations SET is_unanswered = EXISTS (SELECT 1 FROM messages m
+       WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
+     WHERE id = $id AND is_unanswered = 1`
   if (tx.execute(sql, { id, seq }).changes > 0) touch(tx, id)
 }
 
@@ -155,9 +166,9 @@ const LAST_LIVE = `coalesce((SELECT m.seq FROM messages m
  */
 export const LAST_LEFT = `
   (last_seq, is_unanswered) = (
-    SELECT coalesce(max(l.seq), 0), coalesce(iif(l.direction = 'inbound' AND l.isHistory,
+    SELECT coalesce(max(l.seq), 0), coalesce(iif(l.isHeld OR (l.direction = 'inbound' AND l.isHistory),
       is_unanswered, l.direction = 'inbound'), 0)
-    FROM (SELECT m.seq, m.direction, ${IS_HISTORY} AS isHistory FROM messages m
+    FROM (SELECT m.seq, m.direction, ${IS_HISTORY} AS isHistory, ${IS_HELD} AS isHeld FROM messages m
       WHERE m.conversation_seq = conversations.seq AND m.seq >= ${LAST_LIVE}
       ORDER BY coalesce(m.sent_at, m.created_at) DESC, m.seq LIMIT 1) l),
   read_seq = min(read_seq, (SELECT coalesce(max(m.seq), 0) FROM messages m

@@ -121,6 +121,7 @@ storyOn(
 
     await watched.show('settings/alerts')
     await watched.reads('The line Front desk is offline')
+    await watched.reads(/failed: the URL answered 404/)
     const text = await watched.text()
 
     expect(text).toMatch(/, lasted 9 minutes\s+ntfy: failed: the URL answered 404\./)

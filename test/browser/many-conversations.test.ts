@@ -4,6 +4,7 @@
 import { expect } from 'bun:test'
 
 import { fillDatabase } from './large-database.ts'
+import { COMPUTER } from './stage.ts'
 import { storyOn } from './story.ts'
 
 const SIZE = { conversations: 3_000, messages: 6_000 }
@@ -37,5 +38,24 @@ storyOn(
     // What is shown may be read again when the lines report themselves, and no more: all are 60 pages.
     expect(pages.length).toBeLessThan(READINGS_MAX)
     expect(rowsInPage).toBeLessThan(100)
+  },
+)
+
+storyOn(
+  { prepare: (dataDir) => fillDatabase(dataDir, { conversations: 30, messages: 60 }) },
+  'the page of conversations is as high as its window, and only its panes scroll',
+  async (stage) => {
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+    const heights = () => page.evaluate<number>('document.documentElement.scrollHeight')
+
+    await watched.show('conversations')
+    await page.locator(ROW).nth(10).waitFor()
+    const list = await heights()
+    await page.locator(ROW).nth(1).getByRole('link').click()
+    await watched.thread.waitFor()
+    await watched.settle()
+
+    expect([list, await heights()]).toEqual([COMPUTER.height, COMPUTER.height])
   },
 )

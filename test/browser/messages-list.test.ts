@@ -35,6 +35,8 @@ story(
   },
 )
 
+/** Numbers without iMessage. */
+const NOBODY = ['+12025550192', '+13035550192'] as const
 const UNCERTAIN = ['+12025550194', '+13035550194'] as const
 
 story(
@@ -79,6 +81,37 @@ story(
 
     await watched.reads(/^1 message marked as sent, 1 not: /)
     expect(await listed(api, 'uncertain', 1)).toBe(true)
+  },
+)
+
+story(
+  'what a person decided on is not sent again with the others, and a refusal is no success',
+  async ({ stage, api, lines: [line] }) => {
+    const [canceled] = await Promise.all([
+      api.ask<{ id: string }>('POST', '/api/v1/messages/send', {
+        to: '+12025550123',
+        text: 'Not this one',
+        phone_line_id: line,
+        send_at: new Date(Date.now() + 3_600_000).toISOString(),
+      }),
+      ...NOBODY.map((to) => say(api, to, 'Your table is ready.', line)),
+    ])
+    await api.ask('DELETE', `/api/v1/messages/${canceled.id}`)
+    await eventually('all failed', () => listed(api, 'failed', 1 + NOBODY.length))
+    await api.ask('PATCH', `/api/v1/phone-lines/${line}`, { is_enabled: false })
+    const watched = await stage.page({ viewport: COMPUTER })
+    stage.excuse(/status of 4/)
+
+    await watched.show('messages?status=failed')
+    await watched.page.getByRole('checkbox', { name: 'Pick all' }).check()
+    await watched.reads('2 picked')
+    const bar = watched.page.getByRole('group', { name: 'Picked messages' })
+    await bar.getByRole('button', { name: 'Send again…' }).click()
+    await watched.page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await watched.reads(/^0 messages sent again, 2 not: /)
+    const { data } = await api.ask<{ data: { text: string }[] }>('GET', '/api/v1/messages')
+
+    expect(data.filter(({ text }) => text === 'Not this one').length).toBe(1)
   },
 )
 

@@ -237,9 +237,12 @@ story(
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await watched.reads('Not opted out.')
     await watched.link('Write').click()
+    await watched.focusOn('Message to Anna')
+    await watched.show(`people/${encodeURIComponent(SECOND_LINE)}`)
+    await watched.link('Write').click()
     await watched.focusOn('Text')
 
-    expect(await watched.field('To').inputValue()).toBe(PERSON)
+    expect(await watched.field('To').inputValue()).toBe(SECOND_LINE)
     expect(blocked.data.length).toBe(1)
   },
 )
@@ -257,3 +260,27 @@ story('the page of a number without a contact offers to add one', async ({ stage
 
   await watched.page.getByRole('heading', { name: 'Anna', level: 1 }).waitFor()
 })
+
+story(
+  'a search takes what is typed before it is shown, and leads to a person in the open list',
+  async (scene) => {
+    const { stage, api, lines } = scene
+    await name(scene, PERSON, { name: 'Anna' })
+    await say(api, PERSON, 'Your table is ready.', lines[0])
+    const watched = await stage.page({ viewport: COMPUTER })
+    const letGo = await watched.hold('**/assets/search-box*')
+    await watched.show('lines')
+
+    for (const key of '/ann') await watched.page.keyboard.press(key)
+    letGo()
+    await watched.focusOn('Search people, conversations and messages')
+    await watched.page.keyboard.type('a')
+    const typed = await watched.page.getByRole('combobox').inputValue()
+    await watched.show(`conversations?q=${encodeURIComponent(SECOND_LINE)}`)
+    await watched.reads('No results')
+    await watched.page.evaluate(`location.hash = '#/conversations?q=${encodeURIComponent(PERSON)}'`)
+    await watched.page.getByRole('link', { name: /Anna/ }).waitFor()
+
+    expect(typed).toBe('anna')
+  },
+)

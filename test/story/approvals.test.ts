@@ -160,6 +160,30 @@ test('one that waits behind a denied or canceled message goes then', async () =>
   expect([between, texts()]).toEqual([[], ['last']])
 })
 
+test('a reply that waits answers nobody until it is approved, and none that is denied', async () => {
+  await using desk = await openDesk({ approval: 'always' })
+  const { relay, device, owner, agent, rest } = desk
+  const waiting = async () => {
+    const { data } = await relay.get('/api/v1/conversations?unanswered=true')
+    return data.map(({ handle }: Json) => handle)
+  }
+  await device.receive({ guid: 'A', handle: deviceHandle(TO), text: 'Are you open today?' })
+
+  const first = await agent.send('No')
+  const held = await waiting()
+  await owner('POST', `/messages/${first.body.id}/deny`)
+  const denied = await waiting()
+  const second = await agent.send('Yes')
+  await owner('POST', `/messages/${second.body.id}/approve`)
+  await rest()
+  const approved = await waiting()
+  const late = await agent.send('Until six')
+  await device.receive({ guid: 'B', handle: deviceHandle(TO), text: 'And on Sunday?' })
+  await owner('POST', `/messages/${late.body.id}/approve`)
+
+  expect([held, denied, approved, await waiting()]).toEqual([[TO], [TO], [], [TO]])
+})
+
 test('with approval for new contacts only those are held', async () => {
   await using desk = await openDesk({ approval: 'new_contacts' })
   const { owner, agent, texts, rest } = desk

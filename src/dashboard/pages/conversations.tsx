@@ -125,6 +125,8 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
   const lines = all.filter(({ site_id }) => site === '' || site_id === site)
   const { line = '', type = '', state = '', q = '' } = router.route.value.query
   const typed = useSignal(q)
+  // A search may lead here while the list is shown.
+  useLayoutEffect(() => void (typed.value = q), [q])
   const filter = { site, line, type, state }
   const path = selected === null ? [] : [selected]
   const show = (change: Partial<Filter>) =>

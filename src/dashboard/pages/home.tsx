@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
+import type { Attention, RelayState } from '../../api/dashboard.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
@@ -62,11 +63,11 @@ export function HomePage() {
       of={isLoaded.value && session.now.value ? all : { ...all, now: { state: 'loading' } }}
       skeleton={<Opening />}
     >
-      {({ state, lines: { data }, unanswered, latest }) => {
+      {({ state, attention, lines: { data }, unanswered, latest }) => {
         const lines = data.filter(({ site_id }) => site === '' || site_id === site)
         return (
           <>
-            <PageHead title={state.title} actions={<Actions />}>
+            <PageHead title={titleOf(state, attention)} actions={<Actions />}>
               {stateSentence(state, days.value?.data.at(-1) ?? null)}{' '}
               <a href={href('night', [], { site })}>Last night</a>
             </PageHead>
@@ -78,6 +79,13 @@ export function HomePage() {
       }}
     </WhenReady>
   )
+}
+
+/** "Everything works" is said only if nothing is left to look at. */
+function titleOf({ tone, title, snoozed }: RelayState, attention: Attention): string {
+  const { failed, expired, uncertain, approval } = attention
+  const isAllWell = snoozed.length + failed + expired + uncertain + approval === 0
+  return tone === 'ok' && !isAllWell ? 'The relay works' : title
 }
 
 function Actions() {

@@ -4,12 +4,15 @@
 import { useSignal, type Signal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
-import type { Answer, Api } from '../api.ts'
+import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { Answer, Api, Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { useAction, useDashboard } from '../dashboard.ts'
 import { sendAgain } from '../outbox.ts'
+import { useLines } from '../sources.ts'
 import { countWords, grouped } from '../words/common.ts'
+import { againWords, goesAsSms } from '../words/message-states.ts'
 
 type Act = {
   readonly text: string
@@ -17,7 +20,11 @@ type Act = {
   readonly done: string
   /** A sentence of the confirmation, below its title. */
   readonly consequence: string
-  readonly call: (api: Api, message: Message) => Promise<Answer<Message>>
+  readonly call: (
+    api: Api,
+    message: Message,
+    line: PhoneLine | undefined,
+  ) => Promise<Answer<Message>>
 }
 
 const decide =
@@ -30,11 +37,20 @@ const resolve =
   (api: Api, { id }: Message) =>
     api.call('resolveMessage', { params: { id }, body: { status } })
 
+function failureWith(message: string): Failure {
+  return { code: 'not_sent', message, status: 200, details: {}, retryAfterSeconds: null }
+}
+
 const SEND_AGAIN: Act = {
   text: 'Send again',
   done: 'sent again',
   consequence: 'Each will be sent as a new message, to the same recipient from the same line.',
-  call: sendAgain,
+  async call(api, message, line) {
+    const sent = await sendAgain(api, message, goesAsSms(message, line) ? 'SMS' : undefined)
+    if (!sent.ok) return sent
+    const { isBad, text } = againWords(sent.value)
+    return isBad ? { ok: false, failure: failureWith(text) } : sent
+  },
 }
 const CANCEL: Act = {
   text: 'Cancel sending',
@@ -74,9 +90,12 @@ const ACTS: Readonly<Record<string, readonly Act[]>> = {
   ],
 }
 
-/** Returns whether messages with this status, or that wait for this reason, can be picked. */
-export function canPick(status: string): boolean {
-  return status in ACTS
+/** Codes of failures that a person decided on: such a message is sent again only by itself. */
+const DECIDED = ['canceled', 'denied', 'resolved_by_hand']
+
+/** Returns whether the message can be picked in a list of this status, or of what waits for this reason. */
+export function canPick(status: string, { error }: Message): boolean {
+  return status in ACTS && !DECIDED.includes(error?.code ?? '')
 }
 
 type Props = {
@@ -123,12 +142,14 @@ type ButtonProps = Pick<Props, 'messages' | 'onChanged'> & {
 
 function BulkButton({ act, isMain, messages, onDone, onChanged }: ButtonProps) {
   const { api, notices } = useDashboard()
+  const lines = useLines().value?.data ?? []
   const isOpen = useSignal(false)
   const action = useAction(
     async () => {
       const failures: string[] = []
       for (const message of messages) {
-        const answer = await act.call(api, message)
+        const line = lines.find(({ id }) => id === message.phone_line_id)
+        const answer = await act.call(api, message, line)
         if (answer.ok) onChanged(answer.value)
         else failures.push(answer.failure.message)
       }

@@ -150,10 +150,13 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
   const now = feed.now.value
   const picked = useSignal<ReadonlySet<string>>(NOTHING_PICKED)
   const messages = now.state === 'ready' ? now.entries.filter(isShown).slice(0, shown.value) : []
-  const isPickable = messages.length > 1 && canPick(filters.status)
+  const pickable = messages.filter((message) => canPick(filters.status, message))
+  const isPickable = pickable.length > 1
   return (
     <Card kind="list">
-      {isPickable && <BulkBar status={filters.status} onChanged={add} {...{ messages, picked }} />}
+      {isPickable && (
+        <BulkBar status={filters.status} messages={pickable} onChanged={add} picked={picked} />
+      )}
       <FeedList
         feed={feed}
         label="Messages"
@@ -168,7 +171,7 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
         }
         row={(message) => (
           <li key={message.id} class={isPickable ? 'is-pickable' : undefined}>
-            {isPickable && <Pick {...{ message, picked }} />}
+            {isPickable && <Pick {...{ message, picked }} isAble={pickable.includes(message)} />}
             <Row {...{ message, filters }} />
             <Remedies message={message} onChanged={add} />
           </li>
@@ -213,9 +216,13 @@ function messageSource(api: Api, query: CallOf<'listMessages'>['query']): FeedSo
 const NOTHING_PICKED: ReadonlySet<string> = new Set()
 
 type MessageProps = { readonly message: Message }
-type PickProps = MessageProps & { readonly picked: Signal<ReadonlySet<string>> }
+type PickProps = MessageProps & {
+  readonly picked: Signal<ReadonlySet<string>>
+  readonly isAble: boolean
+}
 
-function Pick({ message: { id, ...message }, picked }: PickProps) {
+function Pick({ message: { id, ...message }, picked, isAble }: PickProps) {
+  if (!isAble) return <span class="pick" />
   return (
     <label class="pick">
       <input
@@ -266,7 +273,7 @@ function Remedies({ message, onChanged }: RemedyProps) {
       </div>
     )
   }
-  if (message.queued_reason === 'scheduled') {
+  if (message.queued_reason === 'scheduled' || message.queued_reason === 'quiet_hours') {
     return (
       <div class="actions remedies">
         <CancelButton message={message} onChanged={onChanged} />

@@ -31,6 +31,11 @@ export function PersonPage({ handle }: Props) {
   const contact = useRead('getContact', { params: { handle } }, 'contact')
   const isEdited = useSignal(false)
   const known = contact.value
+  const latest = useConversations(handle).value?.data[0]
+  const writeTo =
+    latest === undefined
+      ? href('conversations', [], { write: handle })
+      : href('conversations', [latest.id])
   return (
     <>
       <div>
@@ -44,11 +49,7 @@ export function PersonPage({ handle }: Props) {
                 <Button onClick={() => (isEdited.value = true)}>
                   {known === null ? PEOPLE.add : PEOPLE.edit}
                 </Button>
-                <LinkButton
-                  variant="main"
-                  icon="conversations"
-                  href={href('conversations', [], { write: handle })}
-                >
+                <LinkButton variant="main" icon="conversations" href={writeTo}>
                   Write
                 </LinkButton>
               </>
@@ -80,16 +81,16 @@ export function PersonPage({ handle }: Props) {
   )
 }
 
+function useConversations(handle: string) {
+  const query = { handle, type: 'all', limit: CONVERSATIONS_MAX }
+  return useRead('listConversations', { query }, 'conversation', 'message')
+}
+
 function Conversations({ handle }: Props) {
   const lines = useLines().value?.data ?? []
-  const query = { handle, type: 'all', limit: CONVERSATIONS_MAX }
   return (
     <Card kind="list" title="Conversations">
-      <WhenReady
-        of={useRead('listConversations', { query }, 'conversation', 'message')}
-        kind="row"
-        count={2}
-      >
+      <WhenReady of={useConversations(handle)} kind="row" count={2}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState icon="conversations" title="No messages yet">

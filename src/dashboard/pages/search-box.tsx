@@ -21,9 +21,14 @@ const GROUPS = { conversations: 'Conversations', people: 'People', messages: 'Me
 
 type Result = ReturnType<typeof resultsIn>[number]
 
-export function SearchBox({ onClose }: { readonly onClose: () => void }) {
+type BoxProps = {
+  /** The text of the field, with what was typed before this box was there. */
+  readonly typed: Signal<string>
+  readonly onClose: () => void
+}
+
+export function SearchBox({ typed, onClose }: BoxProps) {
   const { router } = useDashboard()
-  const typed = useSignal('')
   const chosen = useSignal(0)
   const dialog = useModal(onClose)
   const listId = useId()

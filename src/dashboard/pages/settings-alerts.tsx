@@ -114,8 +114,9 @@ function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => voi
 
 function AlertRow({ alert }: { readonly alert: ListedAlert }) {
   const { title, raised_at, resolved_at, lasted_seconds: seconds, notices } = alert
-  const channels = useAlertChannels().value?.data ?? []
+  const channels = useAlertChannels().value?.data
   const outcomes = notices.map((notice) => {
+    if (channels === undefined) return ''
     const channel = channels.find(({ id }) => id === notice.channel_id)
     return `${channel ? channelName(channel) : 'A removed channel'}: ${noticeOutcome(notice)}.`
   })

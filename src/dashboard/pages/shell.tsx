@@ -134,18 +134,31 @@ function useSearch() {
   const isOpen = useSignal(false)
   // Navigating closes the search box.
   useEffect(() => void (isOpen.value = false), [router.route.value])
-  const open = () => (isOpen.value = true)
+  const typed = useSignal('')
+  const open = () => {
+    typed.value = ''
+    isOpen.value = true
+  }
   useEffect(() => {
     const end = new AbortController()
     const onKey = (event: KeyboardEvent) => {
-      if (!isSearchKey(event) || document.querySelector('dialog[open]') !== null) return
+      if (document.querySelector('dialog[open]') !== null) return
+      if (isSearchKey(event) && !isOpen.value) open()
+      else if (isOpen.value && isLetter(event)) typed.value += event.key
+      else return
       event.preventDefault()
-      open()
     }
     window.addEventListener('keydown', onKey, { signal: end.signal })
     return () => end.abort()
   }, [])
-  return { open, box: isOpen.value && <SEARCH.View onClose={() => (isOpen.value = false)} /> }
+  return {
+    open,
+    box: isOpen.value && <SEARCH.View typed={typed} onClose={() => (isOpen.value = false)} />,
+  }
+}
+
+function isLetter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return key.length === 1 && !ctrlKey && !metaKey && !altKey
 }
 
 /** Ctrl-K or Cmd-K anywhere, or a slash outside of fields. */
