@@ -141,6 +141,10 @@ story('a line without a site asks for one where there are sites', async (scene) 
   const watched = await stage.page()
 
   await watched.show('lines')
+  await watched.page
+    .getByLabel(/^Site of /)
+    .first()
+    .waitFor()
   const asked = await watched.page.getByLabel(/^Site of /).count()
   await watched.field('Site of +1 202 555 0101').selectOption('Berlin')
   await watched.reads('Moved, with its conversations.')

@@ -31,7 +31,7 @@ export function SignInPage() {
   // After the wait, the error is no longer true.
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
-    <>
+    <div class="stack sign-in">
       <AloneHead title="Sign in" />
       {session.member && (
         <Callout tone="warn" role="alert">
@@ -68,7 +68,7 @@ export function SignInPage() {
         </Form>
       </Card>
       <Forgotten />
-    </>
+    </div>
   )
 }
 

@@ -9,6 +9,7 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import type { IconName, Tone } from '../components/drawings.ts'
+import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
@@ -83,8 +84,11 @@ function FindingRow({ cause, consequences, place, guide }: FindingBranch) {
     >
       <span class="to-do-severity">{SEVERITIES[cause.severity]}</span> · <Ago time={cause.since} />.{' '}
       {first}
-      <details class="to-do-details">
-        <summary>Details</summary>
+      <details class="settings-more">
+        <summary>
+          <Icon name="forward" />
+          Details
+        </summary>
         {rest.join(' ')} <span class="to-do-fix">{cause.fix}</span>
         {guide !== null && (
           <>
