@@ -116,7 +116,7 @@ story(
     await watched.show('home')
     await page.getByRole('link', { name: 'Look 1 message failed' }).focus()
     await keyboard.press('Enter')
-    await watched.focusOn('Messages')
+    await watched.focusOn('Failed messages')
     await press(watched, 'Send as SMS…')
     await page.getByRole('dialog').waitFor()
     await keyboard.press('Escape')
