@@ -32,6 +32,8 @@ story(
     const id = await berlin(scene)
     await filter.selectOption('Berlin')
     await cards.nth(1).waitFor({ state: 'detached' })
+    // The page learns a moment later which line is there.
+    await cards.filter({ hasText: 'Desk' }).waitFor()
     const names = await cards.allInnerTexts()
     await page.reload()
     await watched.settle()
