@@ -46,8 +46,9 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
     async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
   ).View,
   connect: lazyPage(names.connect, async () => {
-    void loadNumbers()
-    return (await import('./pages/connect.tsx')).ConnectPage
+    // Its form reads numbers as people write them.
+    const [{ ConnectPage }] = await Promise.all([import('./pages/connect.tsx'), loadNumbers()])
+    return ConnectPage
   }).View,
   keys: lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage).View,
   settings: lazyPage(

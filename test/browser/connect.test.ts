@@ -45,6 +45,23 @@ story(
   },
 )
 
+story('a number of the country is understood, however late its rules come', async ({ stage }) => {
+  const watched = await stage.page()
+  const letGo = await watched.hold('**/assets/handle*')
+
+  await watched.page.goto('/#/connect/apprise')
+  const numbers = watched.page.getByRole('textbox', { name: 'Numbers that it may text' })
+  const isThere = numbers.waitFor({ timeout: 1_000 }).then(
+    () => true,
+    () => false,
+  )
+  if (!(await isThere)) letGo()
+  await numbers.fill('(202) 555-0123')
+  await watched.button('Create key').click()
+
+  expect(await watched.field('URL').innerText()).toContain(OWNER)
+})
+
 story('the address that the program reaches is in all its values', async ({ stage }) => {
   const watched = await stage.page()
   const { page } = watched
