@@ -5,7 +5,7 @@ import { useSignal, type Signal } from '@preact/signals'
 
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
-import type { Answer, Api, Failure } from '../api.ts'
+import type { Answer, Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { useAction, useDashboard } from '../dashboard.ts'
@@ -25,6 +25,8 @@ type Act = {
     message: Message,
     line: PhoneLine | undefined,
   ) => Promise<Answer<Message>>
+  /** The reason why the relay's answer is no success; null if it is one. Without it, every answer is. */
+  readonly whyNot?: (answer: Message) => string | null
 }
 
 const decide =
@@ -37,19 +39,15 @@ const resolve =
   (api: Api, { id }: Message) =>
     api.call('resolveMessage', { params: { id }, body: { status } })
 
-function failureWith(message: string): Failure {
-  return { code: 'not_sent', message, status: 200, details: {}, retryAfterSeconds: null }
-}
-
 const SEND_AGAIN: Act = {
   text: 'Send again',
   done: 'sent again',
   consequence: 'Each will be sent as a new message, to the same recipient from the same line.',
-  async call(api, message, line) {
-    const sent = await sendAgain(api, message, goesAsSms(message, line) ? 'SMS' : undefined)
-    if (!sent.ok) return sent
-    const { isBad, text } = againWords(sent.value)
-    return isBad ? { ok: false, failure: failureWith(text) } : sent
+  call: (api, message, line) =>
+    sendAgain(api, message, goesAsSms(message, line) ? 'SMS' : undefined),
+  whyNot: (sent) => {
+    const { isBad, text } = againWords(sent)
+    return isBad ? text : null
   },
 }
 const CANCEL: Act = {
@@ -151,7 +149,8 @@ function BulkButton({ act, isMain, messages, onDone, onChanged }: ButtonProps) {
         const line = lines.find(({ id }) => id === message.phone_line_id)
         const answer = await act.call(api, message, line)
         if (answer.ok) onChanged(answer.value)
-        else failures.push(answer.failure.message)
+        const why = answer.ok ? act.whyNot?.(answer.value) : answer.failure.message
+        if (typeof why === 'string') failures.push(why)
       }
       return { ok: true, value: failures }
     },

@@ -221,13 +221,14 @@ type PickProps = MessageProps & {
   readonly isAble: boolean
 }
 
-function Pick({ message: { id, ...message }, picked, isAble }: PickProps) {
+function Pick({ message, picked, isAble }: PickProps) {
+  const { id } = message
   if (!isAble) return <span class="pick" />
   return (
     <label class="pick">
       <input
         type="checkbox"
-        aria-label={`Pick the message to ${counterpart({ id, ...message })}`}
+        aria-label={`Pick the message to ${counterpart(message)}`}
         checked={picked.value.has(id)}
         onChange={() => (picked.value = picked.value.symmetricDifference(new Set([id])))}
       />

@@ -63,7 +63,7 @@ function byDay(entries: readonly TimelineEntry[], timeZone: string) {
   return [...Map.groupBy(entries, ({ at }) => days.format(Date.parse(at)))]
 }
 
-/** By the kind of an entry, or the word before its dot. */
+/** By the kind of an entry. Other kinds are changes and deleted entries. */
 const SIGNS: Readonly<Record<string, readonly [IconName, Tone]>> = {
   'line.off': ['lines', 'warn'],
   'relay.started': ['again', 'plain'],

@@ -27,7 +27,7 @@ export function BackupsSection({ backups, folder }: Props) {
           : 'Daily backups are also stored in '}
         <code>{folder ?? 'HOOKLINE_BACKUP_FOLDER'}</code>
       </p>
-      <details class="settings-more">
+      <details class="unfold">
         <summary>
           <Icon name="forward" />
           How to restore on the command line

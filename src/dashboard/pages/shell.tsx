@@ -18,11 +18,11 @@ const { names } = SHELL
 
 export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Pages that the navigation lists under another: each is reached from that one. */
-const WITHIN = { boxes: 'lines', night: 'activity' } as const
-
 /** Pages in the navigation, each with an icon of the same name. */
-type LinkedPage = Exclude<ShownPage, keyof typeof WITHIN>
+type LinkedPage = Exclude<ShownPage, 'boxes' | 'night'>
+
+/** The pages under which the navigation lists the others. */
+const WITHIN: Partial<Record<ShownPage, LinkedPage>> = { boxes: 'lines', night: 'activity' }
 
 const PAGES: readonly LinkedPage[] = [
   'home',
@@ -176,7 +176,7 @@ type NavigationProps = {
 
 function Navigation({ current, unread, onSearch }: NavigationProps) {
   const { session } = useDashboard()
-  const listed = current === 'boxes' || current === 'night' ? WITHIN[current] : current
+  const listed = current && (WITHIN[current] ?? current)
   return (
     <nav class="nav" aria-label="Pages">
       <Brand />

@@ -84,7 +84,7 @@ function FindingRow({ cause, consequences, place, guide }: FindingBranch) {
     >
       <span class="to-do-severity">{SEVERITIES[cause.severity]}</span> · <Ago time={cause.since} />.{' '}
       {first}
-      <details class="settings-more">
+      <details class="unfold">
         <summary>
           <Icon name="forward" />
           Details
