@@ -125,7 +125,9 @@ function readChecked(
         `${state.writtenBy ?? 'of that version'} or newer, or ${restore}.`,
     )
   }
-  requireKnownTables(state, sqlite.filename, migrations)
+  if (tables > 0) {
+    requireKnownTables(state, { name: sqlite.filename, wayBack: restore }, migrations)
+  }
   return state.version
 }
 

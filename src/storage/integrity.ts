@@ -150,7 +150,7 @@ function requireOwnSchema(database: Database): void {
     const by = writtenBy === null ? 'a newer Hookline' : `Hookline ${writtenBy}`
     throw new UnusableDatabaseError(`${by} wrote it: restore it with that version.`)
   }
-  requireKnownTables(state, 'It')
+  requireKnownTables(state, { name: 'It', wayBack: 'take another backup' })
   const expected = new Set(schemaAt(version).map(written))
   expected.add(written({ type: 'table', name: 'backup_files', sql: BACKUP_FILES_TABLE }))
   expected.add(written({ type: 'index', name: 'sqlite_autoindex_backup_files_1', sql: null }))

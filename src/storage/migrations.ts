@@ -66,17 +66,18 @@ export function readSchemaState(sqlite: Database): SchemaState {
 
 /**
  * Throws an UnusableDatabaseError for a database of an earlier development version: until the first release,
- * the first migration was rewritten in place, so its tables may differ. `name` begins the sentence.
+ * the first migration was rewritten in place, so its tables may differ. Damage can look the same, because it may
+ * have erased which migration made the tables. `name` begins the sentence; `wayBack` is part of it.
  */
 export function requireKnownTables(
-  { version, madeBy }: SchemaState,
-  name: string,
+  { madeBy }: SchemaState,
+  { name, wayBack }: { readonly name: string; readonly wayBack: string },
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
-  if (version === 0 || madeBy === fingerprintOf(migrations)) return
+  if (madeBy === fingerprintOf(migrations)) return
   throw new UnusableDatabaseError(
-    `${name} was made by an earlier development version of Hookline, whose tables are others. Use the ` +
-      'executable that made it, or move its data directory away to begin with a new one.',
+    `${name} was made by an earlier development version of Hookline, whose tables are others, or it is damaged. ` +
+      `Use the executable that made it, ${wayBack}, or move its data directory away to begin with a new one.`,
   )
 }
 

@@ -130,9 +130,11 @@ test('a database of an earlier development version, whose tables are others, is 
   const back = () => openDatabase(newer, { version: '0.1.0' })
 
   const sentence =
-    'was made by an earlier development version of Hookline, whose tables are others.'
+    'was made by an earlier development version of Hookline, whose tables are others, or it is damaged.'
   expect(open).toThrow(UnusableDatabaseError)
-  expect(open).toThrow(`${path} ${sentence} Use the executable that made it, or move its data`)
+  expect(open).toThrow(
+    `${path} ${sentence} Use the executable that made it, restore a backup with "hookline restore FILE", or move`,
+  )
   expect(check).toThrow(`It ${sentence}`)
   expect(back).toThrow(`${newer} ${sentence}`)
   closeDatabase(openDatabase(newer, { version: '0.1.0', migrations: other }).db)
@@ -201,3 +203,18 @@ test('the migrations are in step with the schema', async () => {
   expect(said).toContain('No schema changes')
   expect(existsSync(folder.file('migrations/0001_snapshot.json'))).toBe(false)
 }, 180_000)
+
+test('a database whose damage erased its version is refused with the way back, and stays as it is', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const made = openDatabase(path, { version: '0.1.0' }).db
+  made.sqlite.run('PRAGMA user_version = 0')
+  closeDatabase(made)
+  const before = readFileSync(path)
+
+  const open = () => openDatabase(path, { version: '0.1.0' })
+
+  expect(open).toThrow(UnusableDatabaseError)
+  expect(open).toThrow('or it is damaged. Use the executable that made it, restore a backup with')
+  expect(readFileSync(path)).toEqual(before)
+})
