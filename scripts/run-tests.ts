@@ -11,6 +11,8 @@ import { bringMypy } from '../test/support/mypy.ts'
 import { readReport, type Report } from './test-report.ts'
 
 type Count = { readonly passed: number; readonly failed: number }
+/** `failed` has the file of each test that failed. */
+type TestRun = { readonly count: Count; readonly failed: readonly string[] }
 
 /** Many stories walk through days; on a machine that does other things too they take their time. */
 const TEST_MS_MAX = 120_000
@@ -22,6 +24,8 @@ const REPORT = '.tools/tests.xml'
 const TIMINGS = '.tools/test-timings.json'
 const FIRST_TIMINGS = 'test/timings.json'
 const SLOWEST_SHOWN = 10
+/** More files than these don't fail because a machine was busy. */
+const AGAIN_FILES_MAX = 5
 const INSTALL_TIMEOUT_MS = 300_000
 
 /** They need no build, and run one after another beside the tests. */
@@ -47,11 +51,27 @@ async function runEverything(): Promise<readonly Count[]> {
   const build = await runCheck('build', 'build')
   if (build.failed > 0) return [build]
   const [tests, checks] = await Promise.all([runAllTests(), runChecks()])
-  return [build, tests, ...checks]
+  return [build, await runFailedAgain(tests), ...checks]
+}
+
+/**
+ * Runs the files whose tests failed once more, with nothing beside them. On a busy machine a test can fail that waits
+ * for a browser or a process; the output names each file that passed only alone, because its test should wait better.
+ */
+async function runFailedAgain({ count, failed }: TestRun): Promise<Count> {
+  const files = [...new Set(failed)]
+  // An error outside a test isn't in the report, and it stays one.
+  const isInReport = failed.length === count.failed
+  if (files.length === 0 || files.length > AGAIN_FILES_MAX || !isInReport) return count
+  console.log(`\n== once more, alone: ${files.join(', ')}`)
+  const again = await runTests(files)
+  if (again.failed > 0) return count
+  console.log(`\nFailed beside other tests, passed alone: ${files.join(', ')}`)
+  return { passed: count.passed + count.failed, failed: 0 }
 }
 
 /** Files run side by side, the slowest first; within a worker a module is loaded once for all its files. */
-async function runAllTests(): Promise<Count> {
+async function runAllTests(): Promise<TestRun> {
   rmSync(REPORT, { force: true })
   if (!existsSync(TIMINGS)) copyFileSync(FIRST_TIMINGS, TIMINGS)
   const count = await runTests([
@@ -62,8 +82,10 @@ async function runAllTests(): Promise<Count> {
     '--reporter=junit',
     `--reporter-outfile=${REPORT}`,
   ])
-  if (existsSync(REPORT)) show(readReport(await Bun.file(REPORT).text()))
-  return count
+  if (!existsSync(REPORT)) return { count, failed: [] }
+  const report = readReport(await Bun.file(REPORT).text())
+  show(report)
+  return { count, failed: report.failed }
 }
 
 async function runChecks(): Promise<readonly Count[]> {

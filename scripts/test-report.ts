@@ -1,10 +1,12 @@
-// Reads the JUnit report of a run of `bun test`: which files were slow, and what was skipped and why.
+// Reads the JUnit report of a run of `bun test`: which files were slow, what was skipped and why, and what failed.
 
 export type Report = {
   /** The slowest first. */
   readonly files: readonly { readonly path: string; readonly seconds: number }[]
   /** One sentence for each reason: `12 tests need chromium`. */
   readonly skipped: readonly string[]
+  /** The file of each test that failed; a file stands here once for each of them. */
+  readonly failed: readonly string[]
 }
 
 type Test = { readonly path: string; readonly name: string }
@@ -13,10 +15,14 @@ type Test = { readonly path: string; readonly name: string }
 export function readReport(xml: string): Report {
   const seconds = new Map<string, number>()
   const skipped: Test[] = []
+  const failed: string[] = []
   let last: Test | null = null
-  for (const [, tag = '', attributes = ''] of xml.matchAll(/<(testcase|skipped)\b([^>]*)>/g)) {
-    if (tag === 'skipped') {
-      if (last !== null) skipped.push(last)
+  for (const [, tag = '', attributes = ''] of xml.matchAll(
+    /<(testcase|skipped|failure)\b([^>]*)>/g,
+  )) {
+    if (tag !== 'testcase') {
+      if (last !== null && tag === 'skipped') skipped.push(last)
+      if (last !== null && tag === 'failure') failed.push(last.path)
       continue
     }
     const of = (name: string) => textOf(new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1])
@@ -24,7 +30,7 @@ export function readReport(xml: string): Report {
     seconds.set(last.path, (seconds.get(last.path) ?? 0) + Number(of('time')))
   }
   const files = [...seconds].map(([path, sum]) => ({ path, seconds: sum }))
-  return { files: files.sort((a, b) => b.seconds - a.seconds), skipped: reasonsOf(skipped) }
+  return { files: files.sort((a, b) => b.seconds - a.seconds), skipped: reasonsOf(skipped), failed }
 }
 
 /** A test that was skipped says in its name what it needs, as `test/support/needs.ts` has it. */

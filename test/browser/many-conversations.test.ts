@@ -33,8 +33,8 @@ storyOn(
     const rowsInPage = await page.locator(ROW).count()
 
     expect(newest.replaceAll(' ', '')).toContain('+13030002999')
-    // One more is read before the end of the first comes into sight.
-    expect(atFirst).toBeLessThanOrEqual(2)
+    // Two more may be read before the end of the first comes into sight: rows have no height until they are drawn.
+    expect(atFirst).toBeLessThanOrEqual(3)
     // What is shown may be read again when the lines report themselves, and no more: all are 60 pages.
     expect(pages.length).toBeLessThan(READINGS_MAX)
     expect(rowsInPage).toBeLessThan(100)
