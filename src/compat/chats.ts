@@ -52,21 +52,29 @@ type ReadPage<T> = (query: {
 
 const PAGE_MAX = 200
 
-/** The first `limit` entries of a list of the API, which has at most 200 on a page; of those with one key the first. */
+/** The entries of a list of the API, page by page; a page has `size` entries, and at most 200. */
+export async function* entriesOf<T>(page: ReadPage<T>, size = PAGE_MAX): AsyncGenerator<T> {
+  const limit = String(Math.min(size, PAGE_MAX))
+  let cursor: string | undefined
+  do {
+    const { data, next_cursor: next } = await page({ limit, cursor })
+    yield* data
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+}
+
+/** The first `limit` entries of a list; of those with one key the first. */
 export async function collected<T>(
   limit: number,
   page: ReadPage<T>,
   keyOf: (entry: T) => unknown = (entry) => entry,
 ): Promise<readonly T[]> {
   const found = new Map<unknown, T>()
-  let cursor: string | undefined
-  do {
-    const size = String(Math.min(limit, PAGE_MAX))
-    const { data, next_cursor: next } = await page({ limit: size, cursor })
-    for (const entry of data) if (!found.has(keyOf(entry))) found.set(keyOf(entry), entry)
-    cursor = next ?? undefined
-  } while (cursor !== undefined && found.size < limit)
-  return [...found.values()].slice(0, limit)
+  for await (const entry of entriesOf(page, limit)) {
+    if (!found.has(keyOf(entry))) found.set(keyOf(entry), entry)
+    if (found.size >= limit) break
+  }
+  return [...found.values()]
 }
 
 /** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */
@@ -74,13 +82,7 @@ export async function findChat(
   page: ReadPage<Conversation>,
   isIt: (conversation: Conversation) => boolean,
 ): Promise<Conversation | undefined> {
-  let cursor: string | undefined
-  do {
-    const { data, next_cursor: next } = await page({ limit: String(PAGE_MAX), cursor })
-    const found = data.find(isIt)
-    if (found !== undefined) return found
-    cursor = next ?? undefined
-  } while (cursor !== undefined)
+  for await (const conversation of entriesOf(page)) if (isIt(conversation)) return conversation
   return undefined
 }
 

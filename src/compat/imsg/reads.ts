@@ -4,8 +4,8 @@ import type { Message } from '../../api/messages.ts'
 import { timestamp } from '../../domain/ids.ts'
 import { DAY_MS } from '../../domain/time.ts'
 import { isoTime, isoTimeOrNull } from '../../system/iso-time.ts'
-import { chatOf, collected, statusOf, type Chat } from '../chats.ts'
-import { timeIn } from '../numbers.ts'
+import { chatOf, collected, entriesOf, statusOf, type Chat } from '../chats.ts'
+import { messageNumber, timeIn } from '../numbers.ts'
 import { chatView, chatWithNumber } from './chats.ts'
 import { invalidParams } from './errors.ts'
 import {
@@ -64,6 +64,36 @@ export async function search({ relay }: Reading, params: Params): Promise<object
   const { messages } = await relay.ask('search', { query: { q: query, limit: '50' } })
   const views = messages.slice(0, limit).map(async ({ message, conversation_id: id }) => {
     return messageView(message, await chatWithId(relay, id), null)
+  })
+  return { messages: await Promise.all(views) }
+}
+
+/** Columns of a text that waits in Send Later, as the database of Messages has them. */
+const SEND_LATER = { schedule_type: 2, schedule_state: 1 }
+
+/** Messages that wait for their `send_at`, the next one first. */
+export async function scheduled({ relay }: Reading, params: Params): Promise<object> {
+  const limit = numberParam(params, 'limit', PAGE_MAX) ?? 50
+  const choice = { type: 'all', queued_reason: 'scheduled' } as const
+  const found: Message[] = []
+  const waiting = entriesOf((page) => relay.ask('listMessages', { query: { ...choice, ...page } }))
+  for await (const message of waiting) found.push(message)
+  const at = ({ send_at: time, created_at: otherwise }: Message) => timeIn(time ?? otherwise)
+  const next = found.sort((a, b) => at(a) - at(b)).slice(0, limit)
+  const views = next.map(async (message) => {
+    const chat = await chatWithId(relay, message.conversation_id)
+    return {
+      id: messageNumber(message),
+      guid: message.id,
+      chat_id: chat.number,
+      chat_identifier: chat.identifier,
+      chat_guid: chat.guid,
+      chat_name: chat.name,
+      text: message.text,
+      service: message.service,
+      scheduled_at: message.send_at,
+      ...SEND_LATER,
+    }
   })
   return { messages: await Promise.all(views) }
 }

@@ -4,8 +4,17 @@
 import type { Clock } from '../../system/clock.ts'
 import { RpcError, asRpcError, invalidParams } from './errors.ts'
 import { flagParam, numberParam, textsParam, type Params } from './params.ts'
-import { getChat, history, listChats, search, sendStatus, type Reading } from './reads.ts'
+import {
+  getChat,
+  history,
+  listChats,
+  scheduled,
+  search,
+  sendStatus,
+  type Reading,
+} from './reads.ts'
 import { send, sendAttachment, sendTracked, type Sending } from './sends.ts'
+import { stats } from './stats.ts'
 import { earliestWaiting, follow, inOrder, positionAfter, readBatch, type Entry } from './tail.ts'
 
 const PROTOCOL_VERSION = 1
@@ -23,9 +32,9 @@ export type RpcOptions = {
 
 type Method = (params: Params) => Promise<object>
 
-/** Methods of imsg for which Apple's apps must be changed, and figures of a whole database: no line has them. */
+/** Methods of imsg for which Apple's apps must be changed: no line has them. */
 const NEEDS_BRIDGE =
-  /^(send\.(rich|multipart|sticker)|tapback|typing|read|messages?\.(edit|unsend|delete|notifyAnyways|stats)|(messages\.)?polls?\..+|bridge\..+|chats\.(create|delete|markUnread)|group\..+|contacts\..+)$/
+  /^(send\.(rich|multipart|sticker)|tapback|typing|read|messages?\.(edit|unsend|delete|notifyAnyways)|(messages\.)?polls?\..+|bridge\..+|chats\.(create|delete|markUnread)|group\..+|contacts\..+|handles\..+)$/
 
 const READS = {
   'chats.list': listChats,
@@ -33,6 +42,8 @@ const READS = {
   'messages.history': history,
   'messages.search': search,
   'messages.after': messagesAfter,
+  'messages.scheduled': scheduled,
+  'messages.stats': stats,
   'message.send_status': sendStatus,
 }
 const SENDS = { send, 'send.tracked': sendTracked, 'send.attachment': sendAttachment }

@@ -101,7 +101,7 @@ function replyFields({ reply_to: reply }: Message) {
  * The time at which the relay recorded the message, which is in the order of numbers. A message that is older than a
  * day then, such as one from a restored phone, has its own time, so that no agent answers it as news.
  */
-function shownTime({ created_at: recorded, sent_at: sent }: Message): string {
+export function shownTime({ created_at: recorded, sent_at: sent }: Message): string {
   return sent !== null && timeIn(recorded) - timeIn(sent) > DAY_MS ? sent : recorded
 }
 
