@@ -153,12 +153,8 @@ export class Attempts {
       return null
     }
 
-    const contactHold = consumeSlot(
-      tx,
-      found.line,
-      message,
-      daysOf(this.#core).of(now, message.lineId),
-    )
+    const findDay = () => daysOf(this.#core).of(now, message.lineId)
+    const contactHold = consumeSlot(tx, found.line, message, findDay)
     if (contactHold === null) {
       this.#deps.queue.waitForBudget(tx, message, now)
       return null

@@ -214,7 +214,7 @@ export class Routing {
         if (found === undefined) return false
         // An offline line can't be asked whom it knows: it accepts now and decides when it is back.
         const isFree = found.state.status !== 'online' || message.extras?.isAlert === true
-        return isFree || hasBudget(db, found.line, handle, dayOf(id))
+        return isFree || hasBudget(db, found.line, handle, () => dayOf(id))
       },
       newContacts: (id) => newContacts(db, id, dayOf(id)),
       isAble(id) {
@@ -307,7 +307,7 @@ export class Routing {
   ): Outbound {
     const { handle } = message
     releaseSlot(tx, message, this.#days.of(now, message.lineId))
-    const day = this.#days.of(now, line.id)
+    const findDay = () => this.#days.of(now, line.id)
     const party = { lineId: line.id, phoneNumber: line.number, handle, now }
     const place = {
       lineId: line.id,
@@ -316,7 +316,7 @@ export class Routing {
     }
     // The new line's device is asked about the recipient before the message is sent.
     const isAlert = message.extras?.isAlert === true
-    const hold = isAlert ? 'none' : reserveSlot(tx, line, handle, { history: null, day })
+    const hold = isAlert ? 'none' : reserveSlot(tx, line, handle, { history: null, findDay })
     const contactHold = hold === 'full' ? 'undecided' : hold
     const moved = updateMessage(tx, message, { ...place, contactHold }, now)
     noteMessage(tx, place.conversationId, message, now)

@@ -217,10 +217,12 @@ export class Sender {
     const history = histories.get(line.id) ?? null
     requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
     const isGroup = recipient.kind === 'group'
-    const day = this.#days.of(waitsFrom, line.id)
-    const isLater = waitsFrom > now && day > this.#days.of(now, line.id)
+    const findDay = () => this.#days.of(waitsFrom, line.id)
+    const isLater = waitsFrom > now && findDay() > this.#days.of(now, line.id)
     const isFree = isGroup || request.isAlert === true
-    const contactHold = isFree ? 'none' : reserveSlot(tx, line, handle, { history, day, isLater })
+    const contactHold = isFree
+      ? 'none'
+      : reserveSlot(tx, line, handle, { history, findDay, isLater })
     if (contactHold === 'full') throw limitReached(this.#days, tx, line, { now, at: waitsFrom })
     const message = this.#record(tx, acceptance, { line, contactHold, now, waitsFrom })
     const key = requestKeyOf(request)

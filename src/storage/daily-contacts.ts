@@ -26,10 +26,15 @@ export type ContactUsage = { readonly reserved: number; readonly spent: number }
 /** True if the device has history with a handle; null if it couldn't be asked. */
 export type History = boolean | null
 
+/** Finds the day of a line. Most messages go to people whom the line knows, for whom no day is needed. */
+type FindDay = () => Day
+
 /** True if the daily limit allows a message to `handle` today. */
-export function hasBudget(db: Db, line: Line, handle: Handle, day: Day): boolean {
+export function hasBudget(db: Db, line: Line, handle: Handle, findDay: FindDay): boolean {
   const contact = readContact(db, line.id, handle)
-  return isCovered(onDay(contact, day)) || contact.queued > 0 || slotsLeft(db, line, day) > 0
+  if (contact.knownAt !== null || contact.queued > 0) return true
+  const day = findDay()
+  return isCovered(onDay(contact, day)) || slotsLeft(db, line, day) > 0
 }
 
 /** True if the stored data say that the line has written to `handle` or has history with it. */
@@ -55,12 +60,13 @@ export function reserveSlot(
   tx: Tx,
   line: Line,
   handle: Handle,
-  more: { readonly history: History; readonly day: Day; readonly isLater?: boolean },
+  more: { readonly history: History; readonly findDay: FindDay; readonly isLater?: boolean },
 ): ContactHold | 'full' {
-  const { history, day, isLater = false } = more
+  const { history, findDay, isLater = false } = more
   const who = { lineId: line.id, handle }
   const stored = readContact(tx, line.id, handle)
   if (stored.knownAt !== null) return 'none'
+  const day = findDay()
   const contact = onDay(stored, day)
   // Another message's place covers it for now, but may be given back.
   if (contact.spentDay !== null || history === null) return 'undecided'
@@ -78,10 +84,16 @@ function onDay(contact: DailyContact, day: Day): DailyContact {
 }
 
 /** Spends the place at the point of no return; returns null if the daily limit doesn't allow it. */
-export function consumeSlot(tx: Tx, line: Line, message: Outbound, day: Day): ContactHold | null {
+export function consumeSlot(
+  tx: Tx,
+  line: Line,
+  message: Outbound,
+  findDay: FindDay,
+): ContactHold | null {
   const who = { lineId: line.id, handle: message.handle }
   // A contact that was known at acceptance stays known.
   if (message.contactHold === 'none') return 'none'
+  const day = findDay()
   const isReserved = message.contactHold === 'reserved'
   const stored = readContact(tx, line.id, message.handle)
   if (stored.knownAt !== null) {

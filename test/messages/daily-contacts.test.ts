@@ -54,7 +54,7 @@ function openDay(person: keyof typeof PEOPLE): MessageStage {
 }
 
 function fill({ tx, line }: MessageStage): void {
-  reserveSlot(tx, line, OTHER, { history: false, day: TODAY })
+  reserveSlot(tx, line, OTHER, { history: false, findDay: () => TODAY })
 }
 
 type Accepted = readonly [
@@ -84,7 +84,7 @@ for (const [person, history, day, hold] of ACCEPTED) {
     if (day === 'full') fill(stage)
     const { tx, line } = stage
 
-    expect(reserveSlot(tx, line, PERSON, { history, day: TODAY })).toBe(hold)
+    expect(reserveSlot(tx, line, PERSON, { history, findDay: () => TODAY })).toBe(hold)
   })
 }
 
@@ -92,7 +92,10 @@ test('a line has room for a person who has a place already, and for nobody else 
   const stage = openDay('one to whom a message waits')
   const { tx, line } = stage
 
-  expect([PERSON, OTHER].map((handle) => hasBudget(tx, line, handle, TODAY))).toEqual([true, false])
+  expect([PERSON, OTHER].map((handle) => hasBudget(tx, line, handle, () => TODAY))).toEqual([
+    true,
+    false,
+  ])
   expect(newContacts(tx, line.id, TODAY)).toBe(1)
 })
 
@@ -146,8 +149,8 @@ for (const [waiting, day, hold, place] of PASSED) {
 
     if (day === 'full') {
       const full = { ...line, dailyContactLimit: 0 }
-      expect(consumeSlot(tx, full, message, TODAY)).toBe(hold)
-    } else expect(consumeSlot(tx, line, message, TODAY)).toBe(hold)
+      expect(consumeSlot(tx, full, message, () => TODAY)).toBe(hold)
+    } else expect(consumeSlot(tx, line, message, () => TODAY)).toBe(hold)
 
     expect(placeOn(stage, line)).toBe(place)
   })
@@ -159,7 +162,7 @@ test('a message whose person became known waits for no place any more as it leav
   const message = WAITING['one whose person became known'](stage)
   const before = readContact(tx, line.id, PERSON)
 
-  consumeSlot(tx, line, message, TODAY)
+  consumeSlot(tx, line, message, () => TODAY)
 
   expect([before.queued, readContact(tx, line.id, PERSON).queued]).toEqual([1, 0])
 })
@@ -170,7 +173,7 @@ test('a reserved place counts over midnight, and is spent on the day on which th
   const message = queueMessage(stage)
 
   const before = placeOn(stage, line, TOMORROW)
-  const hold = consumeSlot(tx, line, message, TODAY + 1)
+  const hold = consumeSlot(tx, line, message, () => TODAY + 1)
 
   expect([before, hold, placeOn(stage, line), placeOn(stage, line, TOMORROW)]).toEqual([
     'reserved',
@@ -185,12 +188,12 @@ test('a place that was reserved yesterday must wait where the new day is spent o
   const { tx, line } = stage
   const message = queueMessage(stage)
   const other = { ...message, handle: OTHER, contactHold: 'undecided' } as const
-  consumeSlot(tx, line, other, TODAY + 1)
+  consumeSlot(tx, line, other, () => TODAY + 1)
 
   const lowered = { ...line, dailyContactLimit: 1 }
 
-  expect(consumeSlot(tx, lowered, message, TODAY + 1)).toBeNull()
-  expect(consumeSlot(tx, line, message, TODAY + 1)).toBe('spent')
+  expect(consumeSlot(tx, lowered, message, () => TODAY + 1)).toBeNull()
+  expect(consumeSlot(tx, line, message, () => TODAY + 1)).toBe('spent')
 })
 
 /** Messages that end, or go back to the queue, by what they hold. */

@@ -120,7 +120,7 @@ export function queueMessage(
 ): Outbound {
   const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON }
   const conversationId = openConversation(tx, ids, { ...party, now: NOW })
-  const hold = reserveSlot(tx, line, PERSON, { history, day: DAYS.of(NOW, line.id) })
+  const hold = reserveSlot(tx, line, PERSON, { history, findDay: () => DAYS.of(NOW, line.id) })
   if (hold === 'full') throw new Error('The line has no place left.')
   const base = { ...party, id: ids.id('msg'), conversationId, text, createdAt: NOW }
   const position = initialPosition(tx, { conversationId, text }, NOW)
@@ -137,7 +137,7 @@ export function queueMessage(
 
 /** The message past its point of no return. */
 export function passMessage({ tx, line }: MessageStage, message: Outbound): Outbound {
-  const contactHold = consumeSlot(tx, line, message, DAYS.of(NOW, line.id))
+  const contactHold = consumeSlot(tx, line, message, () => DAYS.of(NOW, line.id))
   if (contactHold === null) throw new Error('The day of the line is spent.')
   const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
   return updateMessage(tx, message, { ...passed, status: 'sending' }, NOW)
