@@ -64,7 +64,7 @@ async function check(generator: Generator): Promise<void> {
   if (problem !== null) process.exitCode = 1
 }
 
-/** Null where the client was made, compiled, and did its jobs. */
+/** Null if the client was made, compiled, and did its jobs. */
 async function problemWith({ name, needs, program, ...steps }: Generator): Promise<string | null> {
   const absent = needs.filter((tool) => Bun.which(tool) === null)
   if (absent.length > 0) return `not on this machine: ${absent.join(', ')}`

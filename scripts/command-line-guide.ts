@@ -19,7 +19,7 @@ export function commandLineGuide(): string {
   return `# The command line
 
 Every command takes \`--json\`, \`--quiet\`, \`--data-dir PATH\` and \`--help\`. Exit codes: 0 ok, 1 failed, 2 usage,
-3 no relay is running where one is needed, 4 not allowed, 5 checks failed, 78 a person is needed.
+3 no relay is running though one is needed, 4 not allowed, 5 checks failed, 78 a person is needed.
 
 Wherever a command takes an id, it takes the name, the number or the short id (\`wh_…ay27n\`) of the thing, too: case
 and accents don't count. If several things have the name, nothing happens, and they are listed with their ids.

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 
 export type MachO = {
   readonly processor: 'arm64' | 'x64'
-  /** Oldest macOS that runs it, such as `13.0`; null where the file has none. */
+  /** Oldest macOS that runs it, such as `13.0`; null if the file has none. */
   readonly minimumMacos: string | null
   readonly signature: Signature | null
 }
@@ -23,7 +23,7 @@ export type Signature = {
   readonly pageCount: number
   /** Pages that differ from the signed ones; the system kills a process that touches one. */
   readonly wrongPageCount: number
-  /** True where everything in front of the signature is signed. */
+  /** True if everything in front of the signature is signed. */
   readonly coversAll: boolean
 }
 
@@ -46,7 +46,7 @@ const FLAG_AD_HOC = 0x2
 const FLAG_RUNTIME = 0x10000
 const FLAG_LINKER_SIGNED = 0x20000
 
-/** Reads a thin 64-bit executable; throws where it is none, or where it ends too early. */
+/** Reads a thin 64-bit executable; throws if it is none, or if it ends too early. */
 export function readMachO(bytes: Uint8Array): MachO {
   const view = viewOf(bytes)
   const processor = PROCESSORS[view.getUint32(4, true)]
@@ -66,7 +66,7 @@ export function readMachO(bytes: Uint8Array): MachO {
   return { processor, minimumMacos, signature }
 }
 
-/** Reason why macOS would not run it, as the end of a sentence; null where it would. */
+/** Reason why macOS would not run it, as the end of a sentence; null if it would. */
 export function signatureProblem({ signature }: MachO): string | null {
   if (signature === null) return 'has no signature'
   const { wrongPageCount, pageCount, coversAll } = signature

@@ -1,4 +1,4 @@
-// Endless versions of tests in the suite. Each prints one line of figures, and ends with 1 where anything
+// Endless versions of tests in the suite. Each prints one line of figures, and ends with 1 if anything
 // went wrong.
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start

@@ -4,7 +4,7 @@ export type Figure = {
   readonly what: string
   readonly measured: string
   readonly yardstick: string
-  /** Compared with `floor`: at least it, or at most where `isCeiling`. */
+  /** Compared with `floor`: at least it, or at most if `isCeiling`. */
   readonly value: number
   readonly floor: number
   readonly isCeiling: boolean

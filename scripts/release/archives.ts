@@ -8,7 +8,7 @@ export type Entry = {
   readonly mode: number
   /** Bytes of a file; none for a folder. */
   readonly content?: Uint8Array | string
-  /** Number of user and group; root where it is not given. */
+  /** Number of user and group; root if it is not given. */
   readonly owner?: number
 }
 

@@ -25,7 +25,7 @@ export type DebOrder = {
 const PACKAGED_EXECUTABLE = '/usr/bin/hookline'
 const KIB = 1_024
 
-/** Calls systemctl of each user who is logged in or lingers; where one cannot be reached, nothing stops. */
+/** Calls systemctl of each user who is logged in or lingers; if one cannot be reached, nothing stops. */
 const EACH_USER = `each_user() {
   [ -d /run/systemd/system ] || return 0
   systemctl --plain --no-legend --quiet list-units 'user@*.service' | while read -r unit _; do

@@ -33,7 +33,7 @@ export async function readDocuments(): Promise<Documents> {
   }
 }
 
-/** Part of the changelog about `version`, without its heading; throws where there is none. */
+/** Part of the changelog about `version`, without its heading; throws if there is none. */
 export function changesOf(version: string): string {
   const parts = readChangelog().split(/^## /m)
   const part = parts.find((text) => /^\S*/.exec(text)?.[0] === version)

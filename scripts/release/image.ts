@@ -54,7 +54,7 @@ export const LIBRARY_PACKAGES = {
   arm64: 'libc6-arm64-cross',
 } as const satisfies Record<Packaged, string>
 
-/** The C library of this machine, or the one for another processor; null where it is not installed. */
+/** The C library of this machine, or the one for another processor; null if it is not installed. */
 export function findLibrary(architecture: Packaged): Library | null {
   const { triplet, linker } = PLACES[architecture]
   const folder = [`/lib/${triplet}`, `/usr/${triplet}/lib`].find((path) =>

@@ -10,7 +10,7 @@ export const TARGETS = {
 
 type Target = {
   readonly compile: Bun.Build.CompileTarget
-  /** Name of the processor in a package and an image; none where neither is made. */
+  /** Name of the processor in a package and an image; none if neither is made. */
   readonly packaged?: 'amd64' | 'arm64'
 }
 
@@ -24,7 +24,7 @@ export function packagedOf(name: TargetName): Packaged | null {
   return target.packaged ?? null
 }
 
-/** Names of `names`, or all where there are none; throws where one is not a target. */
+/** Names of `names`, or all if there are none; throws if one is not a target. */
 export function targetsOf(names: readonly string[]): readonly TargetName[] {
   const unknown = names.find((name) => !Object.hasOwn(TARGETS, name))
   if (unknown !== undefined) {

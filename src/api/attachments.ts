@@ -27,8 +27,8 @@ export const AttachmentVariant = enumOf(
 const AttachmentState = enumOf(
   'AttachmentState',
   ATTACHMENT_STATES,
-  '`pending` until the device has the file; `available`; `failed` or `missing` where the device ' +
-    'cannot get it; `not_kept` where the quota was full; `deleted`.',
+  '`pending` until the device has the file; `available`; `failed` or `missing` if the device ' +
+    'cannot get it; `not_kept` if the quota was full; `deleted`.',
 )
 
 const FILE = {

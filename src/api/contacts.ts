@@ -82,7 +82,7 @@ export const OptOutList = listOf('OptOutList', OptOut)
 
 export const OptOutFields = objectSchema('OptOutFields', {
   phone_line_id: nullish(
-    id('line', 'Only messages of this line; of all lines where it is null or left out.'),
+    id('line', 'Only messages of this line; of all lines if it is null or left out.'),
   ),
 })
 
@@ -129,7 +129,7 @@ export const SearchResult = objectSchema('SearchResult', {
     { description: 'With every word of the query; newest first.' },
   ),
   is_complete: Type.Boolean({
-    description: 'False where time was up before the oldest message: a longer word finds more.',
+    description: 'False if time was up before the oldest message: a longer word finds more.',
   }),
 })
 export type SearchResult = Shape<typeof SearchResult>

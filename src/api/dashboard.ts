@@ -70,7 +70,7 @@ export type KindInfo = {
   readonly title: string
   /** The way to a line of this kind in a sentence, and the name of the guide that shows it. */
   readonly start: { readonly words: string; readonly guide: string | null }
-  /** False if its messages stay on this machine, where incoming messages can be simulated. */
+  /** False if its messages stay on this machine, and incoming messages can be simulated. */
   readonly is_real: boolean
   /** True if its lines need permissions of the operating system. */
   readonly needs_permissions: boolean

@@ -23,6 +23,6 @@ const RecordedEvent = objectSchema('RecordedEvent', {
 export const EventList = objectSchema('EventList', {
   data: Type.Array(RecordedEvent),
   has_more: Type.Boolean({ description: 'Whether more is recorded already.' }),
-  next_cursor: text('The `after` of the next call, also where there is no more yet.'),
+  next_cursor: text('The `after` of the next call, even if there is no more yet.'),
 })
 export type EventList = Shape<typeof EventList>

@@ -43,7 +43,7 @@ const rules = (hoursTitle: Parameters<typeof quietHours>[0]) => ({
   ),
   allow: Type.Array(Type.String({ example: '+12025550123' }), {
     maxItems: 1_000,
-    description: 'Recipients that are allowed besides. A group is where all its members are.',
+    description: 'Recipients that are allowed besides. A group is allowed if all its members are.',
   }),
   sends_per_hour: nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
   sends_per_day: nullable(
@@ -92,7 +92,7 @@ const KEY_HISTORY = {
   last_used_at: nullable(time('When the key was last used, to the second.')),
 }
 const FOR_FIELD = Type.Optional(
-  text('The compatible API that it was made for, where alone it works.', 'signal-cli'),
+  text('The compatible API that it was made for; it works only there.', 'signal-cli'),
 )
 /** A limit that the key doesn't have is left out. */
 const LIMITS = {
@@ -115,12 +115,10 @@ export const KeyCreation = objectSchema('KeyCreation', {
   scopes: nullish(
     Type.Array(
       enumOf<Scope | ScopeGroup>('RequestedScope', [...SCOPES, ...GROUP_NAMES], GROUP_WORDS),
-      { minItems: 1, maxItems: 50, description: 'All where it is left out.' },
+      { minItems: 1, maxItems: 50, description: 'All if it is left out.' },
     ),
   ),
-  phone_line_ids: nullish(
-    limitIds('The only lines that it sees and uses; all where it is left out.'),
-  ),
+  phone_line_ids: nullish(limitIds('The only lines that it sees and uses; all if it is left out.')),
   site_ids: nullish(
     limitIds('The only sites whose lines it sees and uses, also after lines have moved.'),
   ),
@@ -241,7 +239,7 @@ export const RevokedKey = objectSchema('RevokedKey', {
   deleted: Type.Literal(true),
   created: made(
     'MadeByKey',
-    'Ids of everything that the key created and that still exists; left out where there is nothing. Things that ' +
+    'Ids of everything that the key created and that still exists; left out if there is nothing. Things that ' +
       'the keys it replaced, or keys that it created, have created count as well.',
   ),
   ended: made('EndedWithKey', 'With `all`, what ended with the key in place of `created`.'),

@@ -34,7 +34,7 @@ import {
 const TEXT = Type.String({
   minLength: 1,
   maxLength: TEXT_LENGTH_MAX,
-  description: 'Length in code points. May be left out where there are attachments.',
+  description: 'Length in code points. May be left out if there are attachments.',
   example: 'Your table is ready.',
 })
 
@@ -59,7 +59,7 @@ const CONTENT = {
     objectSchema('ReplyRequest', {
       message_id: id('msg', 'The message to reply to.'),
       if_supported: Type.Optional(
-        Type.Boolean({ description: 'True sends without the reply where the line cannot reply.' }),
+        Type.Boolean({ description: 'True sends without the reply if the line cannot reply.' }),
       ),
     }),
   ),
@@ -90,7 +90,7 @@ export const SendRequest = Type.Object(
         'WantedService',
         WANTED_SERVICES,
         'Left out, the device chooses. `auto` goes by what is known of the recipient, and takes one ' +
-          'try as SMS where the recipient turns out not to be on iMessage.',
+          'try as SMS if the recipient turns out not to be on iMessage.',
       ),
     ),
     phone_line_id: nullish(
@@ -130,7 +130,7 @@ const Reaction = objectSchema('Reaction', {
 export type Reaction = Shape<typeof Reaction>
 
 export const Reply = objectSchema('Reply', {
-  message_id: nullable(id('msg', 'The message replied to; null where the relay has it not.')),
+  message_id: nullable(id('msg', 'The message replied to; null if the relay has none of it.')),
   guid: text("The device's guid of that message."),
   part: Type.Integer(),
   text_excerpt: nullable(text('Its first 100 characters.')),
@@ -176,7 +176,7 @@ export const Approval = objectSchema(
   {
     state: enumOf('ApprovalState', APPROVAL_STATES),
     requested_by: id('key', 'The key that sent it.'),
-    resolved_by: nullable(text("A key's id, `cli` or `dashboard`; null where nobody decided.")),
+    resolved_by: nullable(text("A key's id, `cli` or `dashboard`; null if nobody decided.")),
     resolved_at: nullable(time('When it was decided.')),
     reason: nullable(text('Why it was denied.')),
     original_text: nullable(text('The text before `resolved_by` changed it; null for no change.')),
@@ -274,7 +274,7 @@ const AUTOMATION_PAUSED = Type.Boolean({
 })
 
 const OPTED_OUT = Type.Optional(
-  Type.Boolean({ description: 'True where the person wants no more messages; else left out.' }),
+  Type.Boolean({ description: 'True if the person wants no more messages; else left out.' }),
 )
 
 const MergedFrom = objectSchema('MergedFrom', {
@@ -319,7 +319,7 @@ export const Conversation = objectSchema('Conversation', {
     }),
   ),
   is_unanswered: Type.Optional(
-    Type.Boolean({ description: 'True where the latest message was received; else left out.' }),
+    Type.Boolean({ description: 'True if the latest message was received; else left out.' }),
   ),
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),

@@ -78,7 +78,7 @@ export const quietHours = (title: 'QuietHours' | 'RequestedQuietHours') =>
   objectSchema(
     title,
     { from: TIME_OF_DAY, to: TIME_OF_DAY },
-    'Times of day in the time zone of the setting `time_zone`, for a line in that of its site; over midnight where ' +
+    'Times of day in the time zone of the setting `time_zone`, for a line in that of its site; over midnight if ' +
       '`to` is earlier.',
   )
 

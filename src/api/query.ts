@@ -25,7 +25,7 @@ export function timeParameter(description: string) {
 /** The two parameters of every list. */
 export const PAGE_QUERY = {
   limit: countParameter(200, 50, 'Maximum number of entries in a page.'),
-  cursor: textParameter('`next_cursor` of the previous page; the first page where it is left out.'),
+  cursor: textParameter('`next_cursor` of the previous page; the first page if it is left out.'),
 }
 
 export const PageQuery = Type.Object(PAGE_QUERY)

@@ -15,7 +15,7 @@ const FIGURES = {
 const NEW_CONTACTS = Type.Optional(
   Type.Integer({
     description:
-      "With `time_zone` only, where that is the relay's own: new contacts that count toward the limit of the day.",
+      "Only if `time_zone` is the relay's own: new contacts that count toward the limit of the day.",
   }),
 )
 
@@ -50,8 +50,7 @@ export type LineFirstContacts = Shape<typeof LineFirstContacts>
 export const Stats = objectSchema('Stats', {
   first_contacts: Type.Optional(
     Type.Array(LineFirstContacts, {
-      description:
-        "People to whom each line wrote first. With `time_zone` only, where that is the relay's own.",
+      description: "People to whom each line wrote first. Only if `time_zone` is the relay's own.",
     }),
   ),
   data: Type.Array(

@@ -111,8 +111,7 @@ const WEBHOOK_FIELDS = {
   ),
   is_public_only: Type.Optional(
     Type.Literal(true, {
-      description:
-        'Set where a key without `webhooks:private` gave the address: it must be public.',
+      description: 'Set if a key without `webhooks:private` gave the address: it must be public.',
     }),
   ),
   disabled_reason: nullable(
@@ -158,12 +157,12 @@ const RETRY_CHOICE = {
     Type.Array(EventName, {
       minItems: 1,
       maxItems: 50,
-      description: 'Only these events; all where it is left out.',
+      description: 'Only these events; all if it is left out.',
       example: ['message.received'],
     }),
   ),
   phone_line_id: Type.Optional(
-    id('line', 'Only events of this line; of all lines where it is left out.'),
+    id('line', 'Only events of this line; of all lines if it is left out.'),
   ),
   dry_run: Type.Optional(Type.Boolean({ description: 'True only counts what would be sent.' })),
 }

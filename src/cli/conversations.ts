@@ -51,7 +51,7 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
     name: 'conversations export',
     args: [{ name: 'ID', ids: 'conversations' }],
     options: SAVE_OPTIONS,
-    sentence: 'Save a conversation: as JSON where the file ends in .json, else as CSV.',
+    sentence: 'Save a conversation: as JSON if FILE ends in .json, else as CSV.',
     run: exportOne,
   },
   {

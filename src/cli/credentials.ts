@@ -101,7 +101,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       {
         name: 'for',
         value: 'API',
-        sentence: `A compatible API, where alone it works: ${COMPAT_NAMES.join(', ')}.`,
+        sentence: `A compatible API; the key works only there: ${COMPAT_NAMES.join(', ')}.`,
       },
       {
         name: 'like',

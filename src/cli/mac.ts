@@ -81,7 +81,7 @@ function explanation({ database, file }: Places): readonly string[] {
     `It follows ${database} for ten minutes, changes nothing in it, and sends nothing.`,
     `Into ${file} it writes when messages, chats and handles`,
     'came or changed, with their dates, flags, row numbers and lengths, also of what others send you',
-    'meanwhile, and how the runs of the script for Messages ended, where a relay runs.',
+    'meanwhile, and how the runs of the script for Messages ended, if a relay runs.',
     'No text, name, number, address or guid: in the place of each stands a token that',
     'nobody can turn back. Nothing leaves this computer. Read the file before you give it to anybody.',
     '',

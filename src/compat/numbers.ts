@@ -1,4 +1,4 @@
-// The integer ids of imsg, where they are rows of Apple's database. Here they are made of what is stored and restored:
+// The integer ids of imsg. There they are rows of Apple's database; here they are made of what is stored and restored:
 // the time at which the relay recorded a message, and the two sides of a chat. So they mean the same after a restore.
 
 import type { Conversation, Message } from '../api/messages.ts'

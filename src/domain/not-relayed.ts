@@ -80,7 +80,7 @@ export const NOT_RELAYED_WORDS: Readonly<
   spam: {
     title: 'Junk messages were not announced',
     why: `Messages took them for junk. ${LISTED}`,
-    hint: 'Look for them in the list; where one is no junk, say so in Messages.',
+    hint: 'Look for them in the list; if one is no junk, say so in Messages.',
   },
   unplaced: {
     title: 'Messages without a conversation were not announced',
@@ -90,7 +90,7 @@ export const NOT_RELAYED_WORDS: Readonly<
   not_understood: {
     title: 'Messages of an unknown kind were left out',
     why: 'They are not stored; they stay in Messages.',
-    hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
+    hint: 'Upgrade Hookline; if that does not help, record "hookline mac trace" and report it.',
   },
   own: {
     title: "Messages from this line's own addresses were left out",

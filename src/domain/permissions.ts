@@ -122,7 +122,7 @@ export type KeyCaller = {
   readonly keyId: KeyId
   /** The first of the keys that this one replaces; its own id if it replaces none. Stored answers belong to it. */
   readonly lineage: KeyId
-  /** The compatible API that the key was made for, where alone it works; null for the relay's own API. */
+  /** The compatible API that the key was made for, and works in alone; null for the relay's own API. */
   readonly madeFor: string | null
   readonly permissions: Permissions
 }

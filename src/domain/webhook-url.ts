@@ -1,5 +1,5 @@
 /**
- * Adds a missing scheme to a webhook's URL: `http` for this machine and its own network, where certificates are
+ * Adds a missing scheme to a webhook's URL: `http` for this machine and its own network, in which certificates are
  * rare, else `https`. A text that has a scheme or isn't a URL is only trimmed.
  */
 export function withScheme(typed: string): string {

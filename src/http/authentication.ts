@@ -181,7 +181,7 @@ function otherApi({ madeFor }: KeyCaller): Refusal {
   const why =
     madeFor === null
       ? "This key is for the relay's own API. For this one: hookline keys create --for NAME"
-      : `This key was made for ${madeFor}, where alone it works.`
+      : `This key was made for ${madeFor}, and works only there.`
   return { reason: 'other_api', why }
 }
 

@@ -253,7 +253,7 @@ function whyNotJson(
   return NOT_JSON[name] ?? 'a value is missing'
 }
 
-/** Refuses NUL, where SQLite ends text, and lone surrogates, which it stores as U+FFFD. */
+/** Refuses NUL, at which SQLite ends a text, and lone surrogates, which it stores as U+FFFD. */
 function requireStorableText(body: object): void {
   for (const [name, value] of Object.entries(body)) {
     if (isStorable(name) && isStorableThroughout(value)) continue

@@ -70,7 +70,7 @@ export function newToken(random: Random, prefix: string, bytes: number): string 
   return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
 }
 
-/** Called if a secret must be sealed; undefined only where no key is made for a compatible API. */
+/** Called if a secret must be sealed; undefined only if no key is made for a compatible API. */
 export type SealSource = (() => Seal) | undefined
 
 /** A new key with its secret, which is sealed if the relay signs with it. */

@@ -26,6 +26,11 @@ const BANNED_IN_THE_PROGRAM: readonly Ban[] = [
   { what: 'a default export', pattern: /^export default\b/m },
   { what: 'a temporary folder', pattern: /['"`]\/tmp\b/ },
   { what: 'an expected type error', pattern: /@ts-expect-error/ },
+  {
+    what: '"where" in the place of "if"',
+    pattern:
+      /\bwhere (it|they|this|that|one|there|nobody|none|nothing|neither|left)\b(?! (is|are|was) (found|from|published|allowed|while|with)| (is\.|comes from|stands|stops|ended|begins|go\b|leads|loop))/,
+  },
   { what: 'a type that is a bag', pattern: /\b(type|interface|class) \w*(Tools|Beside|Deps)\b/ },
   // A message has parts.
   {
@@ -67,8 +72,12 @@ test('files are in kebab-case and named after what is inside', () => {
 
 test('a word that is banned is found, with its place', () => {
   const file = { path: 'src/a.ts', text: 'const a = 1\n// TODO: more\n' }
+  const text = '// Null where it is left out.\n// Null if so; says where it comes from.\n'
 
   expect(findings([file], BANNED_EVERYWHERE)).toEqual(['src/a.ts:2: work left for later'])
+  expect(findings([{ path: 'src/b.ts', text }], BANNED_IN_THE_PROGRAM)).toEqual([
+    'src/b.ts:1: "where" in the place of "if"',
+  ])
 })
 
 function findings(files: readonly SourceFile[], bans: readonly Ban[]): readonly string[] {

@@ -10,7 +10,7 @@ const READS = { ...SHARED, ...READ, scope: 'attachments:read' } as const
 const CHANGES = { ...SHARED, ...CHANGE, scope: 'attachments:write' } as const
 
 const UploadQuery = Type.Object({
-  filename: textParameter('Of a form, its own where left out.', 'menu.pdf'),
+  filename: textParameter('Name of the file; of a form, its own if left out.', 'menu.pdf'),
 })
 
 export const ContentQuery = Type.Object({ variant: Type.Optional(AttachmentVariant) })
@@ -37,7 +37,7 @@ export const ATTACHMENTS = rows({
     ),
     takesFile: true,
     answers: { 201: Attachment },
-    answerHeaders: { 'Idempotency-Replayed': '`true` where the key brought this file before.' },
+    answerHeaders: { 'Idempotency-Replayed': '`true` if the key brought this file before.' },
     errors: [
       'idempotency_conflict',
       'payload_too_large',

@@ -29,7 +29,7 @@ const ContactQuery = Type.Object({
 const ImportQuery = Type.Object({
   country: textParameter(
     'Country of numbers without a country code, as two letters. Left out, it is that of the ' +
-      'phone lines, where they have one in common.',
+      'phone lines, if they have one in common.',
     'US',
   ),
 })
@@ -41,7 +41,7 @@ const OptOutQuery = Type.Object({
 
 const RemovalQuery = Type.Object({
   phone_line_id: Type.Optional(
-    id('line', 'Only the opt-out of this line; every one of the person where it is left out.'),
+    id('line', 'Only the opt-out of this line; every one of the person if it is left out.'),
   ),
 })
 
@@ -149,7 +149,7 @@ export const CONTACTS = rows({
     ...CHANGES,
     route: 'DELETE /opt-outs/:handle',
     summary: 'End an opt-out',
-    description: 'Only where the person wants messages again: what failed meanwhile is not sent.',
+    description: 'Only if the person wants messages again: what failed meanwhile is not sent.',
     query: RemovalQuery,
     answers: { 200: DeletedOptOut },
     errors: ['not_found', 'storage_full'],

@@ -71,8 +71,8 @@ const SENDS = {
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
   answerHeaders: {
-    'Idempotency-Replayed': '`true` where this is the first answer, repeated.',
-    'Preference-Applied': '`urgent` where that was asked for.',
+    'Idempotency-Replayed': '`true` if this is the first answer, repeated.',
+    'Preference-Applied': '`urgent` if that was asked for.',
   },
 } as const
 
@@ -109,7 +109,7 @@ const MessageQuery = Type.Object({
 const StatsQuery = Type.Object({
   days: countParameter(400, 14, 'How many days, today included.'),
   time_zone: textParameter(
-    'IANA name of the time zone of the days; UTC where it is left out.',
+    'IANA name of the time zone of the days; UTC if it is left out.',
     'Europe/Berlin',
   ),
   site_id: Type.Optional(

@@ -12,8 +12,8 @@ const OF_EVERYONE = { callers: 'everyone', tag: 'Service', audit: null } as cons
 
 const TimelineQuery = Type.Object({
   ...PAGE_QUERY,
-  since: timeParameter('Start of the range; yesterday at 18:00 where it is left out.'),
-  until: timeParameter('End of the range, exclusive; now where it is left out.'),
+  since: timeParameter('Start of the range; yesterday at 18:00 if it is left out.'),
+  until: timeParameter('End of the range, exclusive; now if it is left out.'),
   phone_line_id: Type.Optional(
     id('line', 'Only what is about this line, or about the relay as a whole.'),
   ),
@@ -82,7 +82,7 @@ export const SERVICE = rows({
     summary: 'Check readiness',
     description:
       '200 once its database is open and migrated, 503 before that and while it stops. `storage_full` is true ' +
-      'where it is ready and accepts nothing, because its disk is nearly full.',
+      'if it is ready and accepts nothing, because its disk is nearly full.',
     answers: { 200: Ready },
     errors: ['starting', 'stopping'],
   },

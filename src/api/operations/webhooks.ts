@@ -64,7 +64,7 @@ const EVENTS: readonly Callback[] = [
   {
     id: 'onUnplacedReaction',
     summary: 'What a webhook gets of a reaction to an unknown message',
-    description: '`message.reaction` where the relay does not have the message.',
+    description: '`message.reaction` if the relay does not have the message.',
     to: TO,
     body: UnplacedReaction,
   },

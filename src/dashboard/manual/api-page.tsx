@@ -140,7 +140,7 @@ function at(whole: Node, path: readonly string[]): unknown {
   return path.reduce<unknown>((node, name) => Object(node)[name], whole)
 }
 
-/** The node with all references replaced, except where one is within itself. */
+/** The node with all references replaced, except if one is within itself. */
 function resolved(whole: Node, node: unknown, open: readonly string[] = []): unknown {
   if (Array.isArray(node)) return node.map((one) => resolved(whole, one, open))
   if (typeof node !== 'object' || node === null) return node

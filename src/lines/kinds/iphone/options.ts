@@ -29,7 +29,7 @@ export type PhoneChoice = { readonly udid: string | null; readonly number: strin
 
 const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
   placeholder: 'UDID=NUMBER',
-  wanted: 'all, or the UDID of an iPhone, with = and its number behind it where its SIM says none',
+  wanted: 'all, or the UDID of an iPhone, with = and its number behind it if its SIM says none',
   parse: (text) => {
     if (text === 'all') return { udid: null, number: null }
     const [udid = '', ...numbers] = text.split('=')

@@ -250,7 +250,7 @@ const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [-1712, 'timeout'], // errAETimeout
   [-1728, 'not_found'], // errAENoSuchObject
   [-1719, 'no_account'], // errAEIllegalIndex: `1st account whose …` matches none
-  [-2753, 'no_account'], // OSAUndefinedVariable; mautrix meets it where the service is missing
+  [-2753, 'no_account'], // OSAUndefinedVariable; mautrix meets it if the service is missing
   [-1700, 'vocabulary'], // errAECoercionFail
   [-1708, 'vocabulary'], // errAEEventNotHandled
   [-2740, 'vocabulary'], // OSASyntaxError

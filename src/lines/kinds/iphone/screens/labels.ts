@@ -112,7 +112,7 @@ export function markOfRead(mark: string): string {
 }
 
 /**
- * The marks of a list, where equal ones are numbered after a vertical tab: two people with one suggested name may have
+ * The marks of a list. Equal ones are numbered after a vertical tab: two people with one suggested name may have
  * written the same in one minute.
  */
 export function numberedMarks(marks: readonly string[]): readonly string[] {
