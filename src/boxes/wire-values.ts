@@ -106,7 +106,12 @@ const outcomeOf = <Word extends string, Fields extends TProperties>(
 const settlements = [
   outcomeOf('accepted', accepted),
   outcomeOf('held', { ...accepted, guid }),
-  outcomeOf('not_sent', { reason: word, blame: oneOf(['line', 'message']), proof: isTrue }),
+  outcomeOf('not_sent', {
+    reason: word,
+    blame: oneOf(['line', 'message']),
+    proof: isTrue,
+    strayGuid: optional(guid),
+  }),
   outcomeOf('partly_sent', { reason: word, sent: sentParts }),
   outcomeOf('unknown', { reason: word, sent: optional(sentParts) }),
 ] as const

@@ -114,6 +114,8 @@ export type SendOutcome =
       readonly blame: 'line' | 'message'
       /** The driver's durable record shows that it never acted, although the point of no return was granted. */
       readonly proof?: true | undefined
+      /** Guid of what the device wrote for it in another place, such as a row to another person: it is no message. */
+      readonly strayGuid?: string | undefined
     }
   /** Some parts were sent, each proven by its own row; the rest was refused and never will be sent. */
   | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentParts }

@@ -26,6 +26,7 @@ import {
   countNotRelayed,
   keepChange,
   messageIdOfGuid,
+  ignoreGuid,
   rememberGuid,
   takeOldChanges,
 } from '../storage/intake-records.ts'
@@ -182,7 +183,7 @@ export class DeviceChanges {
     const same = sameChange(changed, at)
     const isKnown = messageIdOfGuid(tx, line.id, same) !== null
     for (const known of [guid, same]) {
-      rememberGuid(tx, line.id, known, derivedId('msg', now, sha256(`${line.id}\0${known}`)))
+      ignoreGuid(tx, line.id, known, now)
     }
     if (isKnown || (isHistory && isBeforeLast(tx, line, group, at))) return
     const conversationId = openDeviceGroup(ids, tx, line, {

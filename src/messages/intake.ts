@@ -5,7 +5,7 @@
 import type { AttachmentStore } from '../attachments/store.ts'
 import { RelayError } from '../domain/errors.ts'
 import { homeOfNumber, isSamePerson } from '../domain/handle.ts'
-import { derivedId, type ConversationId, type LineId } from '../domain/ids.ts'
+import type { ConversationId, LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import {
   deviceTime,
@@ -27,13 +27,13 @@ import {
   messageIdOfGuid,
   NAMED,
   rejectEvent,
+  ignoreGuid,
   rememberGuid,
   countNotRelayed,
 } from '../storage/intake-records.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage } from '../storage/messages.ts'
 import { NotWrittenError } from '../storage/sqlite-errors.ts'
-import { sha256 } from '../system/hash.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import { stopIfLoop } from './agents.ts'
@@ -226,8 +226,7 @@ export class Intake {
     const { guid, kind, isFromMe = false, isHistory = false } = leftOut
     if (messageIdOfGuid(tx, line.id, guid) !== null) return
     const now = this.#core.ids.now()
-    const hash = sha256(`${line.id}\0${guid}`)
-    rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
+    ignoreGuid(tx, line.id, guid, deviceTime(leftOut.at, now))
     if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
   }
 

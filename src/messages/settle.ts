@@ -20,7 +20,7 @@ import { noteService } from '../storage/conversations.ts'
 import type { Core } from '../storage/core.ts'
 import { confirmContact, daysOf, noteFailure, releaseSlot } from '../storage/daily-contacts.ts'
 import type { Tx } from '../storage/database.ts'
-import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
+import { ignoreGuid, rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
   announcementAt,
   heldBeside,
@@ -82,6 +82,9 @@ export class Outcomes {
         this.fail(tx, message, outcome.reason)
         return null
       case 'not_sent':
+        if (outcome.strayGuid !== undefined)
+          ignoreGuid(tx, message.lineId, outcome.strayGuid, this.#core.ids.now())
+        return outcome
       case 'postponed':
       case 'unknown':
         return outcome

@@ -1,9 +1,16 @@
 import { sql } from 'drizzle-orm'
 
-import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import {
+  derivedId,
+  type ConversationId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { MessageChange } from '../domain/message-extras.ts'
 import type { Receipt } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
+import { sha256 } from '../system/hash.ts'
 import type { Db, Tx } from './database.ts'
 import {
   knownGuids,
@@ -24,6 +31,11 @@ const insertion = `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT D
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
   tx.execute(insertion, { lineId, guid, messageId })
+}
+
+/** Remembers a guid with an id that no message has, so that it is never told as a message. */
+export function ignoreGuid(tx: Tx, lineId: LineId, guid: string, at: Timestamp): void {
+  rememberGuid(tx, lineId, guid, derivedId('msg', at, sha256(`${lineId}\0${guid}`)))
 }
 
 export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {

@@ -4,6 +4,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
 import { type MessageId, timestamp } from '../../src/domain/ids.ts'
 import type { Settlement } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
@@ -290,4 +291,22 @@ test('a line has no say about a message that is not its own any more', async () 
 
   expect((await after.messages())[0]?.status).toBe('uncertain')
   expect([...after.device.sent, ...other.sent]).toEqual([])
+})
+
+test('a row to another person that a failed message caused is no message, whenever it is read', async () => {
+  using folder = new ScratchFolder()
+  const strayGuid = guidOf(702)
+  const outcome = { outcome: 'not_sent', reason: 'misrouted', blame: 'message', strayGuid } as const
+  const before = await startIn(folder, 'a.db', ends(outcome))
+  const { body } = await before.send({ to: TO, text: 'hello' }, ASYNC)
+  await before.clock.advance(10)
+
+  await using relay = await startAgain(folder, before)
+  const row = { text: 'hello', isFromMe: true, handle: deviceHandle('+12025550779') }
+  await relay.device.receive({ ...row, guid: strayGuid })
+  await relay.device.receive({ ...row, guid: guidOf(703), text: 'typed' })
+  const { data } = await relay.get('/api/v1/messages')
+
+  expect(await relay.message(body.id)).toMatchObject({ status: 'failed' })
+  expect(data.map(({ text }: { text: string }) => text)).toEqual(['typed', 'hello'])
 })

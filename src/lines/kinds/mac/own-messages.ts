@@ -331,7 +331,8 @@ export function settledEvent(
   row: MessageRow,
   now: number,
 ): LineEvent | null {
-  if (match.kind === 'misrouted') return failedEvent(parted, match, 'misrouted')
+  if (match.kind === 'misrouted')
+    return endEvent(parted, match, { ...notSent('misrouted', 'message'), strayGuid: row.guid })
   if (match.kind !== 'found') return null
   if (match.insteadOf !== null) tracker.forget(match.insteadOf)
   return endEvent(parted, match, tracker.settle(row, now))

@@ -119,7 +119,7 @@ class RowWatch {
     const isGroup = this.#expectation.chatGuid !== undefined
     const ghost = isGroup ? 'group_not_reachable' : 'ghost_row'
     const reason = stray === misrouted ? 'misrouted' : ghost
-    return notSent(reason, 'message')
+    return { ...notSent(reason, 'message'), strayGuid: stray.guid }
   }
 
   #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
