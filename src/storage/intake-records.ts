@@ -33,7 +33,7 @@ export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: Me
   tx.execute(insertion, { lineId, guid, messageId })
 }
 
-/** Remembers a guid with an id that no message has, so that it is never told as a message. */
+/** Remembers a guid with an id that no message has, so that it is never stored as a message. */
 export function ignoreGuid(tx: Tx, lineId: LineId, guid: string, at: Timestamp): void {
   rememberGuid(tx, lineId, guid, derivedId('msg', at, sha256(`${lineId}\0${guid}`)))
 }
