@@ -10,7 +10,7 @@ type WindowListProps<T> = {
   readonly count: number
   /** Called whenever the view changes near the end. */
   readonly onNearEnd: () => void
-  /** The id of the row that Tab first stops at. */
+  /** The id of the row that is scrolled to once it is there, and that Tab first stops at. */
   readonly selected: string | null
   /** `tabIndex` is for the link of the row. */
   readonly render: (row: T, tabIndex: number) => VNode
@@ -53,6 +53,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   const last = from + size.value
   const near = rows.slice(from, last)
   const isNear = (wanted: string | null) => near.some(({ id }) => id === wanted)
+  const place = rows.findIndex(({ id }) => id === selected)
   const stop = [focused.value, selected].find(isNear) ?? near[0]?.id
   useEffect(() => {
     if (last + NEAR_END > rows.length) onNearEnd()
@@ -63,14 +64,16 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
     space.current.style.height = `${rows.length * rowHeight}px`
     space.current.style.paddingTop = `${from * rowHeight}px`
   })
+  // Not again when the row moves, because the reader may be elsewhere by then.
+  useLayoutEffect(() => scrollTo(scroller.current, place, rowHeight), [selected, place < 0])
   return (
     <div class="window-list" ref={scroller} onScroll={measure}>
       <ul aria-label={label} ref={space} onKeyDown={moveFocus}>
-        {near.map((row, place) => (
+        {near.map((row, index) => (
           <li
             key={row.id}
             aria-setsize={count}
-            aria-posinset={from + place + 1}
+            aria-posinset={from + index + 1}
             onFocusIn={() => (focused.value = row.id)}
           >
             {render(row, row.id === stop ? 0 : -1)}
@@ -79,6 +82,14 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
       </ul>
     </div>
   )
+}
+
+/** Scrolls a row that is out of view to the middle. */
+function scrollTo(box: HTMLElement | null, place: number, rowHeight: number): void {
+  if (box === null || place < 0) return
+  const above = place * rowHeight - box.scrollTop
+  const free = box.clientHeight - rowHeight
+  if (above < 0 || above > free) box.scrollTop += above - free / 2
 }
 
 function moveFocus(event: KeyboardEvent): void {

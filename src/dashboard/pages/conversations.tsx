@@ -1,7 +1,7 @@
 // The list of conversations on the left, and one of them on the right; on a phone, only one of the two.
 
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import type { SearchResult } from '../../api/contacts.ts'
 import type { Conversation, Message } from '../../api/messages.ts'
@@ -16,7 +16,7 @@ import { Dialog } from '../components/modal.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { WindowList } from '../components/window-list.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { FeedNow, FeedSource } from '../feed.ts'
+import { HEAD_MAX, type Feed, type FeedNow, type FeedSource } from '../feed.ts'
 import { useFocusRescue } from '../focus.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
@@ -217,6 +217,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
   const isSearch = typed !== ''
+  useSelected(feed, selected, filter)
   const found = useFound(typed, filter.site)
   const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
@@ -257,6 +258,22 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
       )}
     />
   )
+}
+
+/** The open conversation is looked for among this many. */
+const FIND_MAX = 5_000
+
+/** Reads the list until it has the conversation that an address leads to. */
+function useSelected(feed: Feed<Conversation>, selected: string | null, filter: Filter): void {
+  const now = feed.now.value
+  const call = selected === null ? null : { params: { id: selected } }
+  const { value } = useRead('getConversation', call, selected ?? '')
+  const isListed = now.state !== 'ready' || now.entries.some(({ id }) => id === selected)
+  const isWanted = value !== null && value.moved_to === undefined && fits(value, filter)
+  useEffect(() => {
+    if (isListed || !isWanted || now.entries.length >= FIND_MAX) return
+    void feed.readMore(HEAD_MAX)
+  }, [now, isListed, isWanted])
 }
 
 /** Search results as a complete list. */
