@@ -4,6 +4,9 @@
 import type { Message } from '../api/messages.ts'
 import type { Answer, Api } from './api.ts'
 
+/** The error code of a message to a person who wants none. */
+export const OPTED_OUT = 'recipient_opted_out'
+
 export type Draft = {
   readonly to: string
   readonly text: string
