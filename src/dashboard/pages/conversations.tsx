@@ -10,7 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Chips, SelectField, useSettled, bindTo } from '../components/form.tsx'
+import { Chips, FilterFold, SelectField, useSettled, bindTo } from '../components/form.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
@@ -151,16 +151,18 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <SiteFilter page="conversations" />
-        {lines.length > 1 && (
-          <SelectField
-            label="Line"
-            isLabelHidden
-            bind={bindTo(line, (id) => show({ line: id }))}
-            options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-          />
-        )}
-        <StateChips {...{ filter, lines, show }} />
+        <FilterFold of={Object.values(filter)} class="conversation-fold">
+          <SiteFilter page="conversations" />
+          {lines.length > 1 && (
+            <SelectField
+              label="Line"
+              isLabelHidden
+              bind={bindTo(line, (id) => show({ line: id }))}
+              options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
+            />
+          )}
+          <StateChips {...{ filter, lines, show }} />
+        </FilterFold>
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}

@@ -7,7 +7,7 @@ import { href } from '../address.ts'
 import type { Api, CallOf } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
-import { Field, SelectField, optionsOf, bindTo } from '../components/form.tsx'
+import { Field, FilterFold, SelectField, optionsOf, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
@@ -96,7 +96,7 @@ function FilterBar({ filters }: FilterProps) {
   const bind = (name: keyof Filters) => bindTo(filters[name], (value) => set({ [name]: value }))
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
-    <div class="filters" role="group" aria-label="Filters">
+    <FilterFold of={Object.values(filters)} class="filters">
       <SiteFilter page="messages" />
       <SelectField label="Status" bind={bind('status')} options={STATUS_OPTIONS} />
       <SelectField
@@ -124,14 +124,12 @@ function FilterBar({ filters }: FilterProps) {
           />
         )}
       </Field>
-      <Button
-        variant="quiet"
-        isDisabled={!isFiltered}
-        onClick={() => router.replace(href('messages'))}
-      >
-        Clear filters
-      </Button>
-    </div>
+      {isFiltered && (
+        <Button variant="quiet" onClick={() => router.replace(href('messages'))}>
+          Clear filters
+        </Button>
+      )}
+    </FilterFold>
   )
 }
 

@@ -97,17 +97,22 @@ export function Takeover({ conversation, onChanged }: Props) {
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 
-export function ThreadMenu({ conversation, onChanged }: Props) {
-  const { session } = useDashboard()
-  const isOwner = session.member === undefined
-  const { handle, contact_name } = conversation
+function useMenu() {
   const menu = useRef<HTMLDetailsElement>(null)
-  const isNaming = useSignal(false)
-  const isKnown = contact_name !== undefined
   const close = () => {
     menu.current?.removeAttribute('open')
     menu.current?.querySelector('summary')?.focus()
   }
+  return { menu, close }
+}
+
+export function ThreadMenu({ conversation, onChanged }: Props) {
+  const { session } = useDashboard()
+  const isOwner = session.member === undefined
+  const { handle, contact_name } = conversation
+  const { menu, close } = useMenu()
+  const isNaming = useSignal(false)
+  const isKnown = contact_name !== undefined
   const name = () => {
     close()
     isNaming.value = true
@@ -132,7 +137,13 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         {/* In Safari a click doesn't focus buttons, so the menu takes the focus. */}
         <div class="menu-items" tabIndex={-1}>
           {/* On a phone, in place of the one in the head. */}
-          <Takeover {...{ conversation, onChanged }} />
+          <Takeover
+            conversation={conversation}
+            onChanged={() => {
+              close()
+              onChanged()
+            }}
+          />
           {isOwner && !isGroup(conversation) && (
             <Button variant="quiet" icon="person" onClick={name}>
               {isKnown ? PEOPLE.edit : PEOPLE.add}
