@@ -27,7 +27,7 @@ import { statusWords, whyNot } from '../words/message-states.ts'
 import { ApprovalActions } from './approval.tsx'
 import { BulkBar, canPick } from './message-bulk.tsx'
 import { CancelButton, ResolveButtons } from './resolve-message.tsx'
-import { useSendAgain } from './send-again.tsx'
+import { SentAgain, useSendAgain } from './send-again.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
@@ -287,6 +287,13 @@ function Remedies({ message, onChanged }: RemedyProps) {
     )
   }
   if (message.status !== 'failed' && message.status !== 'expired') return null
+  if (message.sent_again !== undefined) {
+    return (
+      <div class="remedies">
+        <SentAgain message={message} />
+      </div>
+    )
+  }
   return (
     <div class="actions remedies">
       <ConfirmButton
