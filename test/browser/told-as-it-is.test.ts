@@ -59,7 +59,7 @@ story(
     const sms = watched.bubble('Your table is ready.').nth(1)
     await watched.button('Send as SMS').dblclick()
     await sms.getByText('SMS', { exact: true }).waitFor()
-    const link = watched.page.getByRole('link', { name: /^Sent again as SMS at / })
+    const link = watched.page.getByRole('link', { name: /^Sent again as SMS · / })
     await link.click()
     await sms.and(watched.page.locator(':focus')).waitFor()
     const notices = await watched.page.locator('.notice').count()

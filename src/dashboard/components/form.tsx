@@ -211,15 +211,13 @@ export function FilterFold({ of, class: name = '', children }: FoldProps) {
   const count = of.filter((value) => value !== '').length
   return (
     <>
-      <span class="fold-button">
-        <Button
-          icon="settings"
-          isExpanded={isOpen.value}
-          onClick={() => (isOpen.value = !isOpen.value)}
-        >
-          {count === 0 ? 'Filters' : `Filters (${count})`}
-        </Button>
-      </span>
+      <Button
+        icon="settings"
+        isExpanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        {count === 0 ? 'Filters' : `Filters (${count})`}
+      </Button>
       <div
         class={`${name} fold ${isOpen.value ? 'is-open' : ''}`}
         role="group"

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 type WindowListProps<T> = {
   readonly label: string
+  /** In pixels, for text of the usual size. */
   readonly rowHeight: number
   readonly rows: readonly T[]
   /** The number of all rows; -1 while it is unknown. */
@@ -29,6 +30,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   const { label, rowHeight, rows, count, onNearEnd, selected, render } = props
   const scroller = useRef<HTMLDivElement>(null)
   const space = useRef<HTMLUListElement>(null)
+  const height = rowHeight * textScale()
   const first = useSignal(0)
   const size = useSignal(40)
   const focused = useSignal<string | null>(null)
@@ -36,10 +38,10 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   function measure() {
     const box = scroller.current
     if (box === null) return
-    const top = Math.floor(box.scrollTop / rowHeight) - SPARE
+    const top = Math.floor(box.scrollTop / height) - SPARE
     // In steps, so that the list is not drawn again for every pixel.
     first.value = Math.max(0, top - (top % 4))
-    size.value = Math.ceil(box.clientHeight / rowHeight) + 2 * SPARE + 4
+    size.value = Math.ceil(box.clientHeight / height) + 2 * SPARE + 4
   }
   useEffect(() => {
     const box = scroller.current
@@ -61,11 +63,11 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   // Set by script, because the page's Content Security Policy forbids style attributes.
   useLayoutEffect(() => {
     if (space.current === null) return
-    space.current.style.height = `${rows.length * rowHeight}px`
-    space.current.style.paddingTop = `${from * rowHeight}px`
+    space.current.style.height = `${rows.length * height}px`
+    space.current.style.paddingTop = `${from * height}px`
   })
   // Not again when the row moves, because the reader may be elsewhere by then.
-  useLayoutEffect(() => scrollTo(scroller.current, place, rowHeight), [selected, place < 0])
+  useLayoutEffect(() => scrollTo(scroller.current, place, height), [selected, place < 0])
   return (
     <div class="window-list" ref={scroller} onScroll={measure}>
       <ul aria-label={label} ref={space} onKeyDown={moveFocus}>
@@ -82,6 +84,11 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
       </ul>
     </div>
   )
+}
+
+/** Returns the size of text relative to the usual one. */
+function textScale(): number {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
 }
 
 /** Scrolls a row that is out of view to the middle. */

@@ -203,7 +203,6 @@ function StateChips({ filter, lines, show }: ChipsProps) {
         { ...chip('state', 'unread', 'Unread'), count: isOfAll ? unread : 0 },
         chip('state', 'unanswered', 'Unanswered'),
         ...(hasGroups ? [chip('type', 'group', 'Groups')] : []),
-        ...(type === 'direct' ? [chip('type', 'direct', 'People')] : []),
       ]}
     />
   )
@@ -219,7 +218,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
   const isSearch = typed !== ''
-  useSelected(feed, selected, filter)
+  useSelected(feed, selected)
   const found = useFound(typed, filter.site)
   const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
@@ -263,19 +262,15 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
 }
 
 /** The open conversation is looked for among this many. */
-const FIND_MAX = 5_000
+const FIND_MAX = 3_000
 
 /** Reads the list until it has the conversation that an address leads to. */
-function useSelected(feed: Feed<Conversation>, selected: string | null, filter: Filter): void {
+function useSelected(feed: Feed<Conversation>, selected: string | null): void {
   const now = feed.now.value
-  const call = selected === null ? null : { params: { id: selected } }
-  const { value } = useRead('getConversation', call, selected ?? '')
-  const isListed = now.state !== 'ready' || now.entries.some(({ id }) => id === selected)
-  const isWanted = value !== null && value.moved_to === undefined && fits(value, filter)
   useEffect(() => {
-    if (isListed || !isWanted || now.entries.length >= FIND_MAX) return
-    void feed.readMore(HEAD_MAX)
-  }, [now, isListed, isWanted])
+    if (selected === null || now.state !== 'ready' || now.entries.length >= FIND_MAX) return
+    if (!now.entries.some(({ id }) => id === selected)) void feed.readMore(HEAD_MAX)
+  }, [now, selected])
 }
 
 /** Search results as a complete list. */

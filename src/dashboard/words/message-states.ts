@@ -4,7 +4,7 @@ import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { DayStats } from '../../api/stats.ts'
 import type { StateWords } from '../components/drawings.ts'
 import { isGroup } from '../people.ts'
-import { clockTime, momentWords } from '../time-words.ts'
+import { momentWords } from '../time-words.ts'
 import { countWords } from './common.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {
@@ -64,11 +64,6 @@ export function againWords(message: Message): { readonly isBad: boolean; readonl
   const isBad = isSettled(message)
   const state = isBad ? statusWords(message.status).text : 'Queued as a new message'
   return { isBad, text: why === null ? `${state}.` : `${state}: ${why}` }
-}
-
-/** A failed message that a person sent again: "Sent again as SMS at 9:41 AM". */
-export function sentAgainWords({ at, service_requested }: NonNullable<Message['sent_again']>) {
-  return `Sent again ${service_requested === 'SMS' ? 'as SMS ' : ''}at ${clockTime(at)}`
 }
 
 /** Returns whether the recipient isn't on iMessage and the line can send SMS. */
