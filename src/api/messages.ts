@@ -196,6 +196,8 @@ export function approvalFields(approval: StoredApproval, resolved_at: string | n
   }
 }
 
+const RequestedService = enumOf('RequestedService', WANTED_SERVICES)
+
 export const Message = objectSchema('Message', {
   id: id('msg', 'Identifies the message.'),
   guid: text('An upper-case UUID that never changes.', '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42'),
@@ -233,9 +235,20 @@ export const Message = objectSchema('Message', {
   reactions: Type.Optional(Type.Array(Reaction)),
   edits: Type.Optional(Type.Array(Edit, { description: 'Earlier texts, oldest first.' })),
   unsent_at: Type.Optional(time('When its sender took it back; `text` is empty then.')),
-  service_requested: Type.Optional(enumOf('RequestedService', WANTED_SERVICES)),
+  service_requested: Type.Optional(RequestedService),
   downgraded_at: Type.Optional(time('When `auto` turned to SMS.')),
   send_at: Type.Optional(time('The time for which it was scheduled.')),
+  sent_again: Type.Optional(
+    objectSchema(
+      'SentAgain',
+      {
+        message_id: id('msg', 'The new message.'),
+        at: time('When it was sent again.'),
+        service_requested: Type.Optional(RequestedService),
+      },
+      'Where a person sent a failed message again from the dashboard.',
+    ),
+  ),
   approval: Type.Optional(Approval),
   sent_by: Type.Optional(
     objectSchema(

@@ -88,16 +88,16 @@ export class Feed<T extends { readonly id: string }> {
   }
 
   /** Reads the next page, unless one is being read. */
-  async readMore(): Promise<void> {
+  async readMore(limit = PAGE): Promise<void> {
     const now = this.#now.value
     if (this.#isReadingMore || now.state !== 'ready' || now.nextCursor === null) return
     this.#isReadingMore = true
-    const answer = await this.#source.page(now.nextCursor, PAGE, this.#end.signal)
+    const answer = await this.#source.page(now.nextCursor, limit, this.#end.signal)
     // After a failure, scrolling must not repeat the request at once.
     if (!answer.ok) await this.#clock.sleep(RETRY_MS, this.#end.signal)
     this.#isReadingMore = false
     // The reader is still at the end of the list, so no scroll event would ask again.
-    if (answer.ok && !this.#append(answer.value, now.nextCursor)) await this.readMore()
+    if (answer.ok && !this.#append(answer.value, now.nextCursor)) await this.readMore(limit)
   }
 
   /**

@@ -4,9 +4,8 @@ import { render, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 import { type PageName, href } from './address.ts'
-import { Button, LinkButton } from './components/button.tsx'
+import { LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
-import { Icon } from './components/icon.tsx'
 import { fetchAhead, lazyDialog, lazyPage } from './components/lazy-page.tsx'
 import { Card, PageHead } from './components/page.tsx'
 import { EmptyState } from './components/when-ready.tsx'
@@ -15,7 +14,7 @@ import { keepFocus } from './focus.ts'
 import { lead, showPresence } from './leader.ts'
 import { loadNumbers } from './numbers.ts'
 import { HomePage } from './pages/home.tsx'
-import { Shell, type ShownPage } from './pages/shell.tsx'
+import { NoticeList, Shell, type ShownPage } from './pages/shell.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { showTheme } from './theme.ts'
 import { SHELL } from './words/shell.ts'
@@ -91,7 +90,6 @@ function App() {
   return (
     <>
       <View />
-      <NoticeList />
       {session.isPasswordAsked.value && (
         <CONFIRM.View onClose={() => session.answerPassword(false)} />
       )}
@@ -181,6 +179,7 @@ function Alone({ view }: { readonly view: preact.VNode }) {
   return (
     <main id="main" class="alone">
       {view}
+      <NoticeList />
     </main>
   )
 }
@@ -208,30 +207,5 @@ function UnknownPage() {
         </EmptyState>
       </Card>
     </>
-  )
-}
-
-function NoticeList() {
-  const { notices } = useDashboard()
-  const listed = (wanted: 'ok' | 'bad') =>
-    notices.shown.value
-      .filter(({ tone }) => tone === wanted)
-      .map(({ id, tone, text }) => (
-        <div key={id} class={`notice tone-${tone}`}>
-          <Icon name={tone === 'ok' ? 'check' : 'warning'} />
-          <p>{text}</p>
-          <Button variant="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
-            Dismiss
-          </Button>
-        </div>
-      ))
-  return (
-    <div class="notices">
-      <p class="visually-hidden" role="status">
-        {notices.announced}
-      </p>
-      <div role="status">{listed('ok')}</div>
-      <div role="alert">{listed('bad')}</div>
-    </div>
   )
 }

@@ -4,6 +4,9 @@
 import type { Message } from '../api/messages.ts'
 import type { Answer, Api } from './api.ts'
 
+/** The error code of a message to a person who wants none. */
+export const OPTED_OUT = 'recipient_opted_out'
+
 export type Draft = {
   readonly to: string
   readonly text: string
@@ -87,7 +90,8 @@ export async function sendAgain(
   message: Message,
   service?: 'SMS',
 ): Promise<Answer<Message>> {
-  const draft = { ...draftOf(message), ...(service && { service }) }
+  const headers = { 'x-hookline-resends': message.id }
+  const draft = { ...draftOf(message), headers, ...(service && { service }) }
   const answer = await sendOnce(api, draft, `${service ?? 'again'}-${message.id}`)
   if (!answer.ok) return answer
   const now = await api.call('getMessage', { params: { id: answer.value.id } })

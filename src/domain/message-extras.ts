@@ -101,6 +101,14 @@ export type MessageExtras = {
   /** The member who wrote it in the dashboard. */
   readonly memberId?: MemberId | undefined
   readonly callback?: MessageCallback | undefined
+  /** The new message by which a person sent this one again. */
+  readonly sentAgain?: Resend | undefined
+}
+
+export type Resend = {
+  readonly messageId: MessageId
+  readonly at: Timestamp
+  readonly wantedService?: WantedService | undefined
 }
 
 /** The webhook that gets the events of one message. */

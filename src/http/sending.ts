@@ -28,6 +28,8 @@ export const SILENCE_SECONDS = 10
 export const FETCH_SECONDS = 25
 /** This header names the warning that a person at the dashboard has confirmed. */
 const CONFIRMED = 'x-hookline-confirmed'
+/** In this header, the dashboard names the failed message that a person sends again. */
+const RESENDS = 'x-hookline-resends'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
@@ -79,7 +81,9 @@ export function messageIn(request: Request, content: ConversationSend, target: T
   const { text = '', attachments, reply_to: replyTo, send_at } = content
   const isUrgent = preferencesOf(request.headers).includes('urgent')
   const sendAt = send_at === undefined ? undefined : timeIn('send_at', send_at)
-  const isConfirmed = caller.kind === 'dashboard' && request.headers.get(CONFIRMED) === OPTED_OUT
+  const ofPage = (name: string) =>
+    caller.kind === 'dashboard' ? (request.headers.get(name) ?? undefined) : undefined
+  const isConfirmed = ofPage(CONFIRMED) === OPTED_OUT
   const key = caller.kind === 'key' ? caller : null
   const { limits, conversationIds } = permissionsOf(caller)
   if (memberId !== undefined && isFetched(content)) {
@@ -87,7 +91,16 @@ export function messageIn(request: Request, content: ConversationSend, target: T
   }
   const agent = agentIn(request.headers)
   const source = caller.kind === 'key' ? 'api' : caller.kind
-  const said = { ...target, text, attachments, replyTo, sendAt, isUrgent, isConfirmed }
+  const said = {
+    ...target,
+    text,
+    attachments,
+    replyTo,
+    sendAt,
+    isUrgent,
+    isConfirmed,
+    resends: ofPage(RESENDS),
+  }
   return { ...said, agent, idempotencyKey, key, limits, conversationIds, memberId, source } as const
 }
 

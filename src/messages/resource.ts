@@ -1,7 +1,7 @@
 import * as api from '../api/messages.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { MessageExtras, Reaction } from '../domain/message-extras.ts'
+import type { MessageExtras, Reaction, Resend } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
 import { fileFields } from '../storage/attachments.ts'
 import type { Conversation, Group } from '../storage/conversations.ts'
@@ -76,6 +76,7 @@ function extraFields(db: Db, message: Message) {
     ...(wantedService !== undefined && { service_requested: wantedService }),
     ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
     ...holdFields(extras),
+    ...(extras.sentAgain && { sent_again: resendFields(extras.sentAgain) }),
     ...authorFields(db, extras),
   }
 }
@@ -90,6 +91,10 @@ function holdFields({ sendAt, approval }: MessageExtras) {
     ...(sendAt !== undefined && { send_at: isoTime(sendAt) }),
     ...(approval && { approval: api.approvalFields(approval, isoTimeOrNull(approval.resolvedAt)) }),
   }
+}
+
+function resendFields({ messageId: message_id, at, wantedService }: Resend) {
+  return { message_id, at: isoTime(at), ...(wantedService && { service_requested: wantedService }) }
 }
 
 function reactionFields({ type, emoji, handle, isFromMe, part, createdAt }: Reaction) {

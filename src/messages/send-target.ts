@@ -69,6 +69,8 @@ export type SendRequest = {
   readonly isAlert?: boolean | undefined
   /** A person confirmed sending although the recipient has opted out. */
   readonly isConfirmed?: boolean | undefined
+  /** The id of a failed message of the same conversation that a person sends again with it. */
+  readonly resends?: string | undefined
   /** Called in the transaction that accepts the message: makes the webhook for its events. */
   readonly callback?: ((tx: Tx) => MessageCallback) | undefined
 }

@@ -24,7 +24,7 @@ import { linesWithin } from '../storage/credentials.ts'
 import { markKnown, reserveSlot, daysOf } from '../storage/daily-contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findIdempotency, recordRequest, type RequestKey } from '../storage/idempotency.ts'
-import { insertMessage, newMessage } from '../storage/messages.ts'
+import { findMessage, insertMessage, newMessage, updateMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Work } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
@@ -253,6 +253,7 @@ export class Sender {
     const id = this.#core.ids.id('msg')
     const guid = guidFromBytes(uuidV4(this.#core.random.bytes(16)))
     const approval = hasRules(key) ? newApproval(tx, key, { recipient, line, contactHold }) : null
+    noteResend(tx, request, { id, conversationId, now })
     const extras = extrasWith(target.extras, { approval, callback: request.callback?.(tx) ?? null })
     const draft = { lineId: line.id, conversationId, text, extras, waitsFrom, seq: Infinity }
     const message = insertMessage(
@@ -284,6 +285,25 @@ function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock)
   const aheadMs = sendAt - clock.now()
   if (aheadMs > 0 && aheadMs <= SCHEDULED_MS_MAX) return sendAt
   throw invalidRequest({ path: 'send_at', message: 'must be in the future, at most 90 days ahead' })
+}
+
+/**
+ * Lets a failed message know that it was sent again. It keeps the time of its last change, by which its failure is
+ * evidence of the recipient's service.
+ */
+function noteResend(
+  tx: Tx,
+  { resends, service: wantedService }: SendRequest,
+  by: { readonly id: MessageId; readonly conversationId: string; readonly now: Timestamp },
+): void {
+  const failed = resends === undefined ? null : findMessage(tx, resends)
+  if (failed?.conversationId !== by.conversationId || !isUnsent(failed)) return
+  const sentAgain = { messageId: by.id, at: by.now, wantedService }
+  updateMessage(tx, failed, { extras: { ...failed.extras, sentAgain } }, failed.updatedAt)
+}
+
+function isUnsent({ direction, status }: Outbound): boolean {
+  return direction === 'outbound' && (status === 'failed' || status === 'expired')
 }
 
 type Considered = Pick<Acceptance, 'request' | 'target' | 'histories'>

@@ -130,7 +130,7 @@ story(
     await press(watched, 'Send as SMS…')
     await press(watched, 'Send as SMS')
     await watched.reads(/as a new message/)
-    await watched.focusOn('Send as SMS…')
+    await page.getByRole('link', { name: /^Sent again as SMS · / }).waitFor()
     await watched.tabTo('Status')
     await keyboard.type('Un')
     await page.waitForURL(/#\/messages\?status=uncertain&days=7$/)

@@ -59,3 +59,32 @@ storyOn(
     expect([list, await heights()]).toEqual([COMPUTER.height, COMPUTER.height])
   },
 )
+
+storyOn(
+  { prepare: (dataDir) => fillDatabase(dataDir, SIZE) },
+  'an address of a conversation far down scrolls the list to it, and marks it',
+  async (stage) => {
+    const watched = await stage.page({ viewport: COMPUTER })
+    const { page } = watched
+    const chosen = page.locator(`${ROW} > [aria-current=true]`)
+
+    await watched.show(`conversations/${idOf(400)}`)
+    await chosen.waitFor()
+    const place = await chosen.locator('..').getAttribute('aria-posinset')
+    const box = await chosen.boundingBox()
+    // A new address scrolls, and one that is in view already doesn't.
+    await watched.show(`conversations/${idOf(2_999)}`)
+    await page.locator(`${ROW}[aria-posinset="1"] > [aria-current=true]`).waitFor()
+    await page.locator(ROW).nth(3).getByRole('link').click()
+    await page.locator(`${ROW}[aria-posinset="4"] > [aria-current=true]`).waitFor()
+
+    expect(place).toBe(String(SIZE.conversations - 400))
+    expect(box?.y).toBeWithin(COMPUTER.height / 4, COMPUTER.height)
+    expect(
+      await page.locator('.window-list').evaluate((list: { scrollTop: number }) => list.scrollTop),
+    ).toBe(0)
+  },
+)
+
+/** The id of a conversation by its number; the later its number, the higher it is listed. */
+const idOf = (number: number) => `conv_${String(number).padStart(26, '0')}`

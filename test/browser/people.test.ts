@@ -210,6 +210,27 @@ story('an opt-out is marked in its thread, asks before a text, and is removed', 
   expect(await dialog.getByRole('listitem').count()).toBe(1)
 })
 
+story('a text to a person who opted out is refused in one place, with a way on', async (scene) => {
+  const { stage, api, lines } = scene
+  stage.excuse(/status of 409/)
+  const { watched, page, thread } = await openThread(scene, { look: { viewport: COMPUTER } })
+  await play(api, lines[0], { type: 'message', from: PERSON, text: 'STOP' })
+  const notes = thread.locator('.callout')
+
+  await thread.getByText('Opted out', { exact: true }).waitFor()
+  await thread.getByRole('textbox').fill('You asked for a call.')
+  await page.keyboard.press('Enter')
+  await watched.reads('Not sent: they asked for no more messages.')
+  const refused = await notes.allInnerTexts()
+  await watched.button('Write anyway').click()
+  await page.keyboard.press('Tab')
+  await watched.button('Send').click()
+  await watched.bubble('You asked for a call.').waitFor()
+
+  expect(refused).toEqual([expect.stringContaining('Write anyway')])
+  expect(await notes.allInnerTexts()).toEqual([expect.stringContaining('You chose to write')])
+})
+
 story(
   'a page of one person has the conversations of all lines, and their opt-out',
   async (scene) => {

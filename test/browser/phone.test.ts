@@ -9,6 +9,19 @@ import { openThread, story } from './story.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const LOOK = { viewport: PHONE, ...TOUCH }
+/** The choices that are shown in part only: the box is narrower than the text that stands in it. */
+const CUT_SELECTS = `[...document.querySelectorAll('.fold select')].flatMap((select) => {
+  const ruler = document.createElement('span')
+  ruler.textContent = select.selectedOptions[0].textContent
+  ruler.style.cssText = 'position: absolute; white-space: nowrap; font: ' + getComputedStyle(select).font
+  document.body.append(ruler)
+  const { width } = ruler.getBoundingClientRect()
+  ruler.remove()
+  const { paddingLeft, paddingRight } = getComputedStyle(select)
+  // The arrow has the width of a letter or two.
+  return width + parseFloat(paddingLeft) + parseFloat(paddingRight) + 16 > select.clientWidth
+    ? [ruler.textContent] : []
+})`
 /** As much as a keyboard leaves. */
 const ABOVE_KEYBOARD = { width: PHONE.width, height: 460 }
 
@@ -85,6 +98,53 @@ story(
     }
   },
 )
+
+story('a phone folds the filters of a list into one button, which counts them', async (scene) => {
+  const { stage, api, lines } = scene
+  await say(api, PERSON, 'Your table is ready.', lines[0])
+  await api.ask('PUT', `/api/v1/contacts/${encodeURIComponent(PERSON)}`, {
+    name: 'Maya',
+    tags: ['vip'],
+  })
+  const watched = await stage.page(LOOK)
+  const { page } = watched
+  const filters = page.getByRole('group', { name: 'Filters' })
+  const states = []
+
+  for (const hash of ['conversations?state=unread', 'messages?status=approval', 'people?tag=vip']) {
+    await watched.show(hash)
+    const isFolded = !(await filters.isVisible())
+    await watched.button('Filters (1)').click()
+    await filters.waitFor()
+    const isOpen = await watched.button('Filters (1)').getAttribute('aria-expanded')
+    const cut = await page.evaluate<string[]>(CUT_SELECTS)
+    await watched.button('Filters (1)').click()
+    await filters.waitFor({ state: 'hidden' })
+    states.push({ hash, isFolded, isOpen, cut })
+  }
+
+  for (const { hash, ...state } of states) {
+    expect([hash, state]).toEqual([hash, { isFolded: true, isOpen: 'true', cut: [] }])
+  }
+  await watched.show('messages')
+  await watched.button('Filters').waitFor()
+})
+
+story('Human takeover is in the menu of a thread on a phone, and a mark says so', async (scene) => {
+  const { watched, page, thread } = await openThread(scene, { look: LOOK })
+  const takeover = page.getByRole('switch', { name: 'Human takeover' })
+
+  await watched.drawn()
+  const before = await takeover.count()
+  await page.getByTitle('More').tap()
+  await takeover.tap()
+  await takeover.waitFor({ state: 'detached' })
+  await thread.locator('.thread-head').getByText('Human takeover').first().waitFor()
+  await page.getByTitle('More').tap()
+
+  expect(before).toBe(0)
+  expect(await takeover.isChecked()).toBe(true)
+})
 
 /** The back button, once the history has an entry for each of so many dialogs. */
 async function back({ page }: WatchedPage, dialogs = 0): Promise<void> {

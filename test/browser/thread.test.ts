@@ -141,3 +141,21 @@ story('a first message is scheduled, and canceled before its time', async ({ sta
   expect(time).toEndWith('T09:00')
   expect([isUsable, data.map(({ queued_reason }) => queued_reason)]).toEqual([false, ['scheduled']])
 })
+
+story('who scrolled up in a thread and sends sees the own message', async (scene) => {
+  const { api, lines } = scene
+  for (let n = 0; n < 30; n += 1) await say(api, PERSON, `Message ${n}`, lines[0])
+  const { watched, page } = await openThread(scene, { text: 'The latest one.' })
+  const own = watched.bubble('It is by the door.')
+
+  await watched.bubble('The latest one.').waitFor()
+  await watched.bubble('Message 3').first().scrollIntoViewIfNeeded()
+  await watched.button('Jump to latest').waitFor()
+  await watched.thread.getByRole('textbox').fill('It is by the door.')
+  await page.keyboard.press('Enter')
+  await own.waitFor()
+  await watched.button('Jump to latest').waitFor({ state: 'detached' })
+
+  const [box, list] = [await own.boundingBox(), await page.locator('.messages').boundingBox()]
+  expect(box?.y).toBeWithin(list?.y ?? 0, (list?.y ?? 0) + (list?.height ?? 0))
+})

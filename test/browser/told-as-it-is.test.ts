@@ -56,8 +56,13 @@ story(
       stage: scene.stage,
       ...(await openThread(scene, { to: ON_SMS })),
     }
-    await watched.button('Send as SMS').click()
-    await watched.bubble('Your table is ready.').nth(1).getByText('SMS', { exact: true }).waitFor()
+    const sms = watched.bubble('Your table is ready.').nth(1)
+    await watched.button('Send as SMS').dblclick()
+    await sms.getByText('SMS', { exact: true }).waitFor()
+    const link = watched.page.getByRole('link', { name: /^Sent again as SMS · / })
+    await link.click()
+    await sms.and(watched.page.locator(':focus')).waitFor()
+    const notices = await watched.page.locator('.notice').count()
     const { conversation_id: nowhere } = await say(
       scene.api,
       NOWHERE,
@@ -69,9 +74,13 @@ story(
     await watched.button('Send as SMS').click()
     const failed = thread.getByText('Failed', { exact: true })
     await failed.nth(1).waitFor()
-    await watched.button('Send as SMS').click()
-    await watched.reads(/^Failed: /)
+    await link.waitFor()
+    await watched.show('messages?status=failed')
+    await link.nth(1).waitFor()
+    const offered = await watched.page.getByRole('button', { name: /^Send (again|as SMS)/ }).count()
+    await watched.show(`conversations/${nowhere}`)
 
+    expect([notices, offered]).toEqual([1, 1])
     expect(await failed.count()).toBe(2)
     expect(stage.faults).toEqual([])
   },

@@ -32,7 +32,7 @@ const TOO_WIDE = `[...document.querySelectorAll('*')]
  */
 const SMALL_TARGETS = `(() => {
   if (!matchMedia('(pointer: coarse)').matches) return []
-  const BARS = '.nav, .top-bar'
+  const BARS = '.nav, .top-bar, .menu-items'
   const isSmall = (one) => {
     const area = one.closest('label') ?? one
     const { left, top, width, height } = area.getBoundingClientRect()
@@ -40,7 +40,7 @@ const SMALL_TARGETS = `(() => {
     // What the scrolling part of a dialog cuts off is no smaller for that.
     const frame = area.closest('.dialog-body')?.getBoundingClientRect()
     const isCut = (y) => frame && (top + height / 2 + y < frame.top || top + height / 2 + y > frame.bottom)
-    // What stands below the bars of a phone scrolls out from there.
+    // What stands below the bars of a phone scrolls out from there, and an open menu closes.
     const isBelowBar = (x, y) => !area.closest(BARS) && at(x, y)?.closest(BARS)
     const isHit = (x, y) =>
       isCut(y) || at(x, y) === null || isBelowBar(x, y) || area.contains(at(x, y))

@@ -60,7 +60,7 @@ function apiOf(first: Answer<Message>, now: Answer<Message>) {
   const posts: unknown[] = []
   const api = fakeApi((id, { body, headers }) => {
     if (id === 'getMessage') return now
-    posts.push([headers?.['idempotency-key'], body])
+    posts.push([headers?.['idempotency-key'], headers?.['x-hookline-resends'], body])
     return first
   })
   return { api, posts }
@@ -78,7 +78,7 @@ test('the answer is the new message as it is now, once for each service', async 
   expect(again).toEqual(ok(failed))
   const body = { to: old.handle, text: 'hello', phone_line_id: 'line_1' }
   expect(posts).toEqual([
-    ['again-msg_1', { ...body, service: 'iMessage' }],
-    ['SMS-msg_1', { ...body, service: 'SMS' }],
+    ['again-msg_1', 'msg_1', { ...body, service: 'iMessage' }],
+    ['SMS-msg_1', 'msg_1', { ...body, service: 'SMS' }],
   ])
 })

@@ -19,6 +19,8 @@ type ButtonProps = Face & {
   /** The button can't be pressed; CSS shows this after 200 ms. */
   readonly isBusy?: boolean | undefined
   readonly isDisabled?: boolean | undefined
+  /** For a button that shows and hides what follows it. */
+  readonly isExpanded?: boolean | undefined
   readonly onClick?: ((event: MouseEvent) => void) | undefined
 }
 
@@ -30,6 +32,7 @@ export function Button(props: ButtonProps) {
       class={classOf(props)}
       aria-busy={isBusy}
       aria-disabled={isBusy || isDisabled}
+      aria-expanded={props.isExpanded}
       title={tooltipOf(props)}
       onClick={(event) => {
         // A `disabled` button would lose the focus.

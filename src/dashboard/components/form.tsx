@@ -7,6 +7,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
 import { COMMON, grouped } from '../words/common.ts'
+import { Button } from './button.tsx'
 
 type FormProps = {
   readonly onSubmit: () => unknown
@@ -194,6 +195,37 @@ export function SelectField(props: SelectProps) {
         </select>
       )}
     </Field>
+  )
+}
+
+type FoldProps = {
+  /** Values of filters; empty ones are not in use. */
+  readonly of: readonly string[]
+  readonly class?: string
+  readonly children: ComponentChildren
+}
+
+/** Filters of a list. A phone folds them into a button with the number of those in use. */
+export function FilterFold({ of, class: name = '', children }: FoldProps) {
+  const isOpen = useSignal(false)
+  const count = of.filter((value) => value !== '').length
+  return (
+    <>
+      <Button
+        icon="settings"
+        isExpanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        {count === 0 ? 'Filters' : `Filters (${count})`}
+      </Button>
+      <div
+        class={`${name} fold ${isOpen.value ? 'is-open' : ''}`}
+        role="group"
+        aria-label="Filters"
+      >
+        {children}
+      </div>
+    </>
   )
 }
 

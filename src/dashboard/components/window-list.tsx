@@ -4,13 +4,14 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 type WindowListProps<T> = {
   readonly label: string
+  /** In pixels, for text of the usual size. */
   readonly rowHeight: number
   readonly rows: readonly T[]
   /** The number of all rows; -1 while it is unknown. */
   readonly count: number
   /** Called whenever the view changes near the end. */
   readonly onNearEnd: () => void
-  /** The id of the row that Tab first stops at. */
+  /** The id of the row that is scrolled to once it is there, and that Tab first stops at. */
   readonly selected: string | null
   /** `tabIndex` is for the link of the row. */
   readonly render: (row: T, tabIndex: number) => VNode
@@ -29,6 +30,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   const { label, rowHeight, rows, count, onNearEnd, selected, render } = props
   const scroller = useRef<HTMLDivElement>(null)
   const space = useRef<HTMLUListElement>(null)
+  const height = rowHeight * textScale()
   const first = useSignal(0)
   const size = useSignal(40)
   const focused = useSignal<string | null>(null)
@@ -36,10 +38,10 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   function measure() {
     const box = scroller.current
     if (box === null) return
-    const top = Math.floor(box.scrollTop / rowHeight) - SPARE
+    const top = Math.floor(box.scrollTop / height) - SPARE
     // In steps, so that the list is not drawn again for every pixel.
     first.value = Math.max(0, top - (top % 4))
-    size.value = Math.ceil(box.clientHeight / rowHeight) + 2 * SPARE + 4
+    size.value = Math.ceil(box.clientHeight / height) + 2 * SPARE + 4
   }
   useEffect(() => {
     const box = scroller.current
@@ -53,6 +55,7 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   const last = from + size.value
   const near = rows.slice(from, last)
   const isNear = (wanted: string | null) => near.some(({ id }) => id === wanted)
+  const place = rows.findIndex(({ id }) => id === selected)
   const stop = [focused.value, selected].find(isNear) ?? near[0]?.id
   useEffect(() => {
     if (last + NEAR_END > rows.length) onNearEnd()
@@ -60,17 +63,19 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
   // Set by script, because the page's Content Security Policy forbids style attributes.
   useLayoutEffect(() => {
     if (space.current === null) return
-    space.current.style.height = `${rows.length * rowHeight}px`
-    space.current.style.paddingTop = `${from * rowHeight}px`
+    space.current.style.height = `${rows.length * height}px`
+    space.current.style.paddingTop = `${from * height}px`
   })
+  // Not again when the row moves, because the reader may be elsewhere by then.
+  useLayoutEffect(() => scrollTo(scroller.current, place, height), [selected, place < 0])
   return (
     <div class="window-list" ref={scroller} onScroll={measure}>
       <ul aria-label={label} ref={space} onKeyDown={moveFocus}>
-        {near.map((row, place) => (
+        {near.map((row, index) => (
           <li
             key={row.id}
             aria-setsize={count}
-            aria-posinset={from + place + 1}
+            aria-posinset={from + index + 1}
             onFocusIn={() => (focused.value = row.id)}
           >
             {render(row, row.id === stop ? 0 : -1)}
@@ -79,6 +84,19 @@ export function WindowList<T extends { readonly id: string }>(props: WindowListP
       </ul>
     </div>
   )
+}
+
+/** Returns the size of text relative to the usual one. */
+function textScale(): number {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+}
+
+/** Scrolls a row that is out of view to the middle. */
+function scrollTo(box: HTMLElement | null, place: number, rowHeight: number): void {
+  if (box === null || place < 0) return
+  const above = place * rowHeight - box.scrollTop
+  const free = box.clientHeight - rowHeight
+  if (above < 0 || above > free) box.scrollTop += above - free / 2
 }
 
 function moveFocus(event: KeyboardEvent): void {

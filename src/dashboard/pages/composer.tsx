@@ -9,7 +9,7 @@ import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { bindTo, Chips, Form, TextField } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
-import { createOutbox, type Draft } from '../outbox.ts'
+import { createOutbox, OPTED_OUT, type Draft } from '../outbox.ts'
 import { conversationName, isGroup } from '../people.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import { groupRefusal } from '../words/message-states.ts'
@@ -76,7 +76,8 @@ export function Composer({ conversation, line, composition }: ComposerProps) {
     send({ to: handle, lineId: phone_line_id, ...(isGroup(conversation) && { groupId: id }) })
   return (
     <Form class="composer" onSubmit={submit}>
-      <FailureNote failure={failure} />
+      {/* The bar above says that the person opted out. */}
+      <FailureNote failure={failure} but={[OPTED_OUT]} />
       <AttachedFiles uploads={uploads} />
       <LaterField later={later} />
       <div class="composer-row">

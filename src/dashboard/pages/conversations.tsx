@@ -1,7 +1,7 @@
 // The list of conversations on the left, and one of them on the right; on a phone, only one of the two.
 
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import type { SearchResult } from '../../api/contacts.ts'
 import type { Conversation, Message } from '../../api/messages.ts'
@@ -10,13 +10,13 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Chips, SelectField, useSettled, bindTo } from '../components/form.tsx'
+import { Chips, FilterFold, SelectField, useSettled, bindTo } from '../components/form.tsx'
 import { lazyPage } from '../components/lazy-page.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { EmptyState, Skeleton } from '../components/when-ready.tsx'
 import { WindowList } from '../components/window-list.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { FeedNow, FeedSource } from '../feed.ts'
+import { HEAD_MAX, type Feed, type FeedNow, type FeedSource } from '../feed.ts'
 import { useFocusRescue } from '../focus.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
@@ -151,16 +151,18 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <SiteFilter page="conversations" />
-        {lines.length > 1 && (
-          <SelectField
-            label="Line"
-            isLabelHidden
-            bind={bindTo(line, (id) => show({ line: id }))}
-            options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
-          />
-        )}
-        <StateChips {...{ filter, lines, show }} />
+        <FilterFold of={Object.values(filter)} class="conversation-fold">
+          <SiteFilter page="conversations" />
+          {lines.length > 1 && (
+            <SelectField
+              label="Line"
+              isLabelHidden
+              bind={bindTo(line, (id) => show({ line: id }))}
+              options={[{ value: '', text: 'All lines' }, ...lines.map(lineOption)]}
+            />
+          )}
+          <StateChips {...{ filter, lines, show }} />
+        </FilterFold>
       </div>
       <ConversationList
         key={Object.values(filter).join(' ')}
@@ -201,7 +203,6 @@ function StateChips({ filter, lines, show }: ChipsProps) {
         { ...chip('state', 'unread', 'Unread'), count: isOfAll ? unread : 0 },
         chip('state', 'unanswered', 'Unanswered'),
         ...(hasGroups ? [chip('type', 'group', 'Groups')] : []),
-        ...(type === 'direct' ? [chip('type', 'direct', 'People')] : []),
       ]}
     />
   )
@@ -217,6 +218,7 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
   const { api } = useDashboard()
   const feed = useFeed(Object.values(filter).join(' '), conversationSource(api, filter))
   const isSearch = typed !== ''
+  useSelected(feed, selected)
   const found = useFound(typed, filter.site)
   const now = isSearch ? foundOf(found.now) : feed.now.value
   if (now.state === 'failed') {
@@ -257,6 +259,18 @@ function ConversationList({ filter, typed, lines, selected, onWrite }: ListProps
       )}
     />
   )
+}
+
+/** The open conversation is looked for among this many. */
+const FIND_MAX = 3_000
+
+/** Reads the list until it has the conversation that an address leads to. */
+function useSelected(feed: Feed<Conversation>, selected: string | null): void {
+  const now = feed.now.value
+  useEffect(() => {
+    if (selected === null || now.state !== 'ready' || now.entries.length >= FIND_MAX) return
+    if (!now.entries.some(({ id }) => id === selected)) void feed.readMore(HEAD_MAX)
+  }, [now, selected])
 }
 
 /** Search results as a complete list. */

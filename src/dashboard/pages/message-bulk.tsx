@@ -92,8 +92,8 @@ const ACTS: Readonly<Record<string, readonly Act[]>> = {
 const DECIDED = ['canceled', 'denied', 'resolved_by_hand']
 
 /** Returns whether the message can be picked in a list of this status, or of what waits for this reason. */
-export function canPick(status: string, { error }: Message): boolean {
-  return status in ACTS && !DECIDED.includes(error?.code ?? '')
+export function canPick(status: string, { error, sent_again }: Message): boolean {
+  return status in ACTS && sent_again === undefined && !DECIDED.includes(error?.code ?? '')
 }
 
 type Props = {

@@ -5,7 +5,7 @@ import type { Message } from '../../api/messages.ts'
 import { useDashboard } from '../dashboard.ts'
 import { ApprovalActions } from './approval.tsx'
 import { CancelButton, ResolveButtons } from './resolve-message.tsx'
-import { SendAgain } from './send-again.tsx'
+import { SendAgain, SentAgain } from './send-again.tsx'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
@@ -19,11 +19,12 @@ export function MessageSteps(props: Props) {
   const { session } = useDashboard()
   const { message } = props
   if (!isOpenTo(session.member, message)) return null
+  const Again = message.sent_again === undefined ? SendAgain : SentAgain
   const steps = {
     uncertain: ResolveButtons,
     queued: message.queued_reason === 'approval' ? ApprovalActions : CancelButton,
-    failed: SendAgain,
-    expired: SendAgain,
+    failed: Again,
+    expired: Again,
   }
   const Steps = steps[message.status as keyof typeof steps] // Undefined for any other status.
   if (Steps === undefined) return null

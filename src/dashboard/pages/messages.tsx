@@ -1,13 +1,14 @@
 // Messages of all lines, with filters in the address.
 
 import { useSignal, type Signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
 
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
 import type { Api, CallOf } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ConfirmButton } from '../components/dialog.tsx'
-import { Field, SelectField, optionsOf, bindTo } from '../components/form.tsx'
+import { Field, FilterFold, SelectField, optionsOf, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
@@ -27,7 +28,7 @@ import { statusWords, whyNot } from '../words/message-states.ts'
 import { ApprovalActions } from './approval.tsx'
 import { BulkBar, canPick } from './message-bulk.tsx'
 import { CancelButton, ResolveButtons } from './resolve-message.tsx'
-import { useSendAgain } from './send-again.tsx'
+import { SentAgain, useSendAgain } from './send-again.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
@@ -71,9 +72,7 @@ export function MessagesPage() {
   return (
     <>
       <PageHead title={TITLES[status] ?? `${statusWords(status).text} messages`}>
-        {Object.values(filters).some((value) => value !== '')
-          ? 'Those that match the filters, newest first.'
-          : 'All messages on all lines, newest first.'}
+        Newest first.
       </PageHead>
       <FilterBar filters={filters} />
       {timeZone === null ? (
@@ -96,7 +95,7 @@ function FilterBar({ filters }: FilterProps) {
   const bind = (name: keyof Filters) => bindTo(filters[name], (value) => set({ [name]: value }))
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
-    <div class="filters" role="group" aria-label="Filters">
+    <FilterFold of={Object.values(filters)} class="filters">
       <SiteFilter page="messages" />
       <SelectField label="Status" bind={bind('status')} options={STATUS_OPTIONS} />
       <SelectField
@@ -124,14 +123,12 @@ function FilterBar({ filters }: FilterProps) {
           />
         )}
       </Field>
-      <Button
-        variant="quiet"
-        isDisabled={!isFiltered}
-        onClick={() => router.replace(href('messages'))}
-      >
-        Clear filters
-      </Button>
-    </div>
+      {isFiltered && (
+        <Button variant="quiet" onClick={() => router.replace(href('messages'))}>
+          Clear filters
+        </Button>
+      )}
+    </FilterFold>
   )
 }
 
@@ -265,42 +262,36 @@ function Row({ message, filters }: MessageProps & FilterProps) {
 type RemedyProps = MessageProps & { readonly onChanged: (message: Message) => void }
 
 /** Actions for a message that waits for the owner, or was not sent. */
-function Remedies({ message, onChanged }: RemedyProps) {
-  const { words, ...again } = useSendAgain({ message, onChanged })
-  if (message.queued_reason === 'approval') {
-    return (
-      <div class="actions remedies">
-        <ApprovalActions message={message} onChanged={onChanged} />
-      </div>
-    )
-  }
-  if (message.queued_reason === 'scheduled' || message.queued_reason === 'quiet_hours') {
-    return (
-      <div class="actions remedies">
-        <CancelButton message={message} onChanged={onChanged} />
-      </div>
-    )
-  }
-  if (message.status === 'uncertain') {
-    return (
-      <div class="actions remedies">
-        <ResolveButtons message={message} onChanged={onChanged} />
-      </div>
-    )
-  }
-  if (message.status !== 'failed' && message.status !== 'expired') return null
+function Remedies(props: RemedyProps) {
+  const { message } = props
+  const { words, ...again } = useSendAgain(props)
+  const isUnsent = message.status === 'failed' || message.status === 'expired'
+  const Act = ACTS[message.queued_reason ?? message.status]
+  if (!isUnsent && Act === undefined) return null
   return (
     <div class="actions remedies">
-      <ConfirmButton
-        icon="again"
-        text={`${words.act}…`}
-        title={words.title}
-        confirm={words.act}
-        variant="main"
-        {...again}
-      >
-        It will be sent as a new message, to the same recipient from the same line.
-      </ConfirmButton>
+      {Act && <Act {...props} />}
+      <SentAgain message={message} />
+      {isUnsent && message.sent_again === undefined && (
+        <ConfirmButton
+          icon="again"
+          text={`${words}…`}
+          title={`${words}?`}
+          confirm={words}
+          variant="main"
+          {...again}
+        >
+          It will be sent as a new message, to the same recipient from the same line.
+        </ConfirmButton>
+      )}
     </div>
   )
+}
+
+/** By the reason why a message waits, or its status. */
+const ACTS: Readonly<Record<string, ComponentType<RemedyProps>>> = {
+  approval: ApprovalActions,
+  scheduled: CancelButton,
+  quiet_hours: CancelButton,
+  uncertain: ResolveButtons,
 }

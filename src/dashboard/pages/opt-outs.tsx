@@ -12,7 +12,7 @@ import { TextField } from '../components/form.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
 import { numberWords, typedHandle } from '../numbers.ts'
-import type { Draft } from '../outbox.ts'
+import { OPTED_OUT, type Draft } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { lineName } from '../words/line-states.ts'
 
@@ -104,11 +104,18 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
 }
 
 /** Lets the relay know that the person at the page was warned. */
-const CONFIRMED: Draft['headers'] = { 'x-hookline-confirmed': 'recipient_opted_out' }
+const CONFIRMED: Draft['headers'] = { 'x-hookline-confirmed': OPTED_OUT }
+
+type BarProps = {
+  readonly confirmed: Signal<Draft['headers']>
+  /** True if a message was refused because of the opt-out. */
+  readonly isRefused: boolean
+}
 
 /** Above the composer. After its button is pressed, the relay sends despite the opt-out. */
-export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['headers']> }) {
+export function OptOutBar({ confirmed, isRefused }: BarProps) {
   const isConfirmed = confirmed.value !== undefined
+  const why = isRefused ? 'Not sent: they' : 'They'
   return (
     <Callout
       tone="warn"
@@ -119,7 +126,7 @@ export function OptOutBar({ confirmed }: { readonly confirmed: Signal<Draft['hea
     >
       {isConfirmed
         ? 'You chose to write anyway. Your messages here will be sent.'
-        : 'They asked for no more messages. Write only if they expect your reply.'}
+        : `${why} asked for no more messages. Write only if they expect your reply.`}
     </Callout>
   )
 }

@@ -9,7 +9,7 @@ import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Face } from '../components/face.tsx'
-import { Chips, useSettled } from '../components/form.tsx'
+import { Chips, FilterFold, useSettled } from '../components/form.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
@@ -60,16 +60,18 @@ function PersonList() {
       >
         The people you write with. Webhooks never carry their names.
       </PageHead>
-      <input
-        class="input"
-        type="search"
-        dir="auto"
-        aria-label="Search by name, number or tag"
-        placeholder="Search by name, number or tag"
-        value={typed.value}
-        onInput={(event) => (typed.value = event.currentTarget.value)}
-      />
-      <TagChips tag={tag} />
+      <div class="find">
+        <input
+          class="input"
+          type="search"
+          dir="auto"
+          aria-label="Search by name, number or tag"
+          placeholder="Search by name, number or tag"
+          value={typed.value}
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+        <TagChips tag={tag} />
+      </div>
       <Card kind="list">
         <FeedList
           key={tag}
@@ -111,10 +113,12 @@ function TagChips({ tag }: { readonly tag: string }) {
     onPress: () => show(name === tag ? '' : name),
   }))
   return (
-    <Chips
-      label="Tags"
-      of={[{ text: 'Everyone', isOn: tag === '', onPress: () => show('') }, ...chips]}
-    />
+    <FilterFold of={[tag]}>
+      <Chips
+        label="Tags"
+        of={[{ text: 'Everyone', isOn: tag === '', onPress: () => show('') }, ...chips]}
+      />
+    </FilterFold>
   )
 }
 

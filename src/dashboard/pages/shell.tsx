@@ -202,6 +202,7 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
           </li>
         ))}
       </ul>
+      <NoticeList />
       <p class="nav-foot">
         <a href="/guide">
           <Icon name="question" />
@@ -239,6 +240,32 @@ function Troubles() {
           <Button onClick={() => location.reload()}>{COMMON.reload}</Button>
         </p>
       )}
+    </div>
+  )
+}
+
+/** Messages about the latest actions, where nothing that can be pressed is below them. */
+export function NoticeList() {
+  const { notices } = useDashboard()
+  const listed = (wanted: 'ok' | 'bad') =>
+    notices.shown.value
+      .filter(({ tone }) => tone === wanted)
+      .map(({ id, tone, text }) => (
+        <div key={id} class={`notice tone-${tone}`}>
+          <Icon name={tone === 'ok' ? 'check' : 'warning'} />
+          <p>{text}</p>
+          <Button variant="quiet" icon="cross" isIconOnly onClick={() => notices.close(id)}>
+            Dismiss
+          </Button>
+        </div>
+      ))
+  return (
+    <div class="notices">
+      <p class="visually-hidden" role="status">
+        {notices.announced}
+      </p>
+      <div role="status">{listed('ok')}</div>
+      <div role="alert">{listed('bad')}</div>
     </div>
   )
 }

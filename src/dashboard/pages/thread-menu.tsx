@@ -7,12 +7,17 @@ import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type Answer, UNREACHABLE } from '../api.ts'
 import { Button } from '../components/button.tsx'
+import { Face } from '../components/face.tsx'
 import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
+import { Dialog } from '../components/modal.tsx'
+import { PersonText } from '../components/text.tsx'
 import { useDashboard, useQuickAction } from '../dashboard.ts'
 import { useDownload } from '../downloads.ts'
-import { conversationName, isGroup } from '../people.ts'
+import { numberWords } from '../numbers.ts'
+import { conversationName, isGroup, personName } from '../people.ts'
+import { COMMON, grouped } from '../words/common.ts'
 import { CONVERSATIONS, PEOPLE } from '../words/conversations.ts'
 import { isReady, lineState } from '../words/line-states.ts'
 
@@ -27,7 +32,46 @@ export function ThreadMarks({ conversation, line }: MarkProps) {
   return (
     <>
       {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+      {conversation?.automation_paused && (
+        <span class="thread-takeover">
+          <Badge of={{ text: CONVERSATIONS.takeover, tone: 'plain', icon: 'person' }} />
+        </span>
+      )}
       {conversation?.opted_out && <Badge of={{ text: 'Opted out', tone: 'warn', icon: 'cross' }} />}
+    </>
+  )
+}
+
+export function Participants({ conversation }: { readonly conversation: Conversation }) {
+  const isOpen = useSignal(false)
+  const { participants = [] } = conversation
+  const close = () => (isOpen.value = false)
+  return (
+    <>
+      <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
+        {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
+      </button>
+      {isOpen.value && (
+        <Dialog
+          title="People in this group"
+          onClose={close}
+          actions={<Button onClick={close}>{COMMON.done}</Button>}
+        >
+          <ul class="participants">
+            {participants.map((person) => (
+              <li key={person.handle}>
+                <Face {...person} isSmall />
+                <PersonText>{personName(person)}</PersonText>
+                {person.name !== null && (
+                  <span class="quiet">
+                    <PersonText>{numberWords(person.handle)}</PersonText>
+                  </span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Dialog>
+      )}
     </>
   )
 }
@@ -53,17 +97,22 @@ export function Takeover({ conversation, onChanged }: Props) {
   return <Switch label={CONVERSATIONS.takeover} isOn={automation_paused} onChange={start} />
 }
 
-export function ThreadMenu({ conversation, onChanged }: Props) {
-  const { session } = useDashboard()
-  const isOwner = session.member === undefined
-  const { handle, contact_name } = conversation
+function useMenu() {
   const menu = useRef<HTMLDetailsElement>(null)
-  const isNaming = useSignal(false)
-  const isKnown = contact_name !== undefined
   const close = () => {
     menu.current?.removeAttribute('open')
     menu.current?.querySelector('summary')?.focus()
   }
+  return { menu, close }
+}
+
+export function ThreadMenu({ conversation, onChanged }: Props) {
+  const { session } = useDashboard()
+  const isOwner = session.member === undefined
+  const { handle, contact_name } = conversation
+  const { menu, close } = useMenu()
+  const isNaming = useSignal(false)
+  const isKnown = contact_name !== undefined
   const name = () => {
     close()
     isNaming.value = true
@@ -87,6 +136,14 @@ export function ThreadMenu({ conversation, onChanged }: Props) {
         </summary>
         {/* In Safari a click doesn't focus buttons, so the menu takes the focus. */}
         <div class="menu-items" tabIndex={-1}>
+          {/* On a phone, in place of the one in the head. */}
+          <Takeover
+            conversation={conversation}
+            onChanged={() => {
+              close()
+              onChanged()
+            }}
+          />
           {isOwner && !isGroup(conversation) && (
             <Button variant="quiet" icon="person" onClick={name}>
               {isKnown ? PEOPLE.edit : PEOPLE.add}

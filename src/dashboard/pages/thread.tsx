@@ -1,6 +1,7 @@
 // One conversation: head, messages and composer.
 
 import { useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 import type { Conversation, Message } from '../../api/messages.ts'
@@ -12,24 +13,24 @@ import { FailureNote } from '../components/callout.tsx'
 import { Face } from '../components/face.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
-import { Dialog } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
-import { conversationName, isGroup, personName } from '../people.ts'
+import { OPTED_OUT } from '../outbox.ts'
+import { conversationName, isGroup } from '../people.ts'
 import { placesOf } from '../runs.ts'
 import { dayWords } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
-import { COMMON, countWords, grouped } from '../words/common.ts'
+import { countWords } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
 import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
 import { Composer, takesFiles, useComposition } from './composer.tsx'
-import { Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
+import { Participants, Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
 const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
 const OPT_OUT_BAR = lazyPart(async () => (await import('./opt-outs.tsx')).OptOutBar)
@@ -98,7 +99,12 @@ type PartsProps = HeadProps & {
 /** Accepts files dropped or pasted anywhere in the thread. */
 function ThreadParts(props: PartsProps) {
   const { feed, conversation, line, isLatest, showLatest, onChanged, onSent } = props
-  const composition = useComposition(onSent)
+  const scroller = useRef<HTMLDivElement>(null)
+  const composition = useComposition((message) => {
+    onSent(message)
+    showEnd(scroller)
+  })
+  const isRefused = composition.failure?.code === OPTED_OUT
   useReadMark(isLatest ? feed : null, conversation, onChanged)
   const isOpen = conversation !== null && groupRefusal(conversation, line) === null
   const target = isOpen && takesFiles(line) ? composition.uploads : null
@@ -106,11 +112,13 @@ function ThreadParts(props: PartsProps) {
   return (
     <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
       <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
-      <MessageList {...{ feed, conversation, isLatest, showLatest }} />
+      <MessageList {...{ feed, conversation, isLatest, showLatest, scroller }} />
       {conversation !== null && (
         <APPROVAL_BAR.View conversationId={conversation.id} latest={latestOf(feed)} />
       )}
-      {conversation?.opted_out && <OPT_OUT_BAR.View confirmed={composition.confirmed} />}
+      {(conversation?.opted_out || isRefused) && (
+        <OPT_OUT_BAR.View confirmed={composition.confirmed} isRefused={isRefused} />
+      )}
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
@@ -238,52 +246,28 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
           )}
         </p>
       </div>
-      {conversation !== null && <Takeover {...{ conversation, onChanged }} />}
-      {conversation !== null && <ThreadMenu {...{ conversation, onChanged }} />}
+      {conversation !== null && (
+        <>
+          <Takeover {...{ conversation, onChanged }} />
+          <ThreadMenu {...{ conversation, onChanged }} />
+        </>
+      )}
     </header>
   )
 }
 
-function Participants({ conversation }: { readonly conversation: Conversation }) {
-  const isOpen = useSignal(false)
-  const { participants = [] } = conversation
-  const close = () => (isOpen.value = false)
-  return (
-    <>
-      <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
-        {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
-      </button>
-      {isOpen.value && (
-        <Dialog
-          title="People in this group"
-          onClose={close}
-          actions={<Button onClick={close}>{COMMON.done}</Button>}
-        >
-          <ul class="participants">
-            {participants.map((person) => (
-              <li key={person.handle}>
-                <Face {...person} isSmall />
-                <PersonText>{personName(person)}</PersonText>
-                {person.name !== null && (
-                  <span class="quiet">
-                    <PersonText>{numberWords(person.handle)}</PersonText>
-                  </span>
-                )}
-              </li>
-            ))}
-          </ul>
-        </Dialog>
-      )}
-    </>
-  )
+type Scroller = RefObject<HTMLDivElement | null>
+
+/** `scrollTop` counts from the end here, so older messages added above don't move the view. */
+const showEnd = (scroller: Scroller) => scroller.current?.scrollTo({ top: 0 })
+
+type ListProps = Pick<PartsProps, 'feed' | 'conversation' | 'isLatest' | 'showLatest'> & {
+  readonly scroller: Scroller
 }
 
-type ListProps = Pick<PartsProps, 'feed' | 'conversation' | 'isLatest' | 'showLatest'>
-
 /** The messages, oldest first, scrolled to the end. Scrolling up loads older ones. */
-function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
+function MessageList({ feed, conversation, isLatest, showLatest, scroller }: ListProps) {
   const now = feed.now.value
-  const scroller = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
   const messages = now.state === 'ready' ? now.entries : []
   useAnnouncements(messages, conversation === null ? 'them' : conversationName(conversation))
@@ -294,8 +278,6 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
       </div>
     )
   }
-  const toEnd = () => scroller.current?.scrollTo({ top: 0 })
-  // `scrollTop` counts from the end here, so older messages added above don't move the view.
   return (
     <div class="messages-frame">
       <div
@@ -321,7 +303,7 @@ function MessageList({ feed, conversation, isLatest, showLatest }: ListProps) {
       </div>
       {(!isAtEnd.value || !isLatest) && (
         <div class="messages-jump">
-          <Button icon="down" onClick={isLatest ? toEnd : showLatest}>
+          <Button icon="down" onClick={isLatest ? () => showEnd(scroller) : showLatest}>
             Jump to latest
           </Button>
         </div>
