@@ -99,6 +99,9 @@ test('what somebody canceled, denied or marked as failed is no failure on Home, 
     'resolved_by_hand',
   ])
   expect(night.summary).toMatchObject({ failed: 1, uncertain: 1 })
+  expect(night.data).toContainEqual(
+    expect.objectContaining({ action: 'message.denied', message_id: held.id }),
+  )
   // A message that somebody found unsent did fail; one that was called off was never to be sent.
   expect(charts.days.at(-1)).toMatchObject({ failed: 2, uncertain: 0 })
 })
