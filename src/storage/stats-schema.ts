@@ -31,7 +31,7 @@ export const messageQuarters = sqliteTable(
     ms5000: count('ms_5000'),
     ms30000: count('ms_30000'),
     ms300000: count('ms_300000'),
-    /** Those of `failed` that were canceled or denied. */
+    /** The messages of `failed` that were canceled or denied. */
     canceled: integer('canceled').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.quarter, t.lineSeq] })],

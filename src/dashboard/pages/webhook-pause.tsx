@@ -10,7 +10,7 @@ import { useDashboard, useQuickAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 
-/** In a list, screen readers are told which webhook it is. */
+/** The button's name has that of its webhook if it is in a list. */
 export function PauseButton(props: { readonly webhook: Webhook; readonly isInList?: true }) {
   const { webhook, isInList = false } = props
   const { api, notices } = useDashboard()

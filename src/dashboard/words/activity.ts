@@ -119,7 +119,7 @@ function valueWords(value: unknown, nameOf: NameOf): string {
 }
 
 const LOG_TIME = formatter({ dateStyle: 'short', timeStyle: 'medium' })
-/** Numbers from here on are times, in milliseconds since 1970. */
+/** The least number that is a time, in milliseconds since 1970. */
 const TIMES_FROM = 1e12
 
 /** A log line as text, with local times and with the names of things. */

@@ -19,7 +19,7 @@ const STATUSES: Readonly<Record<string, StateWords>> = {
   received: { text: 'Received', tone: 'plain', icon: 'arrow-in' },
 }
 
-/** By the error of a failed message that a caller ended. */
+/** The states of failed messages that a caller ended, by their error. */
 const ENDED: Readonly<Record<string, StateWords>> = {
   canceled: { text: 'Canceled', tone: 'plain', icon: 'cross' },
   denied: { text: 'Denied', tone: 'plain', icon: 'cross' },
