@@ -28,7 +28,6 @@ import {
   type NameOf,
   placeOf,
 } from '../words/activity.ts'
-import { keyName } from '../words/keys.ts'
 import { lineName } from '../words/line-states.ts'
 import { ActivityTabs, SentenceLink } from './activity-tabs.tsx'
 import { QueueCard } from './charts.tsx'
@@ -67,7 +66,7 @@ function Changes() {
   const actors = [
     { value: '', text: 'Anyone' },
     ...ACTORS.map((kind) => ({ value: kind, text: actorWords({ kind, id: null }, nameOf) })),
-    ...keys.map((key) => ({ value: key.id, text: keyName(key) })),
+    ...keys.map(({ id }) => ({ value: id, text: nameOf(id) ?? '' })),
   ]
   const actions = [
     { value: '', text: 'Anything' },
@@ -90,7 +89,8 @@ function useNames(): NameOf {
   const boxes = listed(useBoxes().value)
   const members = listed(useRead('listMembers', {}, 'member').value)
   const named = new Map<string | null, string>()
-  for (const key of listed(useKeys().value)) named.set(key.id, keyName(key))
+  for (const { id, name, key_hint } of listed(useKeys().value))
+    named.set(id, name?.trim() || key_hint)
   for (const webhook of listed(useWebhooks().value)) named.set(webhook.id, webhookName(webhook))
   for (const line of listed(useLines().value)) named.set(line.id, lineName(line))
   for (const { id, name } of [...boxes, ...members, ...useSites()]) named.set(id, name)
