@@ -202,6 +202,9 @@ export const Key = objectSchema('Key', {
   key_hint: text('The first characters.', 'hl_live_p0mY2d'),
   ...KEY_HISTORY,
   revoked_at: nullable(time('When the key was revoked.')),
+  rotated_by: Type.Optional(
+    text('Who made it by a rotation, like `created_by`, which stays that of the first key.'),
+  ),
   ...LIMITS,
 })
 export type Key = Shape<typeof Key>

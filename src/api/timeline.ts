@@ -23,6 +23,7 @@ export const TimelineEntry = objectSchema('TimelineEntry', {
   text: text('A sentence with names.', 'Front desk was off for 4 minutes: The device is asleep.'),
   phone_line_id: nullable(id('line', 'The line that it is about.')),
   webhook_id: nullable(id('wh', 'The webhook that it is about.')),
+  message_id: nullable(id('msg', 'The message that a `change` is about.')),
   handle: nullable(text('The person that it is about.')),
   reason: nullable(text('Why a line was off, or a webhook was turned off; a code.')),
   action: nullable(enumOf('TimelineAction', AUDIT_ACTIONS, 'Of a `change`: see `GET /audit`.')),

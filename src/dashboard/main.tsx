@@ -192,19 +192,29 @@ function Unreachable() {
   )
 }
 
+/** An unknown address, or a page that only the owner may open. */
 function UnknownPage() {
-  const home = (
+  const { session, router } = useDashboard()
+  const { page } = router.route.value
+  const isOwners = session.member !== undefined && page !== null
+  const back = (
     <LinkButton variant="main" href={href('home')}>
-      Go to Home
+      {`Go to ${session.member ? names.conversations : names.home}`}
     </LinkButton>
   )
   return (
     <>
-      <PageHead title={SHELL.unknown} />
+      <PageHead title={isOwners ? names[page] : SHELL.unknown} />
       <Card>
-        <EmptyState icon="search" title="Nothing at this address" action={home}>
-          Check the link for typos. It may also be from another version of Hookline.
-        </EmptyState>
+        {isOwners ? (
+          <EmptyState icon="keys" title="Only the owner can open this" action={back}>
+            You can read and answer conversations. Ask the owner of this relay for anything else.
+          </EmptyState>
+        ) : (
+          <EmptyState icon="search" title="Nothing at this address" action={back}>
+            Check the link for typos. It may also be from another version of Hookline.
+          </EmptyState>
+        )}
       </Card>
     </>
   )

@@ -1,5 +1,7 @@
 // Entries of the audit trail in sentences, with the name of what they are about.
 
+const spaced = (name: string) => name.replaceAll('_', ' ')
+
 export const AUDIT_SENTENCES: Readonly<Record<string, (name: string) => string>> = {
   'key.created': (name) => `Key ${name} created`,
   'key.rotated': (name) => `Key ${name} rotated`,
@@ -28,7 +30,7 @@ export const AUDIT_SENTENCES: Readonly<Record<string, (name: string) => string>>
   'conversation.exported': () => 'Conversation exported',
   'conversation.merged': () => 'Two conversations of one person merged',
   'conversation.separated': () => 'Merged conversations separated',
-  'setting.changed': (name) => `Setting ${name} changed`,
+  'setting.changed': (name) => `Setting ${spaced(name)} changed`,
   'message.resolved': () => 'Uncertain message settled',
   'message.canceled': () => 'Message canceled',
   'message.approved': () => 'Message approved',
@@ -61,7 +63,7 @@ export const AUDIT_SENTENCES: Readonly<Record<string, (name: string) => string>>
   'alert_channel.created': () => 'Alert channel added',
   'alert_channel.changed': () => 'Alert channel changed',
   'alert_channel.removed': () => 'Alert channel removed',
-  'alert_rule.changed': (name) => `Alert rule ${name} changed`,
+  'alert_rule.changed': (name) => `Alert rule ${spaced(name)} changed`,
   'rollout.started': () => 'Upgrade of the boxes started',
   'rollout.resumed': () => 'Upgrade of the boxes resumed',
   'rollout.canceled': () => 'Upgrade of the boxes canceled',

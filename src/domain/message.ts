@@ -260,6 +260,9 @@ export const FAILURES = {
   attachment_missing: 'A file of the message is not in the data directory any more.',
 } as const
 
+/** Codes of messages that a caller canceled, denied or marked as failed: they need nobody's attention. */
+export const ENDED_ON_PURPOSE = ['canceled', 'denied', 'resolved_by_hand'] as const
+
 /** Returns the sentence for an error code, for `error.message`. */
 export type SentenceOf = (code: string) => string
 

@@ -77,6 +77,7 @@ function filterIn(request: Request, query: QueryOf<typeof MESSAGES.listMessages>
     direction: query.direction,
     status: query.status,
     queuedReason: query.queued_reason,
+    endedOnPurpose: query.ended_on_purpose,
     service: query.service,
     // A caller that names a conversation knows whether it is a group.
     type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),

@@ -247,6 +247,7 @@ export function listKeys(
     last_used_at: isoTimeOrNull(key.lastUsedAt),
     revoked_at: isoTimeOrNull(key.revokedAt),
     ...(key.madeFor === null ? {} : { for: key.madeFor }),
+    ...(key.lineage === null || key.secretMadeBy === null ? {} : { rotated_by: key.secretMadeBy }),
     ...limitFields(key.permissions),
   }))
 }

@@ -105,7 +105,7 @@ export class Charts {
         ...chartDay(day),
         lines: day.lines.map((id) => ({
           phone_line_id: id,
-          ...figuresOf(day.counts.filter(({ lineId }) => lineId === id)),
+          ...calledOffApart(day.counts.filter(({ lineId }) => lineId === id)),
           new_contacts: day.contacts.get(id) ?? 0,
         })),
       })),
@@ -216,7 +216,7 @@ function onlyOf(id: LineId, day: CountedDay): CountedDay {
 
 function chartDay({ name, counts, contacts }: CountedDay): ChartDay {
   const new_contacts = sum([...contacts.values()], (count) => count)
-  return { day: name, ...figuresOf(counts), ...latencyOf(counts), new_contacts }
+  return { day: name, ...calledOffApart(counts), ...latencyOf(counts), new_contacts }
 }
 
 function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
@@ -226,6 +226,11 @@ function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
     failed: sum(counts, ({ failed }) => failed),
     uncertain: sum(counts, ({ uncertain }) => uncertain),
   }
+}
+
+/** Figures without the messages that were canceled or denied: charts show no failure that a person decided. */
+function calledOffApart(counts: readonly MessageCounts[]): MessageFigures {
+  return { ...figuresOf(counts), failed: sum(counts, ({ failed, canceled }) => failed - canceled) }
 }
 
 function latencyOf(counts: readonly MessageCounts[]) {

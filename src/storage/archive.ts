@@ -322,7 +322,10 @@ class Input {
   }
 }
 
-const notOurs = () => new BadBackupError('It is not a backup of Hookline.')
+const notOurs = () =>
+  new BadBackupError(
+    'It is not a backup of Hookline. Choose a .tar or .db file that Hookline made.',
+  )
 const incomplete = () => new BadBackupError('It is incomplete. Download or copy it again.')
 const changed = (name: string) =>
   new BadBackupError(`Its ${name} is damaged: the checksum does not match.`)

@@ -24,6 +24,7 @@ import {
 import * as peopleTables from './people-schema.ts'
 import * as tables from './schema.ts'
 import { BACKUP_FILES_TABLE, requireIntegrity, takeFiles } from './snapshot.ts'
+import { codeOf, isCorrupt } from './sqlite-errors.ts'
 import * as statsTables from './stats-schema.ts'
 import * as webhookTables from './webhook-schema.ts'
 
@@ -116,8 +117,22 @@ export function inspectBackup(file: string, version: string): BackupContents {
   }
 }
 
+const NOT_OURS =
+  'It is not a database of Hookline. Choose a file that Hookline downloaded (.tar) or wrote into backups (.db).'
+const DAMAGED = 'It is damaged. Copy or download it again, or choose an older backup.'
+
 /** Throws unless the schema is ours and SQLite finds no damage; returns the Hookline version that wrote it. */
 export function requireRestorable(path: string): string | null {
+  try {
+    return versionIn(path)
+  } catch (error) {
+    if (!isCorrupt(error) || error instanceof UnusableDatabaseError) throw error
+    const message = codeOf(error) === 'SQLITE_NOTADB' ? NOT_OURS : DAMAGED
+    throw new UnusableDatabaseError(message, { cause: error })
+  }
+}
+
+function versionIn(path: string): string | null {
   using raw = openRaw(path, 'write')
   // Checking a file runs code in its schema, so the schema must be ours first.
   requireOwnSchema(raw)
@@ -142,7 +157,7 @@ type Entry = { readonly type: string; readonly name: string; readonly sql: strin
 function requireOwnSchema(database: Database): void {
   const id = database.query<{ application_id: number }, []>('PRAGMA application_id').get()
   if (id?.application_id !== APPLICATION_ID) {
-    throw new UnusableDatabaseError('It is not a database of Hookline.')
+    throw new UnusableDatabaseError(NOT_OURS)
   }
   const state = readSchemaState(database)
   const { version, usableFrom, writtenBy } = state

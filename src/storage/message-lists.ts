@@ -8,7 +8,12 @@ import {
   type MessageId,
   type Timestamp,
 } from '../domain/ids.ts'
-import { STORED_STATUSES, type DeferralReason, type Message } from '../domain/message.ts'
+import {
+  ENDED_ON_PURPOSE,
+  STORED_STATUSES,
+  type DeferralReason,
+  type Message,
+} from '../domain/message.ts'
 import type { ConversationLimit } from '../domain/permissions.ts'
 import type { LineLimit } from '../domain/routing.ts'
 import { IS_HISTORY, STOOD_FOR } from './conversations.ts'
@@ -35,6 +40,7 @@ export type MessageFilter = {
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
   readonly queuedReason?: DeferralReason | undefined
+  readonly endedOnPurpose?: boolean | undefined
   readonly service?: string | undefined
   readonly type: ConversationType
   /** Neither bound is included. */
@@ -235,6 +241,9 @@ export function listChanges(
   return { rows: messagesWithSeqs(db, seqs), upTo: last && [last.updatedAt, last.revision] }
 }
 
+/** SQL: whether a caller canceled or denied the message, or marked it as failed. */
+const IS_ENDED_ON_PURPOSE = `coalesce(error_code IN ('${ENDED_ON_PURPOSE.join("', '")}'), FALSE)`
+
 const CONDITIONS = {
   lineId: `line_seq = ${LINE_SEQ}`,
   lineIds: `line_seq IN ${LINE_SEQS}`,
@@ -244,6 +253,7 @@ const CONDITIONS = {
   direction: 'direction = $direction',
   status: "iif(status = 'deferred', 'queued', status) = $status",
   queuedReason: "status = 'deferred' AND queued_reason = $queuedReason",
+  endedOnPurpose: `${IS_ENDED_ON_PURPOSE} = $endedOnPurpose`,
   service: 'service = $service',
 }
 
@@ -256,7 +266,7 @@ function conditionsOf(filter: MessageFilter): string {
 /** Ids from outside are only compared, so any string is allowed. */
 function valuesOf(filter: MessageFilter): Values {
   const { lineIds, conversationIds, conversationId, handle } = filter
-  const { direction, status, queuedReason, service } = filter
+  const { direction, status, queuedReason, endedOnPurpose, service } = filter
   const ofLines = lineIds?.length === 1 ? { lineId: lineIds[0] } : { lineIds: limitValue(lineIds) }
   return given({
     ...(lineIds && ofLines),
@@ -266,6 +276,7 @@ function valuesOf(filter: MessageFilter): Values {
     direction,
     status,
     queuedReason,
+    endedOnPurpose,
     service,
   })
 }
@@ -313,13 +324,16 @@ const countOf = (index: string, matches: string) => `SELECT count(*) AS count FR
      ORDER BY seq DESC LIMIT ${LOOKED_AT_MAX})
    WHERE $lineIds IS NULL OR line_seq IN ${LINE_SEQS} LIMIT ${COUNTED_MAX})`
 
-const withStatus = countOf('messages_by_status', 'status = +$status AND seq >= +$from')
+const withStatus = countOf(
+  'messages_by_status',
+  `status = +$status AND seq >= +$from AND NOT ${IS_ENDED_ON_PURPOSE}`,
+)
 const approvals = countOf(
   'messages_deferred_by_reason',
   "status = 'deferred' AND queued_reason = 'approval'",
 )
 
-/** Counts messages since then that weren't sent, and all that are undecided. */
+/** Counts messages since then that weren't sent although nobody ended them, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp, limit: LineLimit): Attention {
   const lineIds = limitValue(limit)
   const count = (status: string, from: number) =>

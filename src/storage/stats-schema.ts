@@ -12,7 +12,7 @@ const count = (name: string) => integer(name).notNull()
 
 /**
  * Messages of a line by the quarter in which they were recorded and by their outcome so far. Triggers on
- * `messages`, made by migrations 0000 and 0005, update it: one for a new message, and one for a changed time of sending
+ * `messages`, made by migrations 0000 and 0017, update it: one for a new message, and one for a changed time of sending
  * or error, because no message becomes sent, failed or uncertain, or stops being so, without such a change.
  */
 export const messageQuarters = sqliteTable(
@@ -31,6 +31,8 @@ export const messageQuarters = sqliteTable(
     ms5000: count('ms_5000'),
     ms30000: count('ms_30000'),
     ms300000: count('ms_300000'),
+    /** The messages of `failed` that were canceled or denied. */
+    canceled: integer('canceled').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.quarter, t.lineSeq] })],
 )
@@ -99,7 +101,7 @@ export const timeline = sqliteTable(
 
 /**
  * Counts by the hour in which it happened: messages of a line that became `failed`, `expired` or `uncertain`, and those
- * of them that were sent after all (triggers on `messages`, made by migration 0011, count them); and with line 0, the
+ * of them that were sent after all (triggers of migrations 0012 and 0017, count them); and with line 0, the
  * entries of the audit trail and of `timeline` that retention deleted.
  */
 export const timelineHours = sqliteTable(

@@ -25,7 +25,7 @@ export type MessageCounts = Readonly<
 export function messageCounts(db: Db, from: number, to: number): readonly MessageCounts[] {
   const sql = `SELECT l.id AS lineId, sum(sent) AS sent, sum(received) AS received, sum(failed) AS failed,
           sum(uncertain) AS uncertain, sum(timed) AS timed, sum(timed_ms) AS timedMs, sum(ms_1000) AS ms1000,
-          sum(ms_5000) AS ms5000, sum(ms_30000) AS ms30000, sum(ms_300000) AS ms300000
+          sum(ms_5000) AS ms5000, sum(ms_30000) AS ms30000, sum(ms_300000) AS ms300000, sum(canceled) AS canceled
    FROM message_quarters q CROSS JOIN lines l ON l.seq = q.line_seq
    WHERE quarter >= $from / ${QUARTER_MS} AND quarter < $to / ${QUARTER_MS}
    GROUP BY l.seq ORDER BY l.seq`

@@ -331,9 +331,15 @@ function describeChange(row: AuditRow & Row, { db }: Reader): Described {
   const { action, count, actorKind, actorId, aboutKind, aboutId } = row
   const named = AUDIT_SENTENCES[action]?.(thingName(db, aboutKind, aboutId) ?? '') ?? action
   const what = named.replaceAll(/ +/g, ' ').trim() + (count === 1 ? '' : ` ${grouped(count)} times`)
-  const line = aboutKind === 'line' ? aboutId : null
-  const text = `${what}, ${actorWords(db, actorKind, actorId)}.`
-  return { kind: 'change', text, action, phone_line_id: line }
+  const idOf = (kind: ThingKind) => (aboutKind === kind ? aboutId : null)
+  return {
+    kind: 'change',
+    text: `${what}, ${actorWords(db, actorKind, actorId)}.`,
+    action,
+    phone_line_id: idOf('line'),
+    webhook_id: idOf('webhook'),
+    message_id: idOf('message'),
+  }
 }
 
 function actorWords(db: Db, kind: ActorKind, id: string | null): string {

@@ -166,6 +166,7 @@ function entryOf(row: Listed, reader: Reader): TimelineEntry {
     until: null,
     phone_line_id: null,
     webhook_id: null,
+    message_id: null,
     handle: null,
     reason: null,
     action: null,

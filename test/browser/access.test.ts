@@ -242,7 +242,14 @@ story(
     await eventually('it is in view again', async () =>
       (await top()) < COMPUTER.height ? true : null,
     )
+    // The outline follows what is read, not only what was asked for.
+    await page.evaluate("document.getElementById('/settings/attachments').scrollIntoView()")
+    await page.locator('nav a[aria-current]', { hasText: 'Attachments' }).waitFor()
+    await page.evaluate("document.getElementById('/settings/updates').scrollIntoView()")
+    await watched.reads('hookline upgrade --from FILE')
+    const marked = await page.locator('nav.settings-links a[aria-current]').count()
 
+    expect(marked).toBe(1)
     expect(before).toBeGreaterThan(COMPUTER.height)
   },
 )

@@ -92,6 +92,7 @@ story(
       const isOn = await page.getByRole('switch', { name: 'The daily backup fails.' }).isChecked()
       return isOn ? null : true
     })
+    await page.getByText('Let the heartbeat stop, too').click()
     await page.getByRole('checkbox', { name: 'A phone line cannot send.', exact: true }).check()
     await watched.reads('Saved.')
     const rules = await api.ask<{ data: readonly object[] }>('GET', '/api/v1/alerts/rules')

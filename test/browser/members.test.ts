@@ -39,10 +39,14 @@ story(
     await owner.bubble('Until eight.').getByText(NAME).waitFor()
     await owner.show('settings/members')
     const buttons = await buttonsOf(member)
-    for (const closed of ['settings', 'keys', 'people', 'lines', 'activity']) {
+    for (const closed of ['settings/alerts', 'keys', 'people', 'lines', 'activity', 'setup']) {
       await page.goto(`/#/${closed}`)
-      await member.reads('Page not found')
+      await member.reads('Only the owner can open this')
     }
+    await page.goto('/#/nope')
+    await member.reads('Nothing at this address')
+    await page.getByRole('link', { name: 'Go to Conversations' }).click()
+    await page.getByText('Until eight.').first().waitFor()
     const pages = await page.locator('nav.nav ul a').allInnerTexts()
     // Nothing that is the owner's is asked for, not even before the session is known.
     await page.goto('/')

@@ -15,6 +15,9 @@ story(
 
     await page.getByText(/^Line Front desk changed, /).waitFor()
     await page.getByText(/^Quiet /).waitFor()
+    await page.getByRole('link', { name: /^Line Front desk changed, / }).click()
+    await page.getByRole('heading', { name: 'Front desk' }).waitFor()
+    await page.goBack()
     await page.getByRole('link', { name: 'Changes and log' }).click()
     await page.getByText('Label: none → Front desk').waitFor()
   },

@@ -65,7 +65,14 @@ story(
     await watched.button('Save').click()
     await watched.reads('Saved.')
     const open = await webhooks()
+    await watched.show('webhooks')
+    await page.getByRole('button', { name: /^Pause localhost:8080/ }).click()
+    await page.getByText('Paused', { exact: true }).waitFor()
+    const paused = await webhooks()
+    await page.getByRole('button', { name: /^Resume localhost:8080/ }).click()
+    await page.getByText('Active', { exact: true }).waitFor()
 
+    expect(paused).toMatchObject([{ is_active: false }])
     expect(completed).toBe('https://shop.example.com/hooks')
     expect(limited).toMatchObject([
       {

@@ -102,4 +102,5 @@ test('the creator of a key has a name', () => {
   const words = makers.map((created_by) => creatorWords({ ...key, created_by }, [key]))
 
   expect(words).toEqual(['the command line', 'the dashboard', 'shop', 'another key'])
+  expect(creatorWords({ ...key, rotated_by: 'dashboard' }, [key])).toBe('the dashboard')
 })

@@ -33,6 +33,7 @@ function counted({ sqlite }: Db, from: number) {
     .query(
       `SELECT 'line_a' AS lineId, sum(${SENT}) AS sent, sum(status = 'received') AS received,
          sum(status IN ('failed', 'expired')) AS failed, sum(status = 'uncertain') AS uncertain,
+         coalesce(sum(error_code = 'canceled'), 0) AS canceled,
          sum(${SENT}) AS timed, sum(iif(${SENT}, sent_at - created_at, 0)) AS timedMs,
          ${[1_000, 5_000, 30_000, 300_000].map(within).join(', ')}
        FROM messages WHERE created_at / ${QUARTER_MS} = ${from / QUARTER_MS}`,
@@ -46,7 +47,10 @@ test('every step that a message can take leaves the figures of its quarter right
   const { db } = openDatabase(':memory:', { version: 'test' })
   storeAll(db)
   const read = () => bothOf((from) => messageCounts(db, from, from + QUARTER_MS))
-  const step = db.sqlite.query('UPDATE messages SET status = $to, sent_at = $at WHERE id = $id')
+  const step = db.sqlite.query(
+    `UPDATE messages SET status = $to, sent_at = $at, error_code = iif($to = 'failed', 'canceled', NULL)
+     WHERE id = $id`,
+  )
 
   expect(read()).toEqual(bothOf((from) => counted(db, from)))
   const steps = MESSAGE_STATUSES.filter((status) => status !== 'received')

@@ -53,13 +53,57 @@ test('each count of Home is the length of the list that it leads to, and failure
   const statuses = ['failed', 'expired', 'uncertain', 'queued']
 
   const counts = await at.attention()
-  const lists = await Promise.all(statuses.map((status) => at.list(`status=${status}`)))
+  const lists = await Promise.all(
+    statuses.map((status) => at.list(`status=${status}&ended_on_purpose=false`)),
+  )
   at.relay.clock.doze(8 * DAY_MS)
   const later = await at.attention()
 
   expect(statuses.map((status) => counts[status])).toEqual(lists.map(({ length }) => length))
   expect(counts).toEqual({ approval: 0, failed: 2, expired: 0, uncertain: 1, queued: 0 })
   expect(later).toEqual({ approval: 0, failed: 0, expired: 0, uncertain: 1, queued: 0 })
+})
+
+test('what somebody canceled, denied or marked as failed is no failure on Home, in its list and in the night', async () => {
+  await using at = await stage()
+  const own = (path: string, body = {}) => asOwner(at.relay, 'POST', `/messages/${path}`, { body })
+  await at.send(rejects, '+12025550702')
+  const lost = await at.send(loses, '+12025550704')
+  await own(`${lost.id}/resolve`, { status: 'failed' })
+  const send_at = new Date(at.relay.clock.now() + 3_600_000).toISOString()
+  const later = await own('send', { to: '+12025550705', text: 'later', send_at })
+  await asOwner(at.relay, 'DELETE', `/messages/${later.id}`)
+  const { body: agent } = await at.relay.post('/api/v1/keys', {
+    name: 'agent',
+    rules: { approval: 'always' },
+  })
+  const { body: held } = await at.relay.request(
+    'POST',
+    '/api/v1/messages/send',
+    { to: '+12025550706', text: 'may I?' },
+    { 'X-API-Key': agent.key, 'X-API-Secret': agent.secret },
+  )
+  await own(`${held.id}/deny`)
+
+  const counts = await at.attention()
+  const failed = await at.list('status=failed&ended_on_purpose=false')
+  const ended = await at.list('status=failed&ended_on_purpose=true')
+  const night = await at.relay.get('/api/v1/timeline')
+  const charts = (await (await at.relay.logIn()).get('/dashboard/pictures/home')).body
+
+  expect(counts).toMatchObject({ failed: 1, uncertain: 0 })
+  expect(failed).toHaveLength(1)
+  expect(ended.map(({ error }: { error: { code: string } }) => error.code)).toEqual([
+    'denied',
+    'canceled',
+    'resolved_by_hand',
+  ])
+  expect(night.summary).toMatchObject({ failed: 1, uncertain: 1 })
+  expect(night.data).toContainEqual(
+    expect.objectContaining({ action: 'message.denied', message_id: held.id }),
+  )
+  // A message that somebody found unsent did fail; one that was called off was never to be sent.
+  expect(charts.days.at(-1)).toMatchObject({ failed: 2, uncertain: 0 })
 })
 
 test('the counts, the state and the charts of Home follow a site', async () => {

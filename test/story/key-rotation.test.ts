@@ -50,6 +50,21 @@ test('the new key has the same name and limits, and the old one ends after the o
   ])
 })
 
+test('the list says who rotated a key, and keeps who made the first one', async () => {
+  await using relay = await openShop()
+  const maker = await makeKey(relay, { scopes: ['keys:write'] })
+  const old = await makeKey(relay, { scopes: ['keys:write'] }, maker)
+
+  const next = await rotate(relay, old.made.id)
+  const { data } = (await relay.request('GET', '/api/v1/keys')).body
+
+  const makers = new Map(
+    data.map(({ id, created_by, rotated_by }: Json) => [id, [created_by, rotated_by]]),
+  )
+  expect(makers.get(old.made.id)).toEqual([maker.made.id, undefined])
+  expect(makers.get(next.made.id)).toEqual([maker.made.id, relay.key?.id])
+})
+
 test('a retry that crosses a rotation is one message, also after a second rotation', async () => {
   await using relay = await openShop()
   const old = await makeKey(relay, {})

@@ -161,8 +161,10 @@ test('a file that is no whole backup is refused with the reason, and nothing of 
   const archive = await furnishedArchive(old)
   const text = Buffer.from(archive)
   const newer = join(old.path, 'newer.db')
+  const made = join(old.path, 'made.db')
   {
     using database = new (await import('bun:sqlite')).Database(dataDirectoryAt(old.path).database)
+    database.run(`VACUUM INTO '${made}'`)
     database.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
     database.run(`VACUUM INTO '${newer}'`)
   }
@@ -172,6 +174,8 @@ test('a file that is no whole backup is refused with the reason, and nothing of 
     withEntry(archive, header(name, size, type))
   const file = `attachments/${'a'.repeat(64)}`
   const changed = flipped(archive, text.indexOf('CREATE TABLE') + 300)
+  const notSqlite = `SQLite format 3\0${'no page of it '.repeat(999)}`
+  const torn = readFileSync(made).fill(7, 2 * 4_096, 40 * 4_096)
   const files: readonly (readonly [what: string, bytes: Uint8Array, answer: string])[] = [
     ['cut', archive.subarray(0, archive.length - 3_000), '400 It is incomplete.'],
     ['a changed database', changed, '400 hookline.db is damaged'],
@@ -186,6 +190,8 @@ test('a file that is no whole backup is refused with the reason, and nothing of 
     ['a file of 7 GB', entry(file, 7 * 2 ** 30), '503 no room'],
     ['a database twice', entry('hookline.db', 0), '400 is not part of a backup'],
     ['a newer version', readFileSync(newer), '400 restore it with that version'],
+    ['a database of nothing', Buffer.from(notSqlite), '400 Choose a file that Hookline'],
+    ['a database that lost a page', torn, '400 It is damaged. Copy or download it again'],
     ['no backup', Buffer.from('hello'), '400 It is incomplete.'],
     ['nothing', Buffer.alloc(0), '400 It is incomplete.'],
   ]

@@ -141,7 +141,7 @@ test('a change names the thing and who changed it, and times are those of the zo
 
   const { data, time_zone } = await timeline()
   expect(data.map(({ text }: Json) => text).slice(0, 2)).toEqual([
-    'Setting time_zone changed, on the command line.',
+    'Setting time zone changed, on the command line.',
     'Line Front desk changed, by the key First key.',
   ])
   expect(time_zone).toBe('Asia/Kolkata')

@@ -96,6 +96,12 @@ const MessageQuery = Type.Object({
   queued_reason: Type.Optional(
     enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
   ),
+  ended_on_purpose: Type.Optional(
+    Type.Boolean({
+      description:
+        'True: only messages that were canceled, denied or marked as failed. False: only others.',
+    }),
+  ),
   service: textParameter('The service that carried it.', 'SMS'),
   type: Type.Optional(ListType),
   around: Type.Optional(

@@ -48,24 +48,29 @@ export function ShareStrip(props: ChartProps<{ readonly share: number | null }>)
   )
 }
 
-type BarsProps = ChartProps<Readonly<Record<'up' | 'down' | 'failed', number>>> & {
+type BarsProps = ChartProps<Readonly<Record<'up' | 'down' | 'failed' | 'uncertain', number>>> & {
   /** Drawn as a horizontal line. */
   readonly limit?: number | undefined
 }
 
-/** A bar up and a bar down for each day, with failures at the base. */
+/** A bar up and a bar down for each day, with failures and uncertain messages at the base. */
 export function DayBars({ limit = 0, ...props }: BarsProps) {
-  const highest = Math.max(limit, ...props.points.map(({ up, failed }) => up + failed))
+  const highest = Math.max(
+    limit,
+    ...props.points.map(({ up, failed, uncertain }) => up + failed + uncertain),
+  )
   const lowest = Math.max(...props.points.map(({ down }) => down))
   const unit = HEIGHT / Math.max(highest + lowest, 1)
   const zero = highest + lowest === 0 ? HEIGHT / 2 : highest * unit
   return (
     <Chart size="tall" {...props}>
-      {props.points.map(({ up, down, failed }, x) => {
+      {props.points.map(({ up, down, failed, uncertain }, x) => {
         const base = zero - seen(failed * unit)
+        const middle = base - seen(uncertain * unit)
         return (
           <>
-            <Bar x={x} of="up" from={Math.max(base - seen(up * unit), 0)} to={base} />
+            <Bar x={x} of="up" from={Math.max(middle - seen(up * unit), 0)} to={middle} />
+            <Bar x={x} of="unsure" from={middle} to={base} />
             <Bar x={x} of="bad" from={base} to={zero} />
             <Bar x={x} of="down" from={zero} to={zero + seen(down * unit)} />
           </>
@@ -104,7 +109,7 @@ function seen(height: number): number {
 
 type BarProps = {
   readonly x: number
-  readonly of: 'up' | 'down' | 'bad' | 'ok' | 'none'
+  readonly of: 'up' | 'down' | 'bad' | 'unsure' | 'ok' | 'none'
   readonly from: number
   readonly to: number
 }

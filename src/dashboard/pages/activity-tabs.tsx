@@ -1,4 +1,5 @@
 import { href } from '../address.ts'
+import { PersonText } from '../components/text.tsx'
 import { SHELL } from '../words/shell.ts'
 
 const TABS = [
@@ -17,4 +18,10 @@ export function ActivityTabs({ current }: { readonly current: 'night' | 'activit
       ))}
     </nav>
   )
+}
+
+/** A sentence that leads to what it is about; `href` is null if that has no page. */
+export function SentenceLink(props: { readonly href: string | null; readonly children: string }) {
+  const words = <PersonText>{props.children}</PersonText>
+  return props.href === null ? words : <a href={props.href}>{words}</a>
 }

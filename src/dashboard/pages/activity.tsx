@@ -15,7 +15,7 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
-import { useKeys, useLines, useWebhooks } from '../sources.ts'
+import { useBoxes, useKeys, useLines, useSites, useWebhooks } from '../sources.ts'
 import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import {
@@ -26,10 +26,10 @@ import {
   changeWords,
   lineWords,
   type NameOf,
+  placeOf,
 } from '../words/activity.ts'
-import { keyName } from '../words/keys.ts'
 import { lineName } from '../words/line-states.ts'
-import { ActivityTabs } from './activity-tabs.tsx'
+import { ActivityTabs, SentenceLink } from './activity-tabs.tsx'
 import { QueueCard } from './charts.tsx'
 
 const DAY_MS = 86_400_000
@@ -66,7 +66,7 @@ function Changes() {
   const actors = [
     { value: '', text: 'Anyone' },
     ...ACTORS.map((kind) => ({ value: kind, text: actorWords({ kind, id: null }, nameOf) })),
-    ...keys.map((key) => ({ value: key.id, text: keyName(key) })),
+    ...keys.map(({ id }) => ({ value: id, text: nameOf(id) ?? '' })),
   ]
   const actions = [
     { value: '', text: 'Anything' },
@@ -84,13 +84,21 @@ function Changes() {
   )
 }
 
-/** Looks up names of existing keys, webhooks and lines. */
+/** Looks up names of existing keys, webhooks, lines, boxes, members and sites. */
 function useNames(): NameOf {
-  const named = new Map<string, string>()
-  for (const key of useKeys().value?.data ?? []) named.set(key.id, keyName(key))
-  for (const webhook of useWebhooks().value?.data ?? []) named.set(webhook.id, webhookName(webhook))
-  for (const line of useLines().value?.data ?? []) named.set(line.id, lineName(line))
-  return (id) => named.get(id ?? '') ?? null
+  const boxes = listed(useBoxes().value)
+  const members = listed(useRead('listMembers', {}, 'member').value)
+  const named = new Map<string | null, string>()
+  for (const { id, name, key_hint } of listed(useKeys().value))
+    named.set(id, name?.trim() || key_hint)
+  for (const webhook of listed(useWebhooks().value)) named.set(webhook.id, webhookName(webhook))
+  for (const line of listed(useLines().value)) named.set(line.id, lineName(line))
+  for (const { id, name } of [...boxes, ...members, ...useSites()]) named.set(id, name)
+  return (id) => named.get(id) ?? null
+}
+
+function listed<T>(read: { readonly data: readonly T[] } | null): readonly T[] {
+  return read?.data ?? []
 }
 
 type Filter = Readonly<Record<'actor' | 'action' | 'days', string>>
@@ -132,13 +140,15 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
   return (
     <li>
       <p>
-        <PersonText>{actionWords(entry, nameOf)}</PersonText>
+        <SentenceLink href={placeOf(entry.action, entry.about.id)}>
+          {actionWords(entry, nameOf)}
+        </SentenceLink>
       </p>
       <p class="small quiet">
         <PersonText>{actorWords(entry.actor, nameOf)}</PersonText>
         {address !== null && ` from ${address}`} · <Ago time={entry.last_at} />
       </p>
-      {changeWords(entry).map((words) => (
+      {changeWords(entry, nameOf).map((words) => (
         <p key={words} class="small">
           <PersonText>{words}</PersonText>
         </p>
@@ -149,19 +159,23 @@ function Entry({ entry, nameOf }: { readonly entry: AuditEntry; readonly nameOf:
 
 function LogCard() {
   const log = useRead('getLog', {})
+  const nameOf = useNames()
   return (
     <Card title="Log">
       <WhenReady of={log} kind="line" count={6}>
-        {(recent) => <LogLines recent={recent} />}
+        {(recent) => <LogLines recent={recent} nameOf={nameOf} />}
       </WhenReady>
     </Card>
   )
 }
 
-function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
+type LogProps = { readonly recent: RecentLog; readonly nameOf: NameOf }
+
+function LogLines({ recent: { data, place }, nameOf }: LogProps) {
   const level = useSignal('info')
   const least = LEVELS.indexOf(level.value)
   const lines = data.filter((line) => LEVELS.indexOf(line.level) >= least)
+  const text = lines.toReversed().map((line) => lineWords(line, nameOf))
   return (
     <>
       <p class="small quiet">{`The latest lines since the relay started. ${place}`}</p>
@@ -170,7 +184,7 @@ function LogLines({ recent: { data, place } }: { readonly recent: RecentLog }) {
         <p class="quiet">No lines at this level.</p>
       ) : (
         <div class="activity-log">
-          <CodeBlock what="Log" text={lines.toReversed().map(lineWords).join('\n')} />
+          <CodeBlock what="Log" text={text.join('\n')} />
         </div>
       )}
     </>

@@ -200,7 +200,7 @@ function About({ message, isHidden }: MessageProps & { readonly isHidden: boolea
 }
 
 function Status({ message }: MessageProps) {
-  const { text, tone, icon } = statusWords(message.status)
+  const { text, tone, icon } = statusWords(message.status, message.error)
   const at = message.read_at ?? message.delivered_at ?? message.sent_at
   return (
     <span

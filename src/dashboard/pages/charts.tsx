@@ -102,9 +102,10 @@ export function MessageDays(props: {
       points={days.map((day) => ({
         ...dayPoint(day),
         href: href('messages', [], { day: day.day, line }),
-        up: day.sent + day.uncertain,
+        up: day.sent,
         down: day.received,
         failed: day.failed,
+        uncertain: day.uncertain,
       }))}
     />
   )
@@ -199,6 +200,7 @@ function ContactDays({ charts: { days, daily_contact_limit } }: LineProps) {
     up: new_contacts,
     down: 0,
     failed: 0,
+    uncertain: 0,
     words: `${dayName(day)}: ${grouped(new_contacts)} of ${limit} new contacts`,
     row: [dayName(day), grouped(new_contacts)],
   }))

@@ -69,7 +69,7 @@ export function ConversationRow(props: {
 }
 
 function LastText({ message }: { readonly message: Message }) {
-  const { text, tone, icon } = statusWords(message.status)
+  const { text, tone, icon } = statusWords(message.status, message.error)
   return (
     <>
       {message.direction === 'outbound' && (

@@ -28,12 +28,17 @@ export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] })
           <Key of="down" count={sum.received}>
             Received
           </Key>
-          <Key of="up" count={sum.sent + sum.uncertain}>
+          <Key of="up" count={sum.sent}>
             Sent
           </Key>
           {sum.failed > 0 && (
             <Key of="bad" count={sum.failed}>
               Failed
+            </Key>
+          )}
+          {sum.uncertain > 0 && (
+            <Key of="unsure" count={sum.uncertain}>
+              Uncertain
             </Key>
           )}
         </ul>
@@ -69,7 +74,7 @@ export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] })
 }
 
 function Key(props: {
-  readonly of: 'up' | 'down' | 'bad'
+  readonly of: 'up' | 'down' | 'bad' | 'unsure'
   readonly count: number
   readonly children: string
 }) {

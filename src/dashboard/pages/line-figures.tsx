@@ -86,7 +86,7 @@ export function LineTraffic({ line }: Props) {
           'Last outgoing',
           value && (
             <LatestMessage message={sent}>
-              {sent && ` · ${statusWords(sent.status).text}`}
+              {sent && ` · ${statusWords(sent.status, sent.error).text}`}
             </LatestMessage>
           ),
         ],

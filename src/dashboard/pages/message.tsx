@@ -74,7 +74,7 @@ function MessageParts({ message }: { readonly message: Message }) {
   return (
     <>
       <p class="row">
-        <Badge of={statusWords(message.status)} />
+        <Badge of={statusWords(message.status, message.error)} />
         <strong>
           <PersonText>{counterpart(message)}</PersonText>
         </strong>
@@ -109,7 +109,7 @@ function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
     ['Sent', message.sent_at],
     ['Delivered', message.delivered_at],
     ['Read', message.read_at],
-    [statusWords(message.status).text, hasEnded ? message.updated_at : null],
+    [statusWords(message.status, message.error).text, hasEnded ? message.updated_at : null],
   ]
 }
 

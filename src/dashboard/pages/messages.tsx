@@ -24,7 +24,7 @@ import { isoTime } from '../time-words.ts'
 import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
-import { statusWords, whyNot } from '../words/message-states.ts'
+import { isEndedOnPurpose, statusWords, whyNot } from '../words/message-states.ts'
 import { ApprovalActions } from './approval.tsx'
 import { BulkBar, canPick } from './message-bulk.tsx'
 import { CancelButton, ResolveButtons } from './resolve-message.tsx'
@@ -47,10 +47,12 @@ const QUEUED_FOR = {
 const STATUS_OPTIONS = [
   { value: '', text: 'All statuses' },
   ...STATUSES.map((value) => ({ value, text: statusWords(value).text })),
+  { value: 'ended', text: 'Canceled or denied' },
   ...optionsOf(QUEUED_FOR),
 ]
 const TITLES: Readonly<Record<string, string>> = {
   '': 'Messages',
+  ended: 'Messages that somebody canceled, denied or marked as failed',
   uncertain: 'Messages that may not have arrived',
   scheduled: 'Scheduled messages',
   approval: 'Messages to approve',
@@ -141,8 +143,10 @@ function List({ filters, timeZone }: FilterProps & { readonly timeZone: string }
     headMax: () => (shown.peek() > ROWS ? HEAD_MAX : ROWS),
   })
   // A message may have changed since the list was read.
-  const isShown = ({ status, queued_reason }: Message) =>
-    ['', status, queued_reason].includes(filters.status)
+  const isShown = (message: Message) => {
+    const status = isEndedOnPurpose(message) ? 'ended' : message.status
+    return ['', status, message.queued_reason].includes(filters.status)
+  }
   const add = (message: Message) => feed.add(message)
   const now = feed.now.value
   const picked = useSignal<ReadonlySet<string>>(NOTHING_PICKED)
@@ -195,7 +199,9 @@ function periodOf({ day, days }: Filters, timeZone: string, now: number) {
 }
 
 function queryOf({ site: site_id, status, line: phone_line_id, service }: Filters) {
-  const state = status in QUEUED_FOR ? { queued_reason: status } : { status }
+  const ended = { status: 'failed', ended_on_purpose: String(status === 'ended') }
+  const queued = status in QUEUED_FOR ? { queued_reason: status } : { status }
+  const state = status === 'failed' || status === 'ended' ? ended : queued
   return { ...state, site_id, phone_line_id, service, type: 'all', contact_names: 'true' }
 }
 
@@ -253,7 +259,7 @@ function Row({ message, filters }: MessageProps & FilterProps) {
       </span>
       <span class="recent-end">
         <Ago time={message.created_at} isInside />
-        <Badge of={statusWords(message.status)} />
+        <Badge of={statusWords(message.status, message.error)} />
       </span>
     </a>
   )

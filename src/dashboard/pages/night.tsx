@@ -1,16 +1,17 @@
 // Last night: what happened, by day, in the relay's own sentences.
 
 import type { TimelineEntry } from '../../api/timeline.ts'
+import { href } from '../address.ts'
 import type { IconName, Tone } from '../components/drawings.ts'
 import { Icon } from '../components/icon.tsx'
 import { Card, PageHead } from '../components/page.tsx'
-import { PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
 import { useSite } from '../sources.ts'
 import { regionLocale } from '../time-words.ts'
+import { placeOf } from '../words/activity.ts'
 import { SHELL } from '../words/shell.ts'
-import { ActivityTabs } from './activity-tabs.tsx'
+import { ActivityTabs, SentenceLink } from './activity-tabs.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const ENTRIES_MAX = 200
@@ -79,6 +80,24 @@ const SIGNS: Readonly<Record<string, readonly [IconName, Tone]>> = {
   'alert.resolved': ['notification', 'ok'],
 }
 
+const UNSENT = ['failed', 'expired', 'uncertain'] as const
+
+function unsentOf({ phone_line_id: line }: TimelineEntry, status: (typeof UNSENT)[number]) {
+  return { status, line, days: 7 }
+}
+
+/** The address of what an entry is about; null if it has none, or several. */
+function targetOf(entry: TimelineEntry): string | null {
+  const { kind, action, phone_line_id: line, webhook_id: webhook, handle, counts } = entry
+  if (action !== null) return placeOf(action, entry.message_id ?? webhook ?? line)
+  if (counts !== null) return null
+  if (handle !== null) return href('people', [handle])
+  if (webhook !== null) return href('webhooks', [webhook])
+  if (line !== null) return href('lines', [line])
+  if (kind.startsWith('alert.')) return href('settings', ['alerts'])
+  return kind.startsWith('backup.') || kind === 'restored' ? href('settings', ['backups']) : null
+}
+
 function Entry({ entry, zone }: { readonly entry: TimelineEntry; readonly zone: string }) {
   const format = { hour: 'numeric', minute: '2-digit', timeZone: zone } as const
   const time = new Intl.DateTimeFormat(regionLocale(), format).format(Date.parse(entry.at))
@@ -92,7 +111,15 @@ function Entry({ entry, zone }: { readonly entry: TimelineEntry; readonly zone: 
         <Icon name={icon} />
       </span>
       <p>
-        <PersonText>{entry.text}</PersonText>
+        <SentenceLink href={targetOf(entry)}>{entry.text}</SentenceLink>
+        {UNSENT.map(
+          (status) =>
+            (entry.counts?.[status] ?? 0) > 0 && (
+              <a key={status} class="small" href={href('messages', [], unsentOf(entry, status))}>
+                {`Look at ${status}`}
+              </a>
+            ),
+        )}
       </p>
     </li>
   )

@@ -9,6 +9,7 @@ import { fieldError } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Switch, TextField } from '../components/form.tsx'
+import { Icon } from '../components/icon.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useDashboard, useRead, useAction, useQuickAction } from '../dashboard.ts'
 import { useAlertChannels } from '../sources.ts'
@@ -33,7 +34,13 @@ export function AlertsSection() {
           <RuleRow key={rule.cause} rule={rule} />
         ))}
       </ul>
-      <ListSetting name="heartbeat_stops_for" options={CAUSES} />
+      <details class="unfold">
+        <summary>
+          <Icon name="forward" />
+          Let the heartbeat stop, too
+        </summary>
+        <ListSetting name="heartbeat_stops_for" options={CAUSES} />
+      </details>
       <h3>Last alerts</h3>
       {last.length === 0 && <p class="quiet">None yet.</p>}
       <ul class="settings-browsers">

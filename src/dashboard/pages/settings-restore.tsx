@@ -8,6 +8,7 @@ import type { UpdateState, UploadedBackup } from '../../api/owner.ts'
 import type { Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, Dialog } from '../components/dialog.tsx'
 import { Facts } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -220,16 +221,34 @@ export function UpdatesSection({ version }: { readonly version: string }) {
     <Section name="updates">
       <Facts of={[['Version', version]]} />
       <TextSetting name="release_source" emptyValue={NO_SOURCE} />
-      {isSet && (
+      {isSet ? (
         <div class="actions">
           <Button isBusy={isBusy} onClick={start}>
             Check for updates
           </Button>
         </div>
+      ) : (
+        <HowToUpgrade />
       )}
       {found.value !== null && isSet && <UpdateFound state={found.value} />}
       <FailureNote failure={failure} />
     </Section>
+  )
+}
+
+/** Nothing is looked up without a release source, and an upgrade needs none. */
+function HowToUpgrade() {
+  return (
+    <div class="stack-tight">
+      <h3>Upgrade without a release source</h3>
+      <p>Put the newer executable on the computer that runs Hookline, and run there:</p>
+      <CodeBlock what="Command" text="hookline upgrade --from FILE" />
+      <p class="field-hint">
+        Add <code>--unverified</code> for a build of your own. The new version is tried on a copy of
+        your data first, and the old one comes back if it doesn't start.{' '}
+        <a href="/guide/operations#upgrade">How an upgrade works</a>
+      </p>
+    </div>
   )
 }
 

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 
 import type { About, BrowserSession } from '../../api/dashboard.ts'
 import { href } from '../address.ts'
@@ -89,9 +90,39 @@ export function SettingsPage() {
   )
 }
 
+/** A section is in view if it is the last whose top is in the upper third of the window. */
+const UPPER_SHARE = 1 / 3
+
+/** The section in view, from the first scroll on; null before. */
+function useSectionInView(wanted: string | undefined): string | null {
+  const shown = useSignal<string | null>(null)
+  useEffect(() => {
+    const end = new AbortController()
+    const look = () => {
+      const { innerHeight, scrollY, document } = window
+      const isAtEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 1
+      // Sections at the end of the page can't come further up.
+      const asked = isAtEnd && wanted !== undefined ? topOf(wanted) : Infinity
+      const isAsked = asked >= 0 && asked < innerHeight
+      const most = innerHeight * (isAtEnd ? 1 : UPPER_SHARE)
+      const passed = Object.keys(SECTIONS).findLast((name) => topOf(name) < most)
+      shown.value = isAsked ? (wanted ?? null) : (passed ?? null)
+    }
+    window.addEventListener('scroll', look, { passive: true, signal: end.signal })
+    return () => end.abort()
+  }, [wanted])
+  return shown.value
+}
+
+function topOf(section: string): number {
+  const found = document.getElementById(`/settings/${section}`)
+  return found?.getBoundingClientRect().top ?? Infinity
+}
+
 function SectionLinks() {
   const { router } = useDashboard()
-  const [shown] = router.route.value.path
+  const [wanted] = router.route.value.path
+  const shown = useSectionInView(wanted) ?? wanted
   return (
     <nav class="settings-links" aria-label="Sections">
       {Object.entries(SECTIONS).map(([name, [title]]) => (
@@ -136,7 +167,7 @@ function GeneralSection() {
 }
 
 const WEBHOOK_TARGETS = [
-  { value: 'any-private', text: 'Any address, including private networks' },
+  { value: 'any-private', text: 'Any address' },
   { value: 'public', text: 'Public addresses only' },
 ] as const
 
@@ -182,7 +213,7 @@ function MessagesSection() {
       <ChoiceSetting
         name="opt_out"
         options={[
-          { value: 'enforce', text: 'Record it, and block messages to them' },
+          { value: 'enforce', text: 'Block messages to them' },
           { value: 'record', text: 'Only record it' },
           { value: 'off', text: 'Do nothing' },
         ]}

@@ -49,11 +49,13 @@ type Props = {
 }
 
 export function Shell({ page, children }: Props) {
-  const { session } = useDashboard()
+  const { session, router } = useDashboard()
   const main = useRef<HTMLElement>(null)
   const unread = useUnread()
   const search = useSearch()
-  const title = page === null ? SHELL.unknown : names[page]
+  // A page that a member may not open keeps its name.
+  const named = page ?? router.route.value.page
+  const title = named === null ? SHELL.unknown : names[named]
   useTitle(unread === 0 ? title : `(${unread}) ${title}`)
   useNewView(page ?? '')
   return (

@@ -3,13 +3,16 @@
 import { useSignal } from '@preact/signals'
 
 import type { Webhook } from '../../api/webhooks.ts'
+import { webhookName } from '../../domain/webhook-url.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { useDashboard, useQuickAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
 
-export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
+/** The button's name has that of its webhook if it is in a list. */
+export function PauseButton(props: { readonly webhook: Webhook; readonly isInList?: true }) {
+  const { webhook, isInList = false } = props
   const { api, notices } = useDashboard()
   const resumed = useSignal<Webhook | null>(null)
   const { isBusy, start } = useQuickAction(
@@ -28,8 +31,14 @@ export function PauseButton({ webhook }: { readonly webhook: Webhook }) {
   )
   return (
     <>
-      <Button icon={webhook.is_active ? 'pause' : undefined} isBusy={isBusy} onClick={start}>
+      <Button
+        variant={isInList ? 'quiet' : undefined}
+        icon={webhook.is_active ? 'pause' : undefined}
+        isBusy={isBusy}
+        onClick={start}
+      >
         {webhook.is_active ? 'Pause' : 'Resume'}
+        {isInList && <span class="visually-hidden">{webhookName(webhook)}</span>}
       </Button>
       {resumed.value !== null && (
         <SEND_MISSED.View webhook={resumed.value} onClose={() => (resumed.value = null)} />

@@ -19,6 +19,7 @@ import { grouped } from '../words/common.ts'
 import { WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './charts.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
+import { PauseButton } from './webhook-pause.tsx'
 
 const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
 const ADD = lazyDialog(async () => (await import('./add-webhook.tsx')).AddWebhook)
@@ -98,6 +99,7 @@ function WebhookRow({ webhook, strip }: RowProps) {
         {day !== null && day.waiting > 0 && <p>{`${grouped(day.waiting)} waiting`}</p>}
       </div>
       <Badge of={webhookState(webhook)} />
+      <PauseButton webhook={webhook} isInList />
     </li>
   )
 }

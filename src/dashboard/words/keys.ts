@@ -26,10 +26,13 @@ export function keyName({ name, key_hint }: Pick<Key, 'name' | 'key_hint'>): str
   return name === null || name.trim() === '' ? key_hint : name
 }
 
-/** The creator of a key; another key by its name, if it is still listed. */
-export function creatorWords({ created_by }: Key, keys: readonly Key[]): string {
-  const creator = keys.find(({ id }) => id === created_by)
-  return creator === undefined ? (CREATORS[created_by] ?? 'another key') : keyName(creator)
+/** The maker of a key, or who rotated it; another key by its name, if it is still listed. */
+export function creatorWords(
+  { created_by, rotated_by: maker = created_by }: Key,
+  keys: readonly Key[],
+): string {
+  const creator = keys.find(({ id }) => id === maker)
+  return creator === undefined ? (CREATORS[maker] ?? 'another key') : keyName(creator)
 }
 
 type Choice<T extends string = string> = { readonly value: T; readonly text: string }

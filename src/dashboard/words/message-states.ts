@@ -19,6 +19,12 @@ const STATUSES: Readonly<Record<string, StateWords>> = {
   received: { text: 'Received', tone: 'plain', icon: 'arrow-in' },
 }
 
+/** The states of failed messages that a caller ended, by their error. */
+const ENDED: Readonly<Record<string, StateWords>> = {
+  canceled: { text: 'Canceled', tone: 'plain', icon: 'cross' },
+  denied: { text: 'Denied', tone: 'plain', icon: 'cross' },
+}
+
 const QUEUED_REASONS: Readonly<Record<string, string>> = {
   approval: 'Waiting for approval.',
   quiet_hours: 'Quiet hours. It will be sent when they end.',
@@ -34,8 +40,14 @@ const QUEUED_REASONS: Readonly<Record<string, string>> = {
   storage_full: "The relay's disk is full. It will be sent once there is space.",
 }
 
-export function statusWords(status: string): StateWords {
-  return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
+export function statusWords(status: string, error: Message['error'] = null): StateWords {
+  const ended = status === 'failed' ? ENDED[error?.code ?? ''] : undefined
+  return ended ?? STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
+}
+
+/** True if a caller canceled or denied the message, or marked it as failed. */
+export function isEndedOnPurpose({ error }: Message): boolean {
+  return error !== null && (error.code in ENDED || error.code === 'resolved_by_hand')
 }
 
 /** Only a report from the device could still change a settled status. */
@@ -62,7 +74,7 @@ export function againWords(message: Message): { readonly isBad: boolean; readonl
   if (hasLeft(message)) return { isBad: false, text: 'Sent again as a new message.' }
   const why = whyNot(message)
   const isBad = isSettled(message)
-  const state = isBad ? statusWords(message.status).text : 'Queued as a new message'
+  const state = isBad ? statusWords(message.status, message.error).text : 'Queued as a new message'
   return { isBad, text: why === null ? `${state}.` : `${state}: ${why}` }
 }
 
