@@ -6,6 +6,7 @@ import type { HeadBroker } from './boxes/head-broker.ts'
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
+import type { AroundFake } from './http/around-fake.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
 import {
@@ -77,6 +78,8 @@ export type Outside = {
   readonly releaseKey: MinisignKey | null
   /** Findings about the machine, if the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
+  /** Set in `hookline fake`. */
+  readonly fake: AroundFake
   /** Further services to run. */
   readonly companions: readonly Service[]
 }
