@@ -131,7 +131,9 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     days: daysOf(core),
-    store: new AttachmentStore(core, directory.attachments),
+    store:
+      parts.fake?.createStore(core, directory.attachments) ??
+      new AttachmentStore(core, directory.attachments),
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,

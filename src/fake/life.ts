@@ -3,6 +3,7 @@
 import { callOperation } from '../api/client.ts'
 import { createApp, type App } from '../app.ts'
 import type { Config } from '../config.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import type { Binding } from '../http/bind.ts'
 import type { Listener } from '../http/listener.ts'
@@ -73,7 +74,7 @@ export async function beginLife(
   const { db } = openDatabase(image.relay, { version: VERSION })
   const clock = new FakeClock(image.clock, () => traffic.settle())
   const random = image.random === null ? null : seededRandom(image.random)
-  const simulated = simulatedKind(image.network())
+  const simulated = simulatedKind(image.network(), traffic)
   const app: App = createApp(config, {
     ...IN_MEMORY,
     clock,
@@ -90,6 +91,7 @@ export async function beginLife(
       listener: { ...listener, stop: async () => app.http.endStreams() },
       bindings,
       aroundPost: traffic.around,
+      createStore: (...them) => traffic.createStore(...them),
       // A caller waits in real time, even if the clock stands still.
       callerClock: systemClock,
       webhookSecret: WEBHOOK_SECRET,
@@ -138,7 +140,7 @@ export async function addWebhook({ app }: Life, url: string): Promise<void> {
   await callOperation(fetch, 'createWebhook', { body: { url, events: [...EVENT_NAMES] } })
 }
 
-function simulatedKind(ledgerImage: Uint8Array | null) {
+function simulatedKind(ledgerImage: Uint8Array | null, traffic: Traffic) {
   let network: () => SimulatedNetwork
   const kind: typeof SIMULATED_KIND = {
     ...SIMULATED_KIND,
@@ -146,7 +148,11 @@ function simulatedKind(ledgerImage: Uint8Array | null) {
       const ledgerPath = host.pathOf('simulated.db')
       const driver = createSimulatedDriver(host, { lineCount, delayMs, ledgerPath, ledgerImage })
       network = driver.network
-      return { driver, actions: [scriptAction(driver.network)] }
+      // Its lines are there from the start.
+      return {
+        driver: { ...traffic.ofDriver(driver), lookEveryMs: DAY_MS },
+        actions: [scriptAction(driver.network)],
+      }
     },
   }
   return { kind, network: () => network() }

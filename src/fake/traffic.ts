@@ -1,34 +1,32 @@
-// What is on its way to programs outside: posts to webhooks. The fake is quiet once none is left.
+// Work in real time that a relay began: posts to programs outside, and files. The fake is quiet once none is left.
 
+import { AttachmentStore } from '../attachments/store.ts'
+import type { LineDriver, LineSession } from '../lines/driver.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { comeToRest } from '../system/driven-clock.ts'
 import type { Post, PostRequest } from '../webhooks/post.ts'
 
-/** A post without an answer for so long, in real time, is not waited for: its receiver may hang on purpose. */
+/** Work that takes longer, in real time, is not waited for: a receiver may hang on purpose. */
 const HANGS_AFTER_MS = 3_000
 
-type Flight = { readonly url: string; readonly startedAt: number; readonly end: Promise<unknown> }
+type Flight = {
+  /** The address of a post; null for other work. */
+  readonly url: string | null
+  readonly startedAt: number
+  readonly end: Promise<unknown>
+}
 
 export class Traffic {
-  readonly #posts = new Set<Flight>()
+  readonly #flights = new Set<Flight>()
 
   /** Wraps the posts of a relay. */
   readonly around = (post: Post): Post => {
-    return async (request, signal) => {
-      const end = post(request, signal)
-      const flight = { url: addressIn(request), startedAt: systemClock.monotonic(), end }
-      this.#posts.add(flight)
-      try {
-        return await end
-      } finally {
-        this.#posts.delete(flight)
-      }
-    }
+    return (request, signal) => this.#count(post(request, signal), addressIn(request))
   }
 
   /** The addresses of the posts that have no answer yet. */
   inFlight(): readonly string[] {
-    return [...this.#posts].map(({ url }) => url)
+    return [...this.#flights].flatMap(({ url }) => url ?? [])
   }
 
   /** Resolves once nothing is under way but what the clock or a hanging receiver holds. */
@@ -36,10 +34,62 @@ export class Traffic {
     for (;;) {
       await comeToRest()
       const now = systemClock.monotonic()
-      const awaited = [...this.#posts].filter(({ startedAt }) => now - startedAt < HANGS_AFTER_MS)
+      const awaited = [...this.#flights].filter(({ startedAt }) => now - startedAt < HANGS_AFTER_MS)
       if (awaited.length === 0) return
       const leftMs = Math.min(...awaited.map((one) => one.startedAt + HANGS_AFTER_MS - now))
       await withTimeout(systemClock, leftMs, Promise.race(awaited.map(({ end }) => end)), null)
+    }
+  }
+
+  /** A store of files whose work counts. */
+  createStore(...given: ConstructorParameters<typeof AttachmentStore>): AttachmentStore {
+    const count = <T>(work: Promise<T>) => this.#count(work)
+    const Counted = class extends AttachmentStore {
+      override write: AttachmentStore['write'] = (...them) => count(super.write(...them))
+      override keep: AttachmentStore['keep'] = (...them) => count(super.keep(...them))
+      override release: AttachmentStore['release'] = (...them) => count(super.release(...them))
+      override sweep: AttachmentStore['sweep'] = (...them) => count(super.sweep(...them))
+    }
+    return new Counted(...given)
+  }
+
+  /** A driver whose sends count until they reach the point of no return. */
+  ofDriver(driver: LineDriver): LineDriver {
+    return {
+      ...driver,
+      run: (line, { onEvent }, signal) => {
+        const counted: typeof onEvent = (event) =>
+          onEvent(
+            event.type === 'online' ? { ...event, session: this.#ofSession(event.session) } : event,
+          )
+        return driver.run(line, { onEvent: counted }, signal)
+      },
+    }
+  }
+
+  #ofSession(session: LineSession): LineSession {
+    return {
+      capacity: session.capacity,
+      knows: (handle) => session.knows(handle),
+      send: async (message, pointOfNoReturn, signal) => {
+        const prepared = Promise.withResolvers<void>()
+        void this.#count(prepared.promise)
+        const ask: typeof pointOfNoReturn = (note) => {
+          prepared.resolve()
+          return pointOfNoReturn(note)
+        }
+        return session.send(message, ask, signal).finally(prepared.resolve)
+      },
+    }
+  }
+
+  async #count<T>(end: Promise<T>, url: string | null = null): Promise<T> {
+    const flight = { url, startedAt: systemClock.monotonic(), end }
+    this.#flights.add(flight)
+    try {
+      return await end
+    } finally {
+      this.#flights.delete(flight)
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { AttachmentStore } from '../attachments/store.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Post } from '../webhooks/post.ts'
 import type { Binding } from './bind.ts'
@@ -11,6 +12,7 @@ export type AroundFake = {
   readonly bindings: readonly Binding[]
   /** Wraps all posts to webhooks and alert channels. */
   readonly aroundPost: (post: Post) => Post
+  readonly createStore: (...given: ConstructorParameters<typeof AttachmentStore>) => AttachmentStore
   /** The clock of callers that wait for an answer. */
   readonly callerClock: Clock
   /** The secret of every new webhook. */

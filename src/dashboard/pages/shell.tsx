@@ -226,6 +226,12 @@ function Troubles() {
   const isConnected = live.isConnected.value
   return (
     <div role="status" class="troubles">
+      {session.isFake && (
+        <p class="trouble">
+          <Icon name="info" />
+          {SHELL.fake}
+        </p>
+      )}
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />
