@@ -45,6 +45,11 @@ export async function runFake(call: Call): Promise<ExitCode> {
     webhook: options.get('webhook') ?? null,
     log,
   })
+  if (!world.hasRoomForFiles) {
+    log.warn(
+      'messages with files will fail: neither the temporary folder nor /dev/shm can be written',
+    )
+  }
   printReady(call, world, form)
   await Promise.race([whenAborted(signal), orphaned])
   await world.stop()
@@ -78,8 +83,5 @@ function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | 
     ['lines', numbers.join(', ')],
     ['more', `hookline guide fake; credentials of other APIs: --print json`],
   ]
-  if (!world.hasRoomForFiles) {
-    rows.push(['files', 'refused: neither the temporary folder nor /dev/shm can be written'])
-  }
   out.data(facts, [fields(rows)])
 }

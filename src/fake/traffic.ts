@@ -57,12 +57,12 @@ export class Traffic {
   ofDriver(driver: LineDriver): LineDriver {
     return {
       ...driver,
-      run: (line, { onEvent }, signal) => {
-        const counted: typeof onEvent = (event) =>
-          onEvent(
-            event.type === 'online' ? { ...event, session: this.#ofSession(event.session) } : event,
-          )
-        return driver.run(line, { onEvent: counted }, signal)
+      run: (line, listener, signal) => {
+        const onEvent: typeof listener.onEvent = (event) => {
+          if (event.type !== 'online') return listener.onEvent(event)
+          return listener.onEvent({ ...event, session: this.#ofSession(event.session) })
+        }
+        return driver.run(line, { onEvent }, signal)
       },
     }
   }

@@ -19,6 +19,7 @@ test(`${RUNS} runs of one script give equal answers, events and signatures`, asy
 
   expect(first.answers.length).toBeGreaterThan(20)
   expect(first.events.length).toBeGreaterThan(20)
+  expect(first.events.join('\n')).toContain('"event":"message.read"')
   for (const other of others) expect(other).toEqual(first)
   expect(otherSeed.answers).not.toEqual(first.answers)
 }, 600_000)
