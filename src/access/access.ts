@@ -148,11 +148,6 @@ export class Access {
     }
   }
 
-  /** Signs in as the owner without a password: for `hookline fake`. */
-  openFreely(): Promise<NewSession> {
-    return this.#core.writer.write((tx) => this.sessions.open(tx))
-  }
-
   /** Signs in as the owner if no name is given. */
   async signIn({ name, password, code }: Credentials, client: Client): Promise<NewSession> {
     const proof = await this.#requireRight(password, { client, session: null, name })

@@ -4,6 +4,7 @@ import { AttachmentStore } from '../attachments/store.ts'
 import type { LineDriver, LineSession } from '../lines/driver.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { comeToRest } from '../system/driven-clock.ts'
+import { systemRandom } from '../system/random.ts'
 import type { Post, PostRequest } from '../webhooks/post.ts'
 
 /** Work that takes longer, in real time, is not waited for: a receiver may hang on purpose. */
@@ -13,11 +14,24 @@ type Flight = {
   /** The address of a post; null for other work. */
   readonly url: string | null
   readonly startedAt: number
+  /** Resolves when the work is done, or failed. */
   readonly end: Promise<unknown>
+  /** Lets the relay have the outcome. */
+  readonly release: () => void
 }
 
 export class Traffic {
+  readonly #isOrdered: boolean
   readonly #flights = new Set<Flight>()
+  #pumping: Promise<void> | null = null
+
+  /**
+   * If it is ordered, the relay gets one outcome at a time, in the order in which the works began, and each when it has
+   * come to rest from the one before: how long a work took in real time makes no difference.
+   */
+  constructor({ isOrdered }: { readonly isOrdered: boolean }) {
+    this.#isOrdered = isOrdered
+  }
 
   /** Wraps the posts of a relay. */
   readonly around = (post: Post): Post => {
@@ -31,14 +45,25 @@ export class Traffic {
 
   /** Resolves once nothing is under way but what the clock or a hanging receiver holds. */
   async settle(): Promise<void> {
+    do {
+      await comeToRest()
+      await this.#pumping
+    } while (this.#pumping !== null)
+  }
+
+  /** Waits for one work after the other, until none is left but those that hang. */
+  async #pump(): Promise<void> {
     for (;;) {
       await comeToRest()
-      const now = systemClock.monotonic()
-      const awaited = [...this.#flights].filter(({ startedAt }) => now - startedAt < HANGS_AFTER_MS)
-      if (awaited.length === 0) return
-      const leftMs = Math.min(...awaited.map((one) => one.startedAt + HANGS_AFTER_MS - now))
-      await withTimeout(systemClock, leftMs, Promise.race(awaited.map(({ end }) => end)), null)
+      const flights = [...this.#flights]
+      // What hangs has lost its place.
+      for (const flight of flights) if (leftMs(flight) <= 0) flight.release()
+      const next = flights.find((flight) => leftMs(flight) > 0)
+      if (next === undefined) break
+      await withTimeout(systemClock, leftMs(next), next.end, null)
+      next.release()
     }
+    this.#pumping = null
   }
 
   /** A store of files whose work counts. */
@@ -50,7 +75,9 @@ export class Traffic {
       override release: AttachmentStore['release'] = (...them) => count(super.release(...them))
       override sweep: AttachmentStore['sweep'] = (...them) => count(super.sweep(...them))
     }
-    return new Counted(...given)
+    const [core, folder] = given
+    // The names of incomplete files are drawn at times that depend on the disk.
+    return new Counted({ ...core, random: systemRandom }, folder)
   }
 
   /** A driver whose sends count until they reach the point of no return. */
@@ -72,10 +99,12 @@ export class Traffic {
       capacity: session.capacity,
       knows: (handle) => session.knows(handle),
       send: async (message, pointOfNoReturn, signal) => {
+        if (message.attachments === undefined) return session.send(message, pointOfNoReturn, signal)
         const prepared = Promise.withResolvers<void>()
-        void this.#count(prepared.promise)
-        const ask: typeof pointOfNoReturn = (note) => {
+        const turn = this.#count(prepared.promise)
+        const ask: typeof pointOfNoReturn = async (note) => {
           prepared.resolve()
+          await turn
           return pointOfNoReturn(note)
         }
         return session.send(message, ask, signal).finally(prepared.resolve)
@@ -83,15 +112,22 @@ export class Traffic {
     }
   }
 
-  async #count<T>(end: Promise<T>, url: string | null = null): Promise<T> {
-    const flight = { url, startedAt: systemClock.monotonic(), end }
+  async #count<T>(work: Promise<T>, url: string | null = null): Promise<T> {
+    const turn = Promise.withResolvers<void>()
+    const end = work.catch(() => {})
+    const flight = { url, startedAt: systemClock.monotonic(), end, release: turn.resolve }
+    if (!this.#isOrdered) turn.resolve()
     this.#flights.add(flight)
-    try {
-      return await end
-    } finally {
-      this.#flights.delete(flight)
-    }
+    this.#pumping ??= this.#pump()
+    await end
+    if (leftMs(flight) > 0) await turn.promise
+    this.#flights.delete(flight)
+    return work
   }
+}
+
+function leftMs({ startedAt }: Flight): number {
+  return startedAt + HANGS_AFTER_MS - systemClock.monotonic()
 }
 
 function addressIn({ url }: PostRequest): string {

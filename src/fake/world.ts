@@ -48,7 +48,7 @@ export const START = 'start'
 const MOVE_MS_MAX = 60_000
 
 export class World {
-  readonly traffic = new Traffic()
+  readonly traffic: Traffic
   readonly listener: Listener
   readonly #options: WorldOptions
   readonly #config: Config
@@ -65,6 +65,7 @@ export class World {
   constructor(options: WorldOptions, bindings: (world: World) => readonly Binding[]) {
     this.#bindings = bindings(this)
     this.#options = options
+    this.traffic = new Traffic({ isOrdered: options.seed !== null })
     this.#config = configOf(options)
     this.#log = options.log ?? silentLog
     const http: Http = {

@@ -155,21 +155,18 @@ function nameFor(isSecure: boolean): string {
   return isSecure ? NAME_IF_SECURE : NAME
 }
 
-export function sessionBindings({
-  access,
-  fakeBindings,
-  hosts,
-}: Pick<Relay, 'access' | 'fakeBindings' | 'hosts'>) {
+type Entry = Pick<Relay, 'access' | 'fakeBindings' | 'hosts'>
+
+export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
   const isFake = fakeBindings !== null
   const isLocal = (request: Request) =>
     isLoopbackOnly(request.headers, contextOf(request).peer, hosts)
   const clientOf = (request: Request): Client => {
     return { ...originOf(request), isLocal: isLocal(request) }
   }
-  const stateFor = (request: Request, session: DashboardSession | null): SessionState => ({
-    ...stateOf(access, session, isLocal(request)),
-    ...(isFake && { is_fake: true }),
-  })
+  const stateFor = (request: Request, session: DashboardSession | null): SessionState => {
+    return { ...stateOf(access, session, isLocal(request)), ...(isFake && { is_fake: true }) }
+  }
   /** Answers with the state; sets the cookie of the session, or deletes it if there is none. */
   const withCookie = (request: Request, opened: NewSession | null): Response => {
     const secure = isSecure(request.headers, contextOf(request).peer, hosts)
@@ -182,7 +179,7 @@ export function sessionBindings({
     ...factorBindings(access, { stateFor, clientOf }),
     bind(DASHBOARD.getSession, async ({ request }) => {
       const { session } = contextOf(request)
-      if (session === null && isFake) return withCookie(request, await access.openFreely())
+      if (session === null && isFake) return withCookie(request, await access.sessions.openFreely())
       return stateFor(request, session)
     }),
     bind(DASHBOARD.setUp, async ({ request, body }) =>

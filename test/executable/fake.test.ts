@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { eventually } from '../support/eventually.ts'
 import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
 import type { Json } from '../support/test-relay.ts'
 
@@ -20,7 +21,7 @@ async function start(script: string) {
     if (done) throw new Error(await new Response(child.stderr).text())
     text += new TextDecoder().decode(value)
   }
-  return { child, ready: JSON.parse(text) as Json }
+  return { child, ready: JSON.parse(text) }
 }
 
 const headersOf = ({ key, secret }: Json) => ({ 'x-api-key': key, 'x-api-secret': secret })
@@ -53,7 +54,7 @@ test('it ends with the program that started it, unless it is told to stay', asyn
   const { value } = await stays.child.stderr.getReader().read()
   const pid = Number.parseInt(new TextDecoder().decode(value), 10)
 
-  for (const { child } of [orphan, stays]) child.stdin.end()
+  for (const { child } of [orphan, stays]) await child.stdin.end()
   await Promise.all([orphan.child.exited, stays.child.exited])
   await ended(orphan.ready.url)
   const answer = await fetch(`${stays.ready.url}/healthz`)
@@ -64,7 +65,7 @@ test('it ends with the program that started it, unless it is told to stay', asyn
 }, 60_000)
 
 async function ended(url: string): Promise<void> {
-  while (await fetch(url).catch(() => null)) await Bun.sleep(50)
+  await eventually(`${url} ends`, async () => ((await fetch(url).catch(() => null)) ? null : true))
 }
 
 test('it refuses a data directory, and options of devices', async () => {

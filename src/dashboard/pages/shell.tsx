@@ -229,7 +229,7 @@ function Troubles() {
       {session.isFake && (
         <p class="trouble">
           <Icon name="info" />
-          {SHELL.fake}
+          This is hookline fake: people are simulated, and nothing is sent or kept.
         </p>
       )}
       {!isConnected && (

@@ -17,5 +17,4 @@ export const SHELL = {
     setup: 'Setup',
   },
   unknown: 'Page not found',
-  fake: 'This is hookline fake: its people are simulated, nothing is sent, and nothing is kept when it ends.',
 } as const
