@@ -15,6 +15,7 @@ const REASONS = {
   malformed_secret:
     '`X-API-Secret` does not begin with `hl_secret_`, or has a space or a quote in it.',
   wrong: 'No key has these values. A wrong secret and an unknown key get the same answer.',
+  fake_key: 'The key is one of [hookline fake](fake), and this is a real relay.',
   other_api:
     'The key and its secret are right, and the key was made for another API, such as `signal-cli`.',
   expired: 'The key and its secret are right, and the key ended at `details.ended_at`.',

@@ -65,10 +65,7 @@ export type App = {
     /** Creates a link to set the password; earlier links stop working. */
     createSetupLink(origin?: Origin): Promise<SetupLink>
   }
-  /**
-   * Listens; once `mayServe` resolves with true, recovers, runs and serves. Until then it serves nothing. Returns the
-   * address.
-   */
+  /** Listens; serves once `mayServe` resolves with true, and nothing before. Returns the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when everything has stopped and the data is closed. */
   stop(): Promise<void>
@@ -105,7 +102,7 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
   const access = createEntry(runtime, start)
   const lastUsed = new LastUsed(core)
   health.includeRelay(disk, ...watches, tls, attachments, updates, alerts, hostWatch(parts))
-  const modules = { ...below, config, life, messaging, maintenance, alerts, lastUsed, access }
+  const modules = { ...below, ...start, messaging, maintenance, alerts, lastUsed, access }
   const http = createHttpModule(runtime, modules)
   const queues = createQueueWatch(runtime, { webhooks, messaging, kinds })
   const loops = loopsOf(runtime, modules, [queues, tls, ...services, ...(parts.companions ?? [])])
@@ -120,7 +117,8 @@ export function createApp(config: Config, parts: Partial<Outside> = {}): App {
     async start(mayServe) {
       const path = runtime.directory.controlSocket
       const at = { host: config.host, port: config.port, path, tls: tls.pair, log: core.log }
-      if (parts.isListening ?? true) life.listener = listenEverywhere(http, at)
+      life.listener = parts.fake?.listener ?? null
+      if (parts.isListening ?? true) life.listener ??= listenEverywhere(http, at)
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
@@ -196,7 +194,7 @@ type Network = ReturnType<typeof createNetwork>
 
 function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
   const ownPort = () => life.listener?.port
-  return createNetwork(wallClock, { settings, ownPort, post: parts.post })
+  return createNetwork(wallClock, { settings, ownPort, outside: parts })
 }
 
 function createAttachmentModule(
@@ -213,7 +211,7 @@ type PostsAndReplies = Pick<Below, 'network' | 'attachments'> & { readonly sendR
 function createWebhookModule(
   { core, seal, metrics, disk, deliverySignal, health }: Runtime,
   { network, attachments, sendReply }: PostsAndReplies,
-  { config, life }: Start,
+  { config, parts, life }: Start,
 ) {
   const webhooks = createWebhooks(core, {
     post: network.post,
@@ -227,6 +225,7 @@ function createWebhookModule(
     origin: () => life.listener?.localUrl ?? NOT_LISTENING,
     serverUrl: serverUrl(config, life),
     sendReply,
+    fake: parts.fake,
   })
   health.include(async () => webhooks.queues.findings().map(ofWebhook))
   return webhooks
@@ -240,7 +239,7 @@ function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
 function createMessageModule(
   runtime: Runtime,
   { webhooks, kinds, boxes, attachments }: Below,
-  { config, life }: Start,
+  { config, parts, life }: Start,
 ) {
   const { core, db, days, clock, writer, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor(core, {
@@ -267,6 +266,7 @@ function createMessageModule(
     dispatchSignal,
     isStopping: () => life.phase === 'stopping',
     onLoop: (line) => health.report(loopFinding(line)),
+    callerClock: parts.fake?.callerClock,
     waitMs: config.sendWaitMs,
   })
   const { intake, outcomes } = messages
@@ -338,19 +338,18 @@ type Below = {
   readonly network: Network
 }
 
-type Modules = Below & {
-  readonly config: Config
-  readonly life: Life
-  readonly messaging: ReturnType<typeof createMessageModule>
-  readonly maintenance: ReturnType<typeof createMaintenance>
-  readonly alerts: ReturnType<typeof createAlerts>
-  readonly lastUsed: LastUsed
-  readonly access: Access
-}
+type Modules = Below &
+  Start & {
+    readonly messaging: ReturnType<typeof createMessageModule>
+    readonly maintenance: ReturnType<typeof createMaintenance>
+    readonly alerts: ReturnType<typeof createAlerts>
+    readonly lastUsed: LastUsed
+    readonly access: Access
+  }
 
 function createHttpModule(runtime: Runtime, modules: Modules): Http {
   const { core, days, disk, doubtSignal, health, healthSignal, metrics, options, recent } = runtime
-  const { access, config, life, kinds, boxes, webhooks, attachments } = modules
+  const { access, config, life, parts, kinds, boxes, webhooks, attachments } = modules
   const { lines, lineActions, sites, messages } = modules.messaging
   const { lastUsed, maintenance } = modules
   return createHttp(core, {
@@ -375,6 +374,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     disk,
     doubtSignal,
     eventLog: webhooks.eventLog,
+    fakeBindings: parts.fake?.bindings ?? null,
     health,
     hosts: hostsOf(config),
     kinds,

@@ -6,6 +6,7 @@ import type { HeadBroker } from './boxes/head-broker.ts'
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
+import type { AroundFake } from './http/around-fake.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
 import {
@@ -77,6 +78,8 @@ export type Outside = {
   readonly releaseKey: MinisignKey | null
   /** Findings about the machine, if the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
+  /** Set in `hookline fake`. */
+  readonly fake: AroundFake
   /** Further services to run. */
   readonly companions: readonly Service[]
 }
@@ -128,7 +131,9 @@ export function openRuntime(config: Config, parts: Partial<Outside>) {
     health: new HealthCatalogue(ids, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     days: daysOf(core),
-    store: new AttachmentStore(core, directory.attachments),
+    store:
+      parts.fake?.createStore(core, directory.attachments) ??
+      new AttachmentStore(core, directory.attachments),
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,

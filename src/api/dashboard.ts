@@ -21,6 +21,8 @@ export type SessionState = {
   readonly member?: { readonly id: string; readonly name: string } | undefined
   /** For the owner, if the sign-in takes two steps. */
   readonly second_factor?: { readonly recovery_codes_left: number } | undefined
+  /** Set in `hookline fake`, where everybody is the owner. */
+  readonly is_fake?: true | undefined
   /** Left out if only the owner can sign in. */
   readonly has_members?: true | undefined
 }

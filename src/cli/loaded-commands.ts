@@ -21,6 +21,30 @@ export function serveCommand(table: OptionTable): Command {
 
 export const SERVE_COMMAND = serveCommand(optionsOf())
 
+export const FAKE_COMMAND: Command = {
+  name: 'fake',
+  options: [
+    {
+      name: 'port',
+      value: 'PORT',
+      sentence: 'The port to listen on; 0 takes a free one (default 4666).',
+    },
+    { name: 'host', value: 'HOST', sentence: 'The address to listen on (default 127.0.0.1).' },
+    { name: 'lines', value: 'N', sentence: 'Number of lines (default 2).' },
+    {
+      name: 'seed',
+      value: 'N',
+      sentence: 'Make each run the same: ids follow from N, and the clock moves only by calls.',
+    },
+    { name: 'webhook', value: 'URL', sentence: 'Post every event there.' },
+    { name: 'print', value: 'FORM', sentence: 'Print address and credentials as env or json.' },
+    { name: 'stay', value: null, sentence: 'Go on when the program that started it has ended.' },
+  ],
+  sentence: 'Run a fake relay for tests: in memory, with fixed credentials and simulated people.',
+  isService: true,
+  run: async (call) => (await import('./fake.ts')).runFake(call),
+}
+
 export const CONNECT_COMMAND: Command = {
   name: 'connect',
   args: [{ name: 'PROGRAM', isOptional: true, choices: PROGRAMS.map(({ name }) => name) }],

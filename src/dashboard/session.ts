@@ -42,6 +42,10 @@ export class SessionStore {
     return this.#now.value?.member
   }
 
+  get isFake(): boolean {
+    return this.#now.value?.is_fake === true
+  }
+
   /** Resolves after the relay's first answer. */
   async open(clock: Clock): Promise<void> {
     await this.refresh()

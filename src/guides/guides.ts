@@ -11,6 +11,7 @@ import compatibleApis from './compatible-apis.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
 import errors from './errors.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
+import fake from './fake.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
 import homeAssistant from './home-assistant.md' with { type: 'text' }
@@ -61,6 +62,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       guide('webhooks', webhooks),
       guide('events', events),
       guide('clients', clients),
+      guide('fake', fake),
     ],
   },
   {

@@ -1,6 +1,6 @@
 import { ONLY_CONVERSATION } from '../api/keys.ts'
 import type { CredentialForm } from '../compat/compat-api.ts'
-import { BRIDGE_TOKEN_PREFIX, KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
+import { BRIDGE_TOKEN_PREFIX, FAKE_KEY, KEY_PREFIX, SECRET_PREFIX } from '../domain/credential.ts'
 import type { RelayError } from '../domain/errors.ts'
 import { limitedTo, type Caller, type KeyCaller } from '../domain/permissions.ts'
 import { endedKeyOf, type Authenticate, type EndedKey } from '../keys/last-used.ts'
@@ -32,9 +32,10 @@ export function createAuthentication(
   {
     authenticate,
     credentials: { bridges },
+    fakeBindings,
     hosts,
     metrics,
-  }: Pick<Relay, 'authenticate' | 'credentials' | 'hosts' | 'metrics'>,
+  }: Pick<Relay, 'authenticate' | 'credentials' | 'fakeBindings' | 'hosts' | 'metrics'>,
 ) {
   const { clock, log } = core
   const failures = new Map<string, Failures>()
@@ -61,6 +62,11 @@ export function createAuthentication(
       const { headers } = request
       if (peer.isControl) return limitedByItself({ kind: 'cli' }, headers)
       const given = credentialsIn(request, api.forms)
+      const isFake = given !== null && FAKE_KEY.test(given.key)
+      if (isFake && fakeBindings === null) {
+        noteFailure(request, peer)
+        throw unauthorized(OF_FAKE)
+      }
       const caller = given && authenticate(given.key, given.secret)
       if (caller?.madeFor === api.madeFor) return limitedByItself(caller, headers)
       noteFailure(request, peer)
@@ -103,7 +109,7 @@ export const IN_QUERY = ['password', 'guid', 'token']
 
 type Credentials = { readonly key: string; readonly secret: string }
 
-const KEY_AND_SECRET = /^(hl_live_[^:\s]+):(\S+)$/
+const KEY_AND_SECRET = /^((?:hl|fake)_live_[^:\s]+):(\S+)$/
 const ACCOUNT_AND_TOKEN = /^(AC[0-9a-f]{32}):(\S+)$/
 const SCHEME = /^(Basic|Bearer) +(\S+) *$/i
 
@@ -155,8 +161,8 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
   return conversation === null ? caller : limitedTo(caller, conversation)
 }
 
-const KEY = /^(?:hl_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
-const SECRET = /^(?:hl_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
+const KEY = /^(?:(?:hl|fake)_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
+const SECRET = /^(?:(?:hl|fake)_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
 
 /** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
 function refusalOf(request: Request, core: Core, { forms, how }: ApiCredentials): RelayError {
@@ -174,6 +180,13 @@ function refusalOf(request: Request, core: Core, { forms, how }: ApiCredentials)
   if (ended !== null) return unauthorized(endOf(ended), { ended_at: isoTime(ended.at) })
   const why = 'No key has these values. On its machine, "hookline keys list" shows the keys.'
   return unauthorized({ reason: 'wrong', why })
+}
+
+const OF_FAKE: Refusal = {
+  reason: 'fake_key',
+  why:
+    'This key is one of "hookline fake", which sends nothing, and this is a real relay: it would send. ' +
+    'Use the address of hookline fake, or make a key for this relay: hookline keys create',
 }
 
 /** The refusal of a key that is right, but for another API. */

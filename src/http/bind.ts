@@ -20,8 +20,8 @@ import { beyondConversations, permissionsOf, requireCall } from '../domain/permi
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { isInConversations, isSeenBy } from '../storage/line-limits.ts'
+import type { Signal } from '../system/signal.ts'
 import { jsonBody, jsonOrFormBody, optionalJsonBody, readQuery, requireNoQuery } from './input.ts'
-import type { Relay } from './relay.ts'
 import { bridgeOf, callerOf, contextOf, originOf, viewerOf } from './request-context.ts'
 import { answerToFailure, respondTo } from './respond.ts'
 import { issuesOf } from './schema-faults.ts'
@@ -242,7 +242,7 @@ const THINGS: Readonly<Record<string, string>> = {
 }
 
 /** Turns results and errors into answers. Messages of Elysia and of unknown errors are never shown. */
-export function frame({ log }: Core, { doubtSignal }: Pick<Relay, 'doubtSignal'>) {
+export function frame({ log }: Core, { doubtSignal }: { readonly doubtSignal: Signal }) {
   return new Elysia()
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return new Response(null, { status: 404 })

@@ -155,14 +155,18 @@ function nameFor(isSecure: boolean): string {
   return isSecure ? NAME_IF_SECURE : NAME
 }
 
-export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts'>) {
+type Entry = Pick<Relay, 'access' | 'fakeBindings' | 'hosts'>
+
+export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
+  const isFake = fakeBindings !== null
   const isLocal = (request: Request) =>
     isLoopbackOnly(request.headers, contextOf(request).peer, hosts)
   const clientOf = (request: Request): Client => {
     return { ...originOf(request), isLocal: isLocal(request) }
   }
-  const stateFor = (request: Request, session: DashboardSession | null) =>
-    stateOf(access, session, isLocal(request))
+  const stateFor = (request: Request, session: DashboardSession | null): SessionState => {
+    return { ...stateOf(access, session, isLocal(request)), ...(isFake && { is_fake: true }) }
+  }
   /** Answers with the state; sets the cookie of the session, or deletes it if there is none. */
   const withCookie = (request: Request, opened: NewSession | null): Response => {
     const secure = isSecure(request.headers, contextOf(request).peer, hosts)
@@ -173,7 +177,11 @@ export function sessionBindings({ access, hosts }: Pick<Relay, 'access' | 'hosts
   }
   return [
     ...factorBindings(access, { stateFor, clientOf }),
-    bind(DASHBOARD.getSession, ({ request }) => stateFor(request, contextOf(request).session)),
+    bind(DASHBOARD.getSession, async ({ request }) => {
+      const { session } = contextOf(request)
+      if (session === null && isFake) return withCookie(request, await access.sessions.openFreely())
+      return stateFor(request, session)
+    }),
     bind(DASHBOARD.setUp, async ({ request, body }) =>
       withCookie(request, await access.setUp(body, clientOf(request))),
     ),

@@ -12,7 +12,11 @@ type PasswordRule = Extract<Operation, { readonly password: string }>['password'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Makes the guard that throws if the session may not call an operation, or must give the password first. */
-export function sessionGuard({ webhooks, lines }: Pick<Relay, 'lines' | 'webhooks'>): Guard {
+export function sessionGuard({
+  fakeBindings,
+  webhooks,
+  lines,
+}: Pick<Relay, 'fakeBindings' | 'lines' | 'webhooks'>): Guard {
   const asksForPassword = (rule: PasswordRule, { params, body }: Attempt): boolean => {
     switch (rule) {
       case 'no':
@@ -30,7 +34,7 @@ export function sessionGuard({ webhooks, lines }: Pick<Relay, 'lines' | 'webhook
     const { session } = contextOf(attempt.request)
     if (session !== null && session.memberId !== null && operation.member === 'no')
       throw ownersAlone()
-    if (!asksForPassword(operation.password, attempt)) return
+    if (fakeBindings !== null || !asksForPassword(operation.password, attempt)) return
     if (session !== null && session.elevatedUntil !== null) return
     const message = 'Enter the password again: the last time was more than an hour ago.'
     throw new RelayError('password_needed', message)

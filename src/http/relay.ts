@@ -31,6 +31,7 @@ import type { Signal } from '../system/signal.ts'
 import type { ReadTimeline } from '../timeline/timeline.ts'
 import type { EventLog } from '../webhooks/event-log.ts'
 import type { createWebhooks } from '../webhooks/webhooks.ts'
+import type { Binding } from './bind.ts'
 import type { Hosts } from './hosts.ts'
 
 export type Relay = {
@@ -55,6 +56,8 @@ export type Relay = {
   /** Notified at unknown errors, because the database may be damaged. */
   readonly doubtSignal: Signal
   readonly eventLog: EventLog
+  /** Operations that only the relay of `hookline fake` has; null in every other relay. */
+  readonly fakeBindings: readonly Binding[] | null
   readonly health: HealthCatalogue
   readonly hosts: Hosts
   readonly kinds: CreatedKinds

@@ -174,6 +174,7 @@ function apiBindings(core: Core, relay: Relay, streamsEnd: AbortSignal): readonl
     ...timelineBindings(relay.timeline),
     ...healthBindings(core, relay),
     ...alertBindings(relay.alerts),
+    ...(relay.fakeBindings ?? []),
   ]
 }
 

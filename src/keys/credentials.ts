@@ -69,6 +69,7 @@ import {
   noCredential,
   requireCredential,
   requireNameFits,
+  type FixedKey,
   type SealSource,
 } from './tokens.ts'
 
@@ -120,6 +121,7 @@ type NewKeyRequest = {
   readonly replaced?: Credential<'key'> | undefined
   readonly madeFor?: string | null | undefined
   readonly seal?: SealSource
+  readonly fixed?: FixedKey | undefined
 }
 
 /** Only this answer has the key and the secret. */
@@ -139,9 +141,12 @@ export async function createFirstKey(core: Core): Promise<CreatedKey | null> {
 function writeNewKey(
   tx: Tx,
   { ids, random, audit }: FileCore,
-  { name, origin, permissions = EVERYTHING, madeFor = null, replaced, seal }: NewKeyRequest,
+  { name, origin, permissions = EVERYTHING, madeFor = null, replaced, ...how }: NewKeyRequest,
 ): CreatedKey {
-  const { id, key, secret, sealedSecret } = newKey({ ids, random }, { madeFor, seal })
+  const { id, key, secret, sealedSecret } = newKey(
+    { ids, random },
+    { madeFor, seal: how.seal, fixed: how.fixed },
+  )
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
   // The successor has the maker of the key that it replaces, whose limits go on counting for it.

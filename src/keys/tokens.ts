@@ -10,7 +10,7 @@ import {
   type CredentialKind,
 } from '../domain/credential.ts'
 import { RelayError, assert, invalidRequest } from '../domain/errors.ts'
-import { timestamp } from '../domain/ids.ts'
+import { timestamp, type KeyId } from '../domain/ids.ts'
 import type { FileCore } from '../storage/core.ts'
 import {
   getCredential,
@@ -73,20 +73,33 @@ export function newToken(random: Random, prefix: string, bytes: number): string 
 /** Called if a secret must be sealed; undefined only if no key is made for a compatible API. */
 export type SealSource = (() => Seal) | undefined
 
+/** A key of `hookline fake`, which is the same at each start; `account` stands for chance where an account is made. */
+export type FixedKey = {
+  readonly id: KeyId
+  readonly key: string
+  readonly secret: string
+  readonly account: Uint8Array
+}
+
 /** A new key with its secret, which is sealed if the relay signs with it. */
 export function newKey(
   { ids, random }: Pick<FileCore, 'ids' | 'random'>,
-  { madeFor, seal }: { readonly madeFor: string | null; readonly seal: SealSource },
+  asked: {
+    readonly madeFor: string | null
+    readonly seal: SealSource
+    readonly fixed?: FixedKey | undefined
+  },
 ) {
+  const { madeFor, seal, fixed } = asked
   const accountOf = accountsOf(madeFor)
   if (accountOf === undefined) {
-    const key = newToken(random, KEY_PREFIX, 24)
-    const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
-    return { id: ids.id('key'), key, secret, sealedSecret: null }
+    const key = fixed?.key ?? newToken(random, KEY_PREFIX, 24)
+    const secret = fixed?.secret ?? newToken(random, SECRET_PREFIX, SECRET_BYTES)
+    return { id: fixed?.id ?? ids.id('key'), key, secret, sealedSecret: null }
   }
   assert(seal !== undefined, 'an account is made with the key that seals its secret')
-  const id = ids.id('key')
-  const { key, secret } = accountOf(id, random.bytes(SECRET_BYTES))
+  const id = fixed?.id ?? ids.id('key')
+  const { key, secret } = accountOf(id, fixed?.account ?? random.bytes(SECRET_BYTES))
   return { id, key, secret, sealedSecret: Buffer.from(seal().seal(Buffer.from(secret), id)) }
 }
 

@@ -6,6 +6,7 @@ import type { SentenceOf } from '../domain/message.ts'
 import type { Core } from '../storage/core.ts'
 import type { Db } from '../storage/database.ts'
 import { countByStatus } from '../storage/message-queue.ts'
+import type { Clock } from '../system/clock.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import type { Publish, PublishUnplaced } from '../webhooks/publish.ts'
@@ -34,6 +35,8 @@ type Surroundings = {
   readonly isStopping: () => boolean
   /** Called with a line on which two programs seem to answer each other. */
   readonly onLoop: (line: Line) => void
+  /** The clock of callers that wait for an answer; the relay's own if left out. */
+  readonly callerClock?: Clock | undefined
   /** The default wait for an answer, in milliseconds. */
   readonly waitMs: number
 }
@@ -42,7 +45,7 @@ export function createMessages(core: Core, around: Surroundings) {
   const { directory, publish, sentenceOf, store, disk, dispatchSignal } = around
   const mayLeave = () => !around.isStopping() && !disk.isLow
   const waitReason = (id: LineId) => waitReasonOf(directory, id, !disk.isLow)
-  const callers = new WaitingCallers(core, { waitReason })
+  const callers = new WaitingCallers(core, { waitReason, clock: around.callerClock })
   const deviceChanges = new DeviceChanges(core, { publish })
   const outcomes = new Outcomes(core, { publish, callers, sentenceOf, deviceChanges })
   const routing = new Routing(core, { directory })

@@ -10,6 +10,7 @@ import {
   type RequestKey,
 } from '../storage/idempotency.ts'
 import { findMessage } from '../storage/messages.ts'
+import type { Clock } from '../system/clock.ts'
 import { type WaitReason, messageResource } from './resource.ts'
 
 type Waiting = {
@@ -30,13 +31,18 @@ export type Accepted = { readonly messageId: MessageId; readonly isReplay: boole
 export class WaitingCallers {
   readonly #core: Core
   readonly #waitReason: WaitReason
+  readonly #clock: Clock
   /** By message; several if a request was repeated while it ran. */
   readonly #waiting = new Map<MessageId, Set<Waiting>>()
   #isStopping = false
 
-  constructor(core: Core, { waitReason }: { readonly waitReason: WaitReason }) {
+  constructor(
+    core: Core,
+    given: { readonly waitReason: WaitReason; readonly clock?: Clock | undefined },
+  ) {
     this.#core = core
-    this.#waitReason = waitReason
+    this.#waitReason = given.waitReason
+    this.#clock = given.clock ?? core.clock
   }
 
   /**
@@ -77,7 +83,7 @@ export class WaitingCallers {
     const waiting = { requestKey, resolve }
     const those = this.#waiting.get(id) ?? new Set()
     this.#waiting.set(id, those.add(waiting))
-    const cancel = this.#core.clock.after(waitMs, () => resolve(null))
+    const cancel = this.#clock.after(waitMs, () => resolve(null))
     const answer = await promise
     cancel()
     those.delete(waiting)

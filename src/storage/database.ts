@@ -70,12 +70,12 @@ export type OpenedDatabase = {
 }
 
 /**
- * Opens the database at `path` (`:memory:` for tests) and migrates it if needed. Throws an
- * UnusableDatabaseError if a person is needed.
+ * Opens the database at `source` (`:memory:` for tests), or an image of one in memory, and migrates it if needed.
+ * Throws an UnusableDatabaseError if a person is needed.
  */
-export function openDatabase(path: string, options: OpenOptions): OpenedDatabase {
+export function openDatabase(source: string | Uint8Array, options: OpenOptions): OpenedDatabase {
   const migrations = options.migrations ?? MIGRATIONS
-  const sqlite = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
+  const sqlite = new LastingDatabase(source, { strict: true, create: true, readwrite: true })
   try {
     sqlite.run('PRAGMA trusted_schema = OFF')
     requireSqliteVersion(sqlite)
@@ -91,7 +91,10 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   } catch (error) {
     sqlite.close()
     if (!isUnusableDatabase(error) || error instanceof UnusableDatabaseError) throw error
-    const { message } = damageFound({ database: path, backups: options.backupsPath }, error)
+    const { message } = damageFound(
+      { database: sqlite.filename, backups: options.backupsPath },
+      error,
+    )
     throw new UnusableDatabaseError(message, { cause: error })
   }
 }

@@ -14,6 +14,11 @@ export class LastingDatabase extends Database {
   onError: (error: unknown) => void = () => {}
   readonly #observed = new WeakSet<Statement>()
 
+  /** Opens a file, or an image of one in memory: what `serialize` gave. */
+  constructor(source: string | Uint8Array, options: object) {
+    super(source as string, options) // Bun takes images too, which its types leave out.
+  }
+
   override query: Database['query'] = (sql) =>
     this.#observe(this.#reporting(() => super.query(sql)))
 

@@ -57,6 +57,12 @@ function ignoresHangup(): boolean {
   return (Number.parseInt(mask.slice(-1), 16) & 1) === 1
 }
 
+/** Resolves when the process that started this one has ended: the system then gives this one another parent. */
+export async function parentEnd(everyMs = 250): Promise<void> {
+  const parent = process.ppid
+  while (process.ppid === parent) await Bun.sleep(everyMs)
+}
+
 /** Resolves when standard input has ended. */
 export function inputEnd(): Promise<void> {
   return new Promise((resolve) => process.stdin.once('close', () => resolve()))

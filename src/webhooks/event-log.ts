@@ -15,7 +15,7 @@ import { partsOf } from '../storage/message-parts.ts'
 import { findMessage } from '../storage/messages.ts'
 import { EVENTS_KEPT_MS } from '../storage/retention.ts'
 import { firstSeqSince } from '../storage/seq-by-time.ts'
-import { nextTurn } from '../system/clock.ts'
+import { nextTurn, type Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { Signal } from '../system/signal.ts'
 import { payloadOf } from './payload.ts'
@@ -47,12 +47,17 @@ type EventReading = {
 export class EventLog {
   readonly #db: Db
   readonly #clock: Core['clock']
+  readonly #callerClock: Clock
   readonly #signals: DeliverySignals
 
-  constructor({ db, clock }: Core, { signals }: { readonly signals: DeliverySignals }) {
+  constructor(
+    { db, clock }: Core,
+    given: { readonly signals: DeliverySignals; readonly clock?: Clock | undefined },
+  ) {
     this.#db = db
     this.#clock = clock
-    this.#signals = signals
+    this.#callerClock = given.clock ?? clock
+    this.#signals = given.signals
   }
 
   /** Throws `events_gone` if events behind `after` may be deleted, as they are after 30 days. */
@@ -90,21 +95,21 @@ export class EventLog {
     const wake = new Signal()
     const unwatch = this.#signals.watch(wake)
     let position = after
-    let silentAt = this.#clock.monotonic() + silenceMs
+    let silentAt = this.#callerClock.monotonic() + silenceMs
     try {
       while (!signal.aborted) {
         const wanted = filter()
         if (wanted === null) return undefined
         const { events, upTo, isEnd } = this.#read(position, wanted, limit)
         position = upTo
-        const leftMs = silentAt - this.#clock.monotonic()
+        const leftMs = silentAt - this.#callerClock.monotonic()
         if (events.length === 0 && leftMs > 0) {
           // Lets others run before the next step.
-          await (isEnd ? wake.wait(this.#clock, leftMs, signal) : nextTurn())
+          await (isEnd ? wake.wait(this.#callerClock, leftMs, signal) : nextTurn())
           continue
         }
         yield { events, position: this.afterOf(upTo), hasMore: !isEnd }
-        silentAt = this.#clock.monotonic() + silenceMs
+        silentAt = this.#callerClock.monotonic() + silenceMs
       }
     } finally {
       unwatch()

@@ -25,11 +25,19 @@ export function createNetwork(
     readonly settings: Settings
     /** The port of the relay's own listener, once it listens. */
     readonly ownPort: () => number | undefined
-    /** Replaces the network. */
-    readonly post?: Post | undefined
+    readonly outside: {
+      /** Replaces the network. */
+      readonly post?: Post | undefined
+      /** Its `aroundPost` wraps all posts. */
+      readonly fake?: { readonly aroundPost: (post: Post) => Post } | undefined
+    }
   },
 ) {
-  const { settings, ownPort } = given
+  const { settings, ownPort, outside } = given
+  const posting = (on: Network) => {
+    const post = outside.post ?? createPost(on)
+    return outside.fake?.aroundPost(post) ?? post
+  }
   const rules: TargetRules = {
     policy: () => settings.get('webhook_targets'),
     isOwnListener: (address, port) => port === ownPort() && isOwnAddress(address),
@@ -40,10 +48,10 @@ export function createNetwork(
   const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
   return {
     rules,
-    post: given.post ?? createPost(network),
+    post: posting(network),
     download: createDownload(network),
     /** Like `post`, and to the relay's own network in any case: for addresses that the owner chose for himself. */
-    postOwn: given.post ?? createPost(own),
+    postOwn: posting(own),
     get: createGet(own),
     fetchText: createFetchText(createDownload(own)),
   }

@@ -51,10 +51,12 @@ export function createSubscriptions(
     readonly rules: TargetRules
     readonly subscribers: Subscribers
     readonly queues: WebhookQueues
+    /** The secret of every new webhook; random if left out. */
+    readonly secret?: Uint8Array | undefined
   },
 ) {
   const { db } = core
-  const { seal, rules, subscribers, queues } = given
+  const { seal, rules, subscribers, queues, secret: chosen } = given
   const resource = (webhook: StoredWebhook) => resourceOf(webhook, queues.isUnreachable(webhook.id))
   const withMissed = async (webhook: StoredWebhook, pausedAt: Timestamp | null) => {
     return { ...resource(webhook), ...(await missedEvents(db, webhook, pausedAt)) }
@@ -70,7 +72,7 @@ export function createSubscriptions(
       const kept = { isPublicOnly, format, keyId }
       const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
-      const by = { seal, subscribers, checked, origin }
+      const by = { seal, subscribers, checked, origin, secret: chosen }
       const { stored, secret } = await subscribers.change((tx) => createIn(tx, core, by))
       return { ...resource(stored), secret: secretText(secret) } satisfies api.CreatedWebhook
     },

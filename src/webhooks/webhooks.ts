@@ -2,6 +2,7 @@ import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Core } from '../storage/core.ts'
 import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
+import type { Clock } from '../system/clock.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Signal } from '../system/signal.ts'
@@ -37,9 +38,12 @@ export function createWebhooks(
     /** The relay's address for its callers. */
     readonly serverUrl: () => string
     readonly sendReply: SendReply
+    /** Set in `hookline fake`: the secret of every new webhook, and the clock of callers that wait for events. */
+    readonly fake?: { readonly webhookSecret: Uint8Array; readonly callerClock: Clock } | undefined
   },
 ) {
   const { post, rules, seal, metrics, disk, scheduleMs, downloadUrl, origin, serverUrl } = given
+  const { webhookSecret: secret, callerClock: clock } = given.fake ?? {}
   const signals = new DeliverySignals(core, given.signal)
   const subscribers = new Subscribers(core, signals)
   const queues = new WebhookQueues(core, { seal, signals, subscribers })
@@ -54,14 +58,14 @@ export function createWebhooks(
   })
   metrics.onCollect(() => observeBacklog(core, metrics))
   return {
-    eventLog: new EventLog(core, { signals }),
+    eventLog: new EventLog(core, { signals, clock }),
     loop: new DeliveryLoop(core, { queues, attempt, signals, disk }),
     queues,
     subscribers,
     publish: createPublish(core, { subscribers, signals }),
     actions: {
       inbox: new TestInbox(core, { seal, origin }),
-      ...createSubscriptions(core, { seal, rules, subscribers, queues }),
+      ...createSubscriptions(core, { seal, rules, subscribers, queues, secret }),
       ...createSecrets(core, { seal, subscribers }),
       ...createCallbacks(core, { seal, rules, subscribers }),
       ...createRegistrations(core, { seal, rules, subscribers }),

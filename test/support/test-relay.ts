@@ -12,9 +12,11 @@ import type { Outside } from '../../src/runtime.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
-import type { Random } from '../../src/system/random.ts'
+import { seededRandom } from '../../src/system/random.ts'
 import type { Post } from '../../src/webhooks/post.ts'
 import { settle, TestClock } from './test-clock.ts'
+
+export { seededRandom }
 
 export type RelayOptions = {
   /** `own` for those that the relay makes by itself. */
@@ -177,21 +179,6 @@ export const noBackups: Outside['backupWorker'] = {
 }
 
 const neverPost: Post = async () => ({ result: 'unreachable' })
-
-/** A small generator (mulberry32): chance that is the same in each run. */
-export function seededRandom(seed: number): Random {
-  let state = seed
-  const chance = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-  return {
-    bytes: (length) => Uint8Array.from({ length }, () => Math.floor(chance() * 256)),
-    chance,
-  }
-}
 
 /** Every event, in the order in which they happened. */
 function readEvents(db: OpenedDatabase['db']) {

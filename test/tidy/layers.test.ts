@@ -135,6 +135,16 @@ test('a relay starts without what its first requests do not need', () => {
   expect(late.filter((path) => reaches(loaded, 'src/app.ts', path))).toEqual([])
 })
 
+test('a relay loads nothing of hookline fake, and no command but that one does', () => {
+  const sources = sourceFiles('src/**/*.ts')
+  const loaded = new Map(sources.map((file) => [file.path, loadedFiles(file)]))
+  const fake = sources.map(({ path }) => path).filter((path) => path.startsWith('src/fake/'))
+  const starts = ['src/main.ts', 'src/cli/serve.ts', 'src/app.ts']
+
+  expect(fake.filter((path) => starts.some((start) => reaches(loaded, start, path)))).toEqual([])
+  expect(reaches(loaded, 'src/cli/fake.ts', 'src/fake/world.ts')).toBe(true)
+})
+
 function loadedFiles({ path, text }: SourceFile): readonly string[] {
   return loadedBy(text)
     .filter((target) => target.startsWith('.'))

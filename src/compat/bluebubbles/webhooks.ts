@@ -3,7 +3,12 @@
 // URL is stored without it, and gets it back for each attempt from the webhook's sealed secret.
 
 import type { Webhook } from '../../api/webhooks.ts'
-import { KEY_PREFIX, SECRET_PREFIX } from '../../domain/credential.ts'
+import {
+  FAKE_KEY_PREFIX,
+  FAKE_SECRET_PREFIX,
+  KEY_PREFIX,
+  SECRET_PREFIX,
+} from '../../domain/credential.ts'
 import { RelayError, invalidRequest } from '../../domain/errors.ts'
 import { isSameUrl } from '../../domain/webhook-url.ts'
 import type { CompatHandler, WebhookFormat } from '../compat-api.ts'
@@ -23,8 +28,7 @@ export const NEW_MESSAGES: WebhookFormat = {
   contentType: 'application/json',
   body: (sent) => JSON.stringify({ type: NEW_MESSAGE, data: eventView(sent) }),
   headers: () => ({}),
-  target: (url, secret) =>
-    secret.startsWith(SECRET_PREFIX) ? url.replaceAll(HIDDEN, secret) : url,
+  target: (url, secret) => (isPassword(secret) ? url.replaceAll(HIDDEN, secret) : url),
 }
 
 export const listWebhooks: CompatHandler = async ({ relay, secret }) => {
@@ -60,6 +64,10 @@ export const deleteWebhook: CompatHandler = async ({ params, relay }) => {
   return answered(null, 'Successfully deleted webhook!')
 }
 
+function isPassword(secret: string): boolean {
+  return secret.startsWith(SECRET_PREFIX) || secret.startsWith(FAKE_SECRET_PREFIX)
+}
+
 function view({ id, url, created_at: created }: Webhook, secret: string): object {
   const shown = url.replaceAll(HIDDEN, secret)
   return { id, url: shown, events: [NEW_MESSAGE], created: timeIn(created) }
@@ -72,7 +80,7 @@ function withoutSecret(typed: string, secret: string): string {
   return path === -1 ? url : url.slice(0, path) + url.slice(path).replaceAll(secret, HIDDEN)
 }
 
-const KEY = new RegExp(`${KEY_PREFIX}[\\w-]+`, 'g')
+const KEY = new RegExp(`(?:${KEY_PREFIX}|${FAKE_KEY_PREFIX})[\\w-]+`, 'g')
 
 function withoutKey(url: string): string {
   return url.replaceAll(KEY, '')

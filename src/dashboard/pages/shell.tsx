@@ -229,6 +229,12 @@ function Troubles() {
   const isConnected = live.isConnected.value
   return (
     <div role="status" class="troubles">
+      {session.isFake && (
+        <p class="trouble">
+          <Icon name="info" />
+          This is hookline fake: people are simulated, and nothing is sent or kept.
+        </p>
+      )}
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />

@@ -79,12 +79,17 @@ export class Ledger {
   readonly #db: LastingDatabase
   readonly #prepared: (sql: string) => Statement
 
-  constructor(path: string) {
-    const db = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
+  /** Opens the file, or an image of it in memory. */
+  constructor(source: string | Uint8Array) {
+    const db = new LastingDatabase(source, { strict: true, create: true, readwrite: true })
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`)
     db.run(TABLES)
     this.#db = db
     this.#prepared = memoize(100, (sql) => db.prepare(sql))
+  }
+
+  image(): Uint8Array {
+    return this.#db.serialize()
   }
 
   transaction(write: () => void): void {

@@ -15,6 +15,8 @@ export type SimulatedOptions = {
   /** Time that a simulated person takes for each step: to get a message, to read it. */
   readonly delayMs: number
   readonly ledgerPath: string
+  /** The ledger as it begins, if it is only in memory. */
+  readonly ledgerImage?: Uint8Array | null | undefined
 }
 
 export type NetworkHost = Pick<KindHost, 'relayClock' | 'random'>
@@ -61,7 +63,7 @@ export class SimulatedNetwork {
 
   constructor(
     { relayClock, random }: NetworkHost,
-    { lineCount, delayMs, ledgerPath }: SimulatedOptions,
+    { lineCount, delayMs, ledgerPath, ledgerImage }: SimulatedOptions,
   ) {
     this.clock = relayClock
     this.lineCount = lineCount
@@ -69,13 +71,18 @@ export class SimulatedNetwork {
     this.#random = random
     this.#monotonic = relayClock.monotonic()
     this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
-    this.#ledger = new Ledger(ledgerPath)
+    this.#ledger = new Ledger(ledgerImage === undefined ? ledgerPath : (ledgerImage ?? ':memory:'))
     const last = 'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1'
     this.#time = this.#ledger.query<{ at: number }>(last).get()?.at ?? 0
     const id = this.newGuid()
     this.#ledger.run("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING", { id })
     const identity = "SELECT value FROM about WHERE name = 'identity'"
     this.identity = this.#ledger.query<{ value: string }>(identity).get()?.value ?? id
+  }
+
+  /** All that it knows, except files. */
+  image(): Uint8Array {
+    return this.#ledger.image()
   }
 
   /** Returns the id of a new session; the line's earlier sessions carry nothing from now on. */

@@ -1,0 +1,87 @@
+// `hookline fake`: runs a relay in memory for the tests of other programs, until a signal or its parent ends it.
+
+import { startFake } from '../fake/bindings.ts'
+import { credentialsFor, connections, webhookSecret } from '../fake/credentials.ts'
+import type { World } from '../fake/world.ts'
+import { systemClock, whenAborted } from '../system/clock.ts'
+import { jsonLog } from '../system/log.ts'
+import { exitOnCrash, parentEnd, stopSignal } from '../system/own-process.ts'
+import {
+  choiceOption,
+  EXIT,
+  numberOption,
+  UsageError,
+  type Call,
+  type ExitCode,
+} from './command.ts'
+import { terminalLog, writeLogLine } from './output.ts'
+import { fields } from './table.ts'
+
+const PORT = 4666
+const FORMS = ['env', 'json'] as const
+
+export async function runFake(call: Call): Promise<ExitCode> {
+  const { options, surroundings } = call
+  if (options.has('data-dir')) {
+    throw new UsageError(
+      'hookline fake keeps nothing: it takes no --data-dir. A relay with data: hookline serve',
+    )
+  }
+  const form = choiceOption(call, 'print', FORMS)
+  const log = (surroundings.isTerminal ? terminalLog : jsonLog)(writeLogLine, () =>
+    systemClock.now(),
+  )
+  exitOnCrash((message, error) => log.error(message, { error }))
+  const signal = stopSignal()
+  const orphaned = options.has('stay') ? whenAborted(signal) : parentEnd()
+  const world = await startFake({
+    host: options.get('host') ?? '127.0.0.1',
+    port:
+      options.get('port') === '0' ? 0 : numberOption(call, 'port', { fallback: PORT, max: 65_535 }),
+    lines: numberOption(call, 'lines', { fallback: 2, max: 99 }),
+    seed: options.has('seed')
+      ? numberOption(call, 'seed', { fallback: 1, max: 999_999_999 })
+      : null,
+    webhook: options.get('webhook') ?? null,
+    log,
+  })
+  if (!world.hasRoomForFiles) {
+    log.warn(
+      'messages with files will fail: neither the temporary folder nor /dev/shm can be written',
+    )
+  }
+  printReady(call, world, form)
+  await Promise.race([whenAborted(signal), orphaned])
+  await world.stop()
+  return EXIT.ok
+}
+
+function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | undefined): void {
+  const { localUrl: url } = world.listener
+  const numbers = world.lineNumbers
+  const facts = {
+    url,
+    ...credentialsFor(null),
+    webhook_secret: webhookSecret(),
+    lines: numbers,
+    connect: connections(url, numbers),
+  }
+  if (form === 'json') return out.data(facts, [JSON.stringify(facts)])
+  const { key, secret, webhook_secret } = facts
+  if (form === 'env') {
+    const variables = { URL: url, KEY: `${key}:${secret}`, WEBHOOK_SECRET: webhook_secret }
+    const rows = Object.entries(variables).map(([name, value]) => `HOOKLINE_${name}=${value}`)
+    return out.data(facts, [...rows, `HOOKLINE_LINES=${numbers.join(',')}`])
+  }
+  const rows: [string, string][] = [
+    ['Hookline', 'fake: nothing leaves this machine, and nothing is kept'],
+    ['address', url],
+    ['dashboard', `${url}/ (no password)`],
+    ['X-API-Key', key],
+    ['X-API-Secret', secret],
+    ['webhooks', `signed with ${webhook_secret}`],
+    ['lines', numbers.join(', ')],
+    ['more', `hookline guide fake; credentials of other APIs: --print json`],
+  ]
+  out.data(facts, [fields(rows)])
+}
