@@ -99,6 +99,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'config',
     'kinds',
+    'lines/driver',
     'lines/line-kind',
     'keys',
     'compat',
