@@ -55,7 +55,9 @@ export const Fault = objectSchema('FakeFault', {
 export type Fault = Shape<typeof Fault>
 
 /** Faults that are not over yet: `times` is how often they still happen. */
-export const Faults = objectSchema('FakeFaults', { data: Type.Array(Fault) })
+export const Faults = objectSchema('FakeFaults', {
+  data: Type.Array(objectSchema('FakeFaultLeft', Fault.properties)),
+})
 
 /** `until` is for a line that is off: null until it is cleared. */
 export type ActiveFault = { readonly fault: Fault; readonly until: number | null }

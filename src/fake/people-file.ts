@@ -77,7 +77,6 @@ const Start = objectSchema('FakeStart', {
 })
 
 export const PeopleFile = objectSchema('FakePeople', {
-  $schema: Type.Optional(Type.String()),
   people: Type.Optional(Type.Array(Person, { maxItems: ROWS_MAX })),
   groups: Type.Optional(Type.Array(Group, { maxItems: ROWS_MAX })),
   starts: Type.Optional(
@@ -87,14 +86,21 @@ export const PeopleFile = objectSchema('FakePeople', {
 })
 export type PeopleFile = Shape<typeof PeopleFile>
 
+/** The schema for an editor: a file may name it. */
+export const PEOPLE_SCHEMA = {
+  ...PeopleFile,
+  properties: { $schema: { type: 'string' }, ...PeopleFile.properties },
+}
+
 const fits = bodyCheck(PeopleFile)
 
 /** Reads a file from its text. Throws `invalid_request` with the place of each fault. */
 export function readPeopleFile(text: string): PeopleFile {
-  const file = jsonOf(text)
-  if (typeof file !== 'object' || file === null) {
+  const value = jsonOf(text)
+  if (typeof value !== 'object' || value === null) {
     throw invalidRequest({ path: '', message: 'This must be a JSON object such as {"people":[]}.' })
   }
+  const { $schema: _, ...file } = value as { readonly $schema?: unknown } // Any object.
   fits(file)
   requireSense(file)
   return file

@@ -9,7 +9,7 @@ import { awaitEnough, outboxMessage, textFilter, webhookCall } from './assertion
 import { durationIn } from './durations.ts'
 import { issuesOfFault } from './faults.ts'
 import { FAKE_OPERATIONS } from './operations.ts'
-import { PeopleFile } from './people-file.ts'
+import { PEOPLE_SCHEMA } from './people-file.ts'
 import type { World } from './world.ts'
 
 export function scriptBindings(world: World): readonly Binding[] {
@@ -43,7 +43,7 @@ export function scriptBindings(world: World): readonly Binding[] {
       script.replace(body, world.network)
       return script.file
     }),
-    bind(FAKE_OPERATIONS.getFakePeopleSchema, () => ({ ...PeopleFile })),
+    bind(FAKE_OPERATIONS.getFakePeopleSchema, () => PEOPLE_SCHEMA),
     bind(FAKE_OPERATIONS.listFaults, faults),
     bind(FAKE_OPERATIONS.addFault, ({ body }) => {
       const issues = issuesOfFault(body, '')

@@ -2,6 +2,10 @@
 
 import { expect, test } from 'bun:test'
 
+import { readPeopleFile } from '../../src/fake/people-file.ts'
+import { hookline } from '../support/command-line.ts'
+import { blocks } from '../support/guide-recipes.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
 import { startFake } from './rig.ts'
 
@@ -195,4 +199,48 @@ test('a file of people that makes no sense is refused with the place of the faul
     expect(answer.body.error.message).toContain(words)
   }
   expect(await fake.get('/api/v1/simulated/people')).toEqual({})
+})
+
+test('the file of the guide is one, also if it names its schema', async () => {
+  const [text = ''] = blocks('fake', 'json')
+  await using fake = await startFake()
+  const named = { $schema: 'http://localhost/schema', ...JSON.parse(text) }
+
+  const file = readPeopleFile(JSON.stringify(named))
+  const schema = await fake.get('/api/v1/simulated/people/schema')
+
+  expect(file).toEqual(JSON.parse(text))
+  expect(Object.keys(schema.properties)).toEqual(['$schema', ...Object.keys(file)])
+})
+
+test('--people names each fault of its file, and nothing is started', async () => {
+  using folder = new ScratchFolder()
+  await Bun.write(
+    folder.file('a.json'),
+    '{"people":[{"number":"Ann","answers":[{"matches":"("}]}]}',
+  )
+  await Bun.write(folder.file('b.json'), 'people: []')
+
+  const [a, b, none] = [
+    await hookline(['fake', '--people', folder.file('a.json')]),
+    await hookline(['fake', '--people', folder.file('b.json')]),
+    await hookline(['fake', '--people', folder.file('c.json')]),
+  ]
+
+  expect(a.stderr).toContain('people.0.number: must be a number like +12025550147')
+  expect(a.stderr).toContain('people.0.answers.0.matches: must be a regular expression')
+  expect(b.stderr).toContain('must be a JSON object')
+  expect(none.stderr).toContain('There is no file')
+  expect([a.exitCode, b.exitCode, none.exitCode]).toEqual([2, 2, 2])
+})
+
+test('a client for a fake has its calls, and any other client has not', async () => {
+  for (const [language, call] of [
+    ['typescript', 'listOutbox('],
+    ['python', 'def list_outbox('],
+  ] as const) {
+    const fakes = await hookline(['client', language, '--fake'])
+    const plain = await hookline(['client', language])
+    expect([fakes.stdout.includes(call), plain.stdout.includes(call)]).toEqual([true, false])
+  }
 })
