@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 import { loadConfig } from '../config.ts'
+import type { Http } from '../http/server.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { VERSION } from '../system/version.ts'
 import type { ApiDocument } from './clients/description.ts'
@@ -19,14 +20,17 @@ const CLIENTS: Readonly<Record<string, (document: ApiDocument) => readonly strin
 export const CLIENT_COMMAND: Command = {
   name: 'client',
   args: [{ name: 'LANGUAGE', choices: Object.keys(CLIENTS) }],
-  options: [{ name: 'out', value: 'FILE', sentence: 'Write it to this file.' }],
+  options: [
+    { name: 'out', value: 'FILE', sentence: 'Write it to this file.' },
+    { name: 'fake', value: null, sentence: 'With the calls that only hookline fake answers.' },
+  ],
   sentence: 'Print a typed API client for this version: one file, nothing to install.',
   run: printClient,
 }
 
 async function printClient({ args, options, out, surroundings }: Call): Promise<ExitCode> {
   const [language = ''] = args
-  const document = await documentOfThisVersion()
+  const document = await (options.has('fake') ? documentOfFake() : documentOfThisVersion())
   const lines = CLIENTS[language]?.(document) ?? []
   const text = `${lines.join('\n').replaceAll('{{version}}', VERSION).trimEnd()}\n`
   const given = options.get('out')
@@ -57,11 +61,28 @@ async function documentOfThisVersion(): Promise<ApiDocument> {
     isListening: false,
   })
   try {
-    const request = new Request('http://localhost/swagger/json', { headers: { host: 'localhost' } })
-    const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
-    const response = await app.http.fetch(request, peer)
-    return (await response.json()) as ApiDocument // Tests check our own document.
+    return await documentFrom(app.http)
   } finally {
     await app.stop()
   }
+}
+
+async function documentOfFake(): Promise<ApiDocument> {
+  const { startFake } = await import('../fake/bindings.ts')
+  const url = 'http://localhost'
+  const listener = { url, localUrl: url, port: 0, renew: () => {}, stop: async () => {} }
+  const one = { host: '127.0.0.1', port: 0, lines: 1, seed: 1, webhook: null }
+  const fake = await startFake({ ...one, open: () => listener })
+  try {
+    return await documentFrom(fake)
+  } finally {
+    await fake.stop()
+  }
+}
+
+async function documentFrom(http: Pick<Http, 'fetch'>): Promise<ApiDocument> {
+  const request = new Request('http://localhost/swagger/json', { headers: { host: 'localhost' } })
+  const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
+  const response = await http.fetch(request, peer)
+  return (await response.json()) as ApiDocument // Tests check our own document.
 }

@@ -1,7 +1,12 @@
 // `hookline fake`: runs a relay in memory for the tests of other programs, until a signal or its parent ends it.
 
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { RelayError, type Issue } from '../domain/errors.ts'
 import { startFake } from '../fake/bindings.ts'
 import { credentialsFor, connections, webhookSecret } from '../fake/credentials.ts'
+import { readPeopleFile, type PeopleFile } from '../fake/people-file.ts'
 import type { World } from '../fake/world.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
 import { jsonLog } from '../system/log.ts'
@@ -43,6 +48,7 @@ export async function runFake(call: Call): Promise<ExitCode> {
       ? numberOption(call, 'seed', { fallback: 1, max: 999_999_999 })
       : null,
     webhook: options.get('webhook') ?? null,
+    people: peopleIn(call),
     log,
   })
   if (!world.hasRoomForFiles) {
@@ -54,6 +60,22 @@ export async function runFake(call: Call): Promise<ExitCode> {
   await Promise.race([whenAborted(signal), orphaned])
   await world.stop()
   return EXIT.ok
+}
+
+/** The file of people; undefined without one. Each of its faults is a line of the error. */
+function peopleIn({ options, surroundings }: Call): PeopleFile | undefined {
+  const name = options.get('people')
+  if (name === undefined) return undefined
+  const path = resolve(surroundings.folder, name)
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
+  try {
+    return readPeopleFile(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error
+    const issues = (error.details?.['issues'] ?? []) as readonly Issue[] // Of `invalid_request`.
+    const faults = issues.map(({ path: place, message }) => `  ${place}: ${message}`)
+    throw new UsageError([`${path} makes no sense:`, ...faults].join('\n'))
+  }
 }
 
 function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | undefined): void {

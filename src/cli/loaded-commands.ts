@@ -36,6 +36,7 @@ export const FAKE_COMMAND: Command = {
       value: 'N',
       sentence: 'Make each run the same: ids follow from N, and the clock moves only by calls.',
     },
+    { name: 'people', value: 'FILE', sentence: 'Read from FILE who answers what.' },
     { name: 'webhook', value: 'URL', sentence: 'Post every event there.' },
     { name: 'print', value: 'FORM', sentence: 'Print address and credentials as env or json.' },
     { name: 'stay', value: null, sentence: 'Go on when the program that started it has ended.' },

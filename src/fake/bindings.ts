@@ -2,15 +2,16 @@
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts'
 import { bind, type Binding } from '../http/bind.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import { DURATION_MS_MAX, durationIn } from './durations.ts'
 import { FAKE_OPERATIONS } from './operations.ts'
+import { scriptBindings } from './script-bindings.ts'
 import { START, World, type WorldOptions } from './world.ts'
 
 /** Resolves when the fake serves. */
 export async function startFake(options: WorldOptions): Promise<World> {
-  const world = new World(options, fakeBindings)
+  const world = new World(options, (it) => [...fakeBindings(it), ...scriptBindings(it)])
   await world.start()
   return world
 }
@@ -46,26 +47,6 @@ function fakeBindings(world: World): readonly Binding[] {
       return time()
     }),
   ]
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: SECOND_MS,
-  m: MINUTE_MS,
-  h: HOUR_MS,
-  d: DAY_MS,
-}
-/** Longer jumps take minutes, and nothing waits longer. */
-const DURATION_MS_MAX = 400 * DAY_MS
-
-function durationIn(path: string, text: string): number {
-  const [, sign = '', count = '', unit = 's'] = /^(-?)([0-9]{1,9})(ms|s|m|h|d)?$/.exec(text) ?? []
-  const ms = Number(count) * (UNITS_MS[unit] ?? 0)
-  if (count !== '' && ms <= DURATION_MS_MAX) return sign === '-' ? -ms : ms
-  throw invalidRequest({
-    path,
-    message: 'must be a duration such as 90s, 15m, 73h or 7d, of 400d at most',
-  })
 }
 
 function msUntil(text: string, now: number): number {

@@ -13,6 +13,7 @@ import { scriptAction } from '../lines/kinds/simulated/script.ts'
 import type { Outside } from '../runtime.ts'
 import { createAudit } from '../storage/audit.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
+import { findEvent } from '../storage/events.ts'
 import { Writer } from '../storage/writer.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
@@ -22,8 +23,10 @@ import { LogicalClock } from '../system/logical-clock.ts'
 import { seededRandom, systemRandom } from '../system/random.ts'
 import { createSeal } from '../system/seal.ts'
 import { VERSION } from '../system/version.ts'
+import { recordedPost } from './calls.ts'
 import { FakeClock, SEEDED_START, type ClockState } from './clock.ts'
 import { createKeys, SEALING_KEY, WEBHOOK_SECRET } from './credentials.ts'
+import type { FakeScript, ScriptState } from './script.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A state to begin with. */
@@ -32,6 +35,8 @@ export type Image = {
   /** Called once the relay before has ended; null for a network that has carried nothing. */
   readonly network: () => Uint8Array | null
   readonly clock: ClockState
+  /** The state of people and faults; null if it goes on as it is. */
+  readonly script: ScriptState | null
   /** The state of chance that follows from a seed; null without one. */
   readonly random: number | null
 }
@@ -42,6 +47,7 @@ export type Life = {
   readonly clock: FakeClock
   readonly random: ReturnType<typeof seededRandom> | null
   readonly network: () => SimulatedNetwork
+  readonly script: FakeScript
 }
 
 /** Time that the end of a relay may need on its own clock. */
@@ -66,15 +72,19 @@ export async function beginLife(
     readonly folder: string
     readonly log: Log
     readonly traffic: Traffic
+    readonly script: FakeScript
     readonly listener: Listener
     readonly bindings: readonly Binding[]
   },
 ): Promise<Life> {
-  const { config, folder, log, traffic, listener, bindings } = given
+  const { config, folder, log, traffic, script, listener, bindings } = given
+  if (image.script !== null) script.resume(image.script)
   const { db } = openDatabase(image.relay, { version: VERSION })
   const clock = new FakeClock(image.clock, () => traffic.settle())
   const random = image.random === null ? null : seededRandom(image.random)
-  const simulated = simulatedKind(image.network(), traffic)
+  const simulated = simulatedKind(image.network(), { script, traffic })
+  const now = () => clock.now()
+  const nameOf = (id: string) => findEvent(db, id)?.name ?? null
   const app: App = createApp(config, {
     ...IN_MEMORY,
     clock,
@@ -90,7 +100,7 @@ export async function beginLife(
     fake: {
       listener: { ...listener, stop: async () => app.http.endStreams() },
       bindings,
-      aroundPost: traffic.around,
+      aroundPost: (post) => traffic.around(recordedPost(post, { script, now, nameOf })),
       createStore: (...them) => traffic.createStore(...them),
       // A caller waits in real time, even if the clock stands still.
       callerClock: systemClock,
@@ -98,7 +108,7 @@ export async function beginLife(
     },
   })
   await app.start()
-  return { app, db, clock, random, network: simulated.network }
+  return { app, db, clock, random, network: simulated.network, script }
 }
 
 /** Resolves when nothing of it runs anymore. Its clock moves on, because what ends may wait for it. */
@@ -107,12 +117,13 @@ export async function endLife({ app, clock }: Life): Promise<void> {
   clock.freeze(true)
 }
 
-export function imageOf({ db, network, clock, random }: Life): Image {
+export function imageOf({ db, network, clock, random, script }: Life): Image {
   const carried = network().image()
   return {
     relay: db.sqlite.serialize(),
     network: () => carried,
     clock: clock.state(),
+    script: script.state(),
     random: random?.state() ?? null,
   }
 }
@@ -140,13 +151,22 @@ export async function addWebhook({ app }: Life, url: string): Promise<void> {
   await callOperation(fetch, 'createWebhook', { body: { url, events: [...EVENT_NAMES] } })
 }
 
-function simulatedKind(ledgerImage: Uint8Array | null, traffic: Traffic) {
+function simulatedKind(
+  ledgerImage: Uint8Array | null,
+  { script, traffic }: Pick<Parameters<typeof beginLife>[1], 'script' | 'traffic'>,
+) {
   let network: () => SimulatedNetwork
   const kind: typeof SIMULATED_KIND = {
     ...SIMULATED_KIND,
     create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
       const ledgerPath = host.pathOf('simulated.db')
-      const driver = createSimulatedDriver(host, { lineCount, delayMs, ledgerPath, ledgerImage })
+      const driver = createSimulatedDriver(host, {
+        lineCount,
+        delayMs,
+        ledgerPath,
+        ledgerImage,
+        script,
+      })
       network = driver.network
       // Its lines are there from the start.
       return {

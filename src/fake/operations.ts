@@ -5,6 +5,9 @@ import { Type } from 'typebox'
 
 import { CHANGE, READ, rows } from '../api/operation.ts'
 import { objectSchema, text, time } from '../api/schema.ts'
+import { CallList, CallsQuery, CallsSoFar, Outbox, OutboxQuery, OutboxSoFar } from './assertions.ts'
+import { Fault, Faults } from './faults.ts'
+import { PeopleFile } from './people-file.ts'
 
 const SHARED = { callers: 'keys', tag: 'Service', limits: [], scope: 'any' } as const
 /** Rows spread one of these: a fake asks nobody for a password, and keeps no audit trail of its own calls. */
@@ -42,6 +45,9 @@ const Restored = objectSchema('FakeSnapshotDone', {
   name: Type.String(),
   now: time('The time then.'),
 })
+
+/** A file of people, or its schema. */
+const AnyObject = Type.Unknown()
 
 export const FAKE_OPERATIONS = rows({
   getFakeClock: {
@@ -88,5 +94,69 @@ export const FAKE_OPERATIONS = rows({
       'It finds what a killed process would leave: the last commit, and what people got on their phones. Only in ' +
       '`hookline fake`.',
     answers: { 200: FakeTime },
+  },
+  listOutbox: {
+    ...LOOK,
+    route: 'GET /simulated/outbox',
+    summary: 'List what people have on their phones',
+    description:
+      'The newest 1,000 messages that lines sent, in the order in which people got them. With `count` or `wait` it ' +
+      'answers 408 with the messages so far if there are too few in time. Only in `hookline fake`.',
+    query: OutboxQuery,
+    answers: { 200: Outbox, 408: OutboxSoFar },
+  },
+  listWebhookCalls: {
+    ...LOOK,
+    route: 'GET /simulated/webhook-calls',
+    summary: 'List calls to webhooks',
+    description:
+      'The newest 1,000 posts with their answers, oldest first. It waits as the outbox does. Only in `hookline fake`.',
+    query: CallsQuery,
+    answers: { 200: CallList, 408: CallsSoFar },
+  },
+  getFakePeople: {
+    ...LOOK,
+    route: 'GET /simulated/people',
+    summary: 'Read the file of people',
+    description: 'Who answers what. Only in `hookline fake`.',
+    answers: { 200: AnyObject },
+  },
+  replaceFakePeople: {
+    ...ACT,
+    route: 'PUT /simulated/people',
+    summary: 'Replace the file of people',
+    description:
+      'Everybody is in their first state again, and the faults are those of the file. Only in `hookline fake`.',
+    body: PeopleFile,
+    answers: { 200: AnyObject },
+  },
+  getFakePeopleSchema: {
+    ...LOOK,
+    route: 'GET /simulated/people/schema',
+    summary: 'Read the JSON Schema of files of people',
+    description: 'For an editor that checks them. Only in `hookline fake`.',
+    answers: { 200: AnyObject },
+  },
+  listFaults: {
+    ...LOOK,
+    route: 'GET /simulated/faults',
+    summary: 'List faults that are not over',
+    description: 'Only in `hookline fake`.',
+    answers: { 200: Faults },
+  },
+  addFault: {
+    ...ACT,
+    route: 'POST /simulated/faults',
+    summary: 'Let something fail',
+    description: 'Answers with all faults that are not over. Only in `hookline fake`.',
+    body: Fault,
+    answers: { 200: Faults },
+  },
+  clearFaults: {
+    ...ACT,
+    route: 'DELETE /simulated/faults',
+    summary: 'End all faults',
+    description: 'Lines are on again. Only in `hookline fake`.',
+    answers: { 200: Faults },
   },
 })

@@ -13,6 +13,7 @@ import type { Http } from '../http/server.ts'
 import { SIMULATED_KIND } from '../lines/kinds/simulated/kind.ts'
 import type { SimulatedNetwork } from '../lines/kinds/simulated/network.ts'
 import { numberOfLine } from '../lines/kinds/simulated/people.ts'
+import type { Db } from '../storage/database.ts'
 import { systemClock } from '../system/clock.ts'
 import { silentLog, type Log } from '../system/log.ts'
 import { systemRandom } from '../system/random.ts'
@@ -26,6 +27,8 @@ import {
   type Image,
   type Life,
 } from './life.ts'
+import type { PeopleFile } from './people-file.ts'
+import { FakeScript } from './script.ts'
 import { Traffic } from './traffic.ts'
 
 export type WorldOptions = {
@@ -36,6 +39,8 @@ export type WorldOptions = {
   readonly seed: number | null
   /** The address that gets every event. */
   readonly webhook: string | null
+  /** The file of people. */
+  readonly people?: PeopleFile | undefined
   readonly log?: Log | undefined
   /** Replaces the port. It stays the same while the relay behind it changes. */
   readonly open?: ((http: Http) => Listener) | undefined
@@ -49,6 +54,7 @@ const MOVE_MS_MAX = 60_000
 
 export class World {
   readonly traffic: Traffic
+  readonly script: FakeScript
   readonly listener: Listener
   readonly #options: WorldOptions
   readonly #config: Config
@@ -63,6 +69,7 @@ export class World {
 
   /** `bindings` makes the handlers of the fake's own operations. */
   constructor(options: WorldOptions, bindings: (world: World) => readonly Binding[]) {
+    this.script = new FakeScript(options.people ?? {}, options.lines)
     this.#bindings = bindings(this)
     this.#options = options
     this.traffic = new Traffic({ isOrdered: options.seed !== null })
@@ -91,6 +98,10 @@ export class World {
 
   get clock(): FakeClock {
     return this.#present().clock
+  }
+
+  get db(): Db {
+    return this.#present().db
   }
 
   /** The simulated network of the present relay: what people have on their phones. */
@@ -146,7 +157,7 @@ export class World {
   async restart(): Promise<void> {
     await this.#replace((before) => {
       const image = imageOf(before)
-      return { ...image, network: () => before.network().image() }
+      return { ...image, network: () => before.network().image(), script: null }
     })
   }
 
@@ -170,9 +181,11 @@ export class World {
       relay: await emptyRelay(),
       network: () => null,
       clock: isSeeded ? { isFrozen: true, ms: SEEDED_START } : REAL_TIME,
+      script: null,
       random: seed,
     })
     if (webhook !== null) await addWebhook(this.#life, webhook)
+    this.script.begin(this.network)
     await this.traffic.settle()
     this.#snapshots.set(START, imageOf(this.#life))
     return this.#life
@@ -184,6 +197,7 @@ export class World {
       folder: this.#folder ?? NO_FOLDER,
       log: this.#log,
       traffic: this.traffic,
+      script: this.script,
       listener: this.listener,
       bindings: this.#bindings,
     })

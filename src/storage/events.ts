@@ -167,8 +167,8 @@ export function newestEvent(db: Db): EventPlace | null {
 }
 
 /** The event with an id from outside. */
-export function findEvent(db: Db, id: string): EventPlace | null {
-  return db.row<EventPlace>('SELECT seq, id FROM events WHERE id = $id', { id })
+export function findEvent(db: Db, id: string): (EventPlace & Pick<StoredEvent, 'name'>) | null {
+  return db.row('SELECT seq, id, name FROM events WHERE id = $id', { id })
 }
 
 export function eventAt(db: Db, seq: number): EventPlace | null {

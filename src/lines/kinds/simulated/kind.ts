@@ -101,11 +101,10 @@ type Checkpoint = {
 
 const OUTAGE = {
   code: 'simulated_outage',
-  hint: 'The line is simulating a five-second outage and comes back by itself.',
+  hint: 'The line simulates an outage. It comes back by itself, or when the fault is cleared.',
 }
 
 const BATCH_MAX = 64
-const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
 
 class SimulatedLineRun {
@@ -115,7 +114,6 @@ class SimulatedLineRun {
   #checkpoint: Checkpoint
   /** Settles once the last checkpoint that was published alone is durable. */
   #checkpointed: Promise<unknown> = Promise.resolve()
-  #mustDrop = false
   #pruneAt = 0
 
   constructor(network: SimulatedNetwork, line: DriverLine, events: LineEvents) {
@@ -149,7 +147,7 @@ class SimulatedLineRun {
       // The outcome of a carried send comes first: a receipt never overtakes it.
       await nextTurn()
       const isMore = await this.#publishBatch()
-      if (this.#mustDrop) await this.#dropOut(session, signal)
+      if (network.msOff(this.#line.number) > 0) await this.#dropOut(session, signal)
       if (isMore || signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
@@ -201,9 +199,14 @@ class SimulatedLineRun {
   }
 
   async #dropOut(session: string, signal: AbortSignal): Promise<void> {
-    this.#mustDrop = false
+    const { clock } = this.#network
+    const { number } = this.#line
     await this.#events.publish([{ type: 'offline', reason: OUTAGE }])
-    await this.#network.clock.sleep(OUTAGE_MS, signal)
+    for (;;) {
+      const waitMs = Math.min(this.#network.msOff(number), PRUNE_EVERY_MS)
+      if (waitMs === 0 || signal.aborted) break
+      await this.#network.signalOf(number).wait(clock, waitMs, signal)
+    }
     await this.#goOnline(session)
   }
 
@@ -211,15 +214,11 @@ class SimulatedLineRun {
   #createSession(session: string): LineSession {
     const network = this.#network
     const { number: line } = this.#line
-    const onDrop = () => {
-      this.#mustDrop = true
-      network.signalOf(line).notify()
-    }
     return {
       capacity: 32,
       knows: async (handle) => network.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
-        sendMessage(network, { message, line, session, onDrop }, pointOfNoReturn, signal),
+        sendMessage(network, { message, line, session }, pointOfNoReturn, signal),
     }
   }
 

@@ -46,13 +46,16 @@ const PRAGMAS = [
 ]
 
 // `carried` has no UNIQUE message id on purpose: a real network would carry a message twice, and the file
-// must show it. `pending` holds events to come, `events` those that have come.
+// must show it. `cut` has messages of which only a file was sent. `pending` holds events to come, `events` those that
+// have come.
 const EVENT = 'line TEXT NOT NULL, kind TEXT NOT NULL, guid TEXT NOT NULL, handle TEXT, text TEXT'
+const CARRIED = `seq INTEGER PRIMARY KEY, message_id TEXT NOT NULL, line TEXT NOT NULL,
+  recipient TEXT NOT NULL, text TEXT NOT NULL, guid TEXT NOT NULL, carried_at INTEGER NOT NULL,
+  service TEXT`
 const TABLES = `
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS carried (seq INTEGER PRIMARY KEY, message_id TEXT NOT NULL,
-  line TEXT NOT NULL, recipient TEXT NOT NULL, text TEXT NOT NULL, guid TEXT NOT NULL,
-  carried_at INTEGER NOT NULL, service TEXT) STRICT;
+CREATE TABLE IF NOT EXISTS carried (${CARRIED}) STRICT;
+CREATE TABLE IF NOT EXISTS cut (${CARRIED}) STRICT;
 CREATE INDEX IF NOT EXISTS carried_by_message ON carried (message_id);
 CREATE TABLE IF NOT EXISTS parts (seq INTEGER PRIMARY KEY, message_id TEXT NOT NULL,
   attachment_id TEXT NOT NULL, guid TEXT NOT NULL, filename TEXT NOT NULL, mime_type TEXT NOT NULL,

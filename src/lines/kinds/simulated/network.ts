@@ -7,6 +7,7 @@ import type { Random } from '../../../system/random.ts'
 import { Signal } from '../../../system/signal.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import type { KindHost } from '../../line-kind.ts'
+import { BY_DIGITS, type NetworkScript } from './behaviour.ts'
 import { SimulatedFiles } from './files.ts'
 import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent } from './ledger.ts'
 
@@ -17,6 +18,7 @@ export type SimulatedOptions = {
   readonly ledgerPath: string
   /** The ledger as it begins, if it is only in memory. */
   readonly ledgerImage?: Uint8Array | null | undefined
+  readonly script?: NetworkScript | undefined
 }
 
 export type NetworkHost = Pick<KindHost, 'relayClock' | 'random'>
@@ -40,6 +42,7 @@ type Posted = CarriedMessage & {
 const DUE_MAX = 256
 const PRUNE_MAX = 500
 const KEPT_MS = 30 * 86_400_000
+const OUTAGE_MS = 5_000
 
 const COLUMNS = 'line, kind, guid, handle, text, details, at'
 const DUE = `SELECT seq FROM pending WHERE line = $line AND at <= $now ORDER BY at, seq LIMIT +$limit`
@@ -51,11 +54,14 @@ export class SimulatedNetwork {
   readonly clock: Clock
   readonly lineCount: number
   readonly delayMs: number
+  readonly script: NetworkScript
   readonly #random: Random
   readonly #ledger: Ledger
   readonly #signals = new Map<string, Signal>()
   /** Known times of each line's next pending event; Infinity for none. */
   readonly #nextDueAt = new Map<string, number>()
+  /** Times until which lines that a message dropped are off. */
+  readonly #droppedUntil = new Map<string, number>()
   /** Messages of this turn of the event loop. */
   #posted: Posted[] = []
   #time = 0
@@ -63,11 +69,12 @@ export class SimulatedNetwork {
 
   constructor(
     { relayClock, random }: NetworkHost,
-    { lineCount, delayMs, ledgerPath, ledgerImage }: SimulatedOptions,
+    { lineCount, delayMs, ledgerPath, ledgerImage, script = BY_DIGITS }: SimulatedOptions,
   ) {
     this.clock = relayClock
     this.lineCount = lineCount
     this.delayMs = delayMs
+    this.script = script
     this.#random = random
     this.#monotonic = relayClock.monotonic()
     this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
@@ -124,6 +131,18 @@ export class SimulatedNetwork {
     const signal = this.#signals.get(line) ?? new Signal()
     this.#signals.set(line, signal)
     return signal
+  }
+
+  /** Takes a line off for five seconds. */
+  drop(line: string): void {
+    this.#droppedUntil.set(line, this.now() + OUTAGE_MS)
+    this.signalOf(line).notify()
+  }
+
+  /** Time until the line is on again, in milliseconds; 0 if it is on. */
+  msOff(line: string): number {
+    const scripted = this.script.offUntil(line)
+    return Math.max(0, scripted - this.now(), (this.#droppedUntil.get(line) ?? 0) - this.now())
   }
 
   /**
@@ -246,8 +265,14 @@ export class SimulatedNetwork {
     this.#ledger.run(`DELETE FROM events WHERE seq IN (${events})`, { line, position, before })
     const carried = `${old('carried', 'carried_at')} AND seq < (SELECT max(seq) FROM carried)`
     this.#ledger.run(`DELETE FROM carried WHERE seq IN (${carried})`, { before })
+    this.#ledger.run(`DELETE FROM cut WHERE seq IN (${old('cut', 'carried_at')})`, { before })
     this.#ledger.run(`DELETE FROM parts WHERE seq IN (${old('parts', 'carried_at')})`, { before })
     this.files.prune(before)
+  }
+
+  /** The caller names the tables and columns of `ledger.ts` in its query. */
+  query<Row>(sql: string) {
+    return this.#ledger.query<Row>(sql)
   }
 
   /** The wall clock, but it never steps back. */
@@ -295,13 +320,12 @@ export class SimulatedNetwork {
     }
     for (const { carried, parts, isCut, events } of posted) {
       const { messageId, line, to: handle, at } = carried
-      if (!isCut) {
-        this.#ledger.run(
-          `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at, service)
-           VALUES ($messageId, $line, $to, $text, $guid, $at, $service)`,
-          carried,
-        )
-      }
+      const values = '$messageId, $line, $to, $text, $guid, $at, $service'
+      this.#ledger.run(
+        `INSERT INTO ${isCut ? 'cut' : 'carried'}
+           (message_id, line, recipient, text, guid, carried_at, service) VALUES (${values})`,
+        carried,
+      )
       for (const part of parts) {
         this.#ledger.run(
           `INSERT INTO parts VALUES (NULL, $messageId, $attachmentId, $guid, $filename,

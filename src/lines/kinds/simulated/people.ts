@@ -5,6 +5,14 @@ import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import {
+  PERSON,
+  type Answer,
+  type Behaviour,
+  type CarriedBehaviour,
+  type GotMessage,
+  type SimulatedMessage,
+} from './behaviour.ts'
+import {
   available,
   eventAbout,
   fileThatWaits,
@@ -13,41 +21,8 @@ import {
   type Sender,
 } from './events.ts'
 import type { FileRef, Sample } from './files.ts'
-import type { Carried, PendingEvent } from './ledger.ts'
+import type { PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
-
-export type Behaviour =
-  | {
-      readonly kind: 'carried'
-      readonly isDelivered: boolean
-      readonly isRead: boolean
-      /** Time until the network confirms the message, in milliseconds. */
-      readonly acceptMs: number
-      readonly answer: Answer | null
-      readonly dropsLine: boolean
-    }
-  /** Refused before anything happened. */
-  | { readonly kind: 'not_on_imessage' | 'no_sms' }
-  /** The line itself refuses, after its point of no return. */
-  | { readonly kind: 'line_refuses' }
-  /** Carried, but never confirmed. */
-  | { readonly kind: 'nobody_knows' }
-  /** Only the first file is sent; the rest is refused, or unknown. */
-  | { readonly kind: 'first_part'; readonly rest: 'refused' | 'unknown' }
-
-type Answer =
-  /** With the same text and files. */
-  | 'echo'
-  | Sample
-  /** With a file that takes 15 s to come, or never comes. */
-  | 'slow_file'
-  | 'lost_file'
-  | 'reaction'
-  | 'reply'
-  | 'edit'
-  | 'unsend'
-  /** By writing from a group. */
-  | 'group'
 
 const NUMBER_OF_LINE = /^\+1202555(\d{4})$/
 const FIRST_LINE = 100
@@ -55,17 +30,6 @@ const SLOW_MS = 30_000
 /** Longer than the relay waits for a file before it announces the message. */
 const FILE_WAIT_MS = 15_000
 const FIRST_TEXT = 'See you at 7.'
-
-type CarriedBehaviour = Extract<Behaviour, { readonly kind: 'carried' }>
-
-const PERSON: CarriedBehaviour = {
-  kind: 'carried',
-  isDelivered: true,
-  isRead: true,
-  acceptMs: 0,
-  answer: null,
-  dropsLine: false,
-}
 
 const ANSWER_OF: Readonly<Record<string, Answer>> = {
   '0180': 'group',
@@ -81,18 +45,17 @@ const ANSWER_OF: Readonly<Record<string, Answer>> = {
 }
 
 const SPECIAL: Readonly<Record<string, Behaviour>> = {
-  '0189': { kind: 'not_on_imessage' },
+  '0189': { kind: 'no_sms' },
   '0190': { ...PERSON, isDelivered: false, isRead: false },
   '0191': { ...PERSON, isRead: false },
   '0192': { kind: 'not_on_imessage' },
   '0193': { kind: 'line_refuses' },
-  '0194': { kind: 'nobody_knows' },
+  '0194': { kind: 'nobody_knows', arrives: true },
   '0195': { ...PERSON, acceptMs: SLOW_MS },
   '0197': { ...PERSON, dropsLine: true },
   '0198': { kind: 'first_part', rest: 'refused' },
   '0199': { kind: 'first_part', rest: 'unknown' },
 }
-const WITHOUT_SMS = '0189'
 
 /** The first simulated line is +12025550101. */
 export function numberOfLine(ordinal: number): string {
@@ -113,19 +76,31 @@ type Addressed = {
   readonly partCount: number
 }
 
-/** Behavior by the last four digits; a line and an email address behave normally. */
+/** Behavior by `scripted`, or by the last four digits; a line and an email address behave normally. */
 export function behaviourOf(
-  { to, service, group, partCount }: Addressed,
+  addressed: Addressed,
   lineCount: number,
+  scripted: Behaviour | null = null,
 ): Behaviour {
-  if (group !== undefined) return withoutReceipts(PERSON)
+  const { to, service, group } = addressed
+  if (group !== undefined) return bySms(scripted ?? PERSON)
+  const behaviour = scripted ?? byDigits(addressed, lineCount)
+  if (service === 'SMS') return to.startsWith('+') ? bySms(behaviour) : { kind: 'no_sms' }
+  return behaviour.kind === 'no_sms' ? { kind: 'not_on_imessage' } : behaviour
+}
+
+function byDigits({ to, partCount }: Addressed, lineCount: number): Behaviour {
   const digits = to.startsWith('+') && !isLine(to, lineCount) ? to.slice(-4) : ''
   const person = { ...PERSON, answer: ANSWER_OF[digits] ?? null }
   const special = SPECIAL[digits] ?? person
   // A single part is the whole message.
-  const behaviour = special.kind === 'first_part' && partCount < 2 ? person : special
-  if (service !== 'SMS') return behaviour
-  return digits === WITHOUT_SMS || !to.startsWith('+') ? { kind: 'no_sms' } : bySms(behaviour)
+  return special.kind === 'first_part' && partCount < 2 ? person : special
+}
+
+/** True for a number with digits that decide, and for a line. */
+export function isMagic(handle: string, lineCount: number): boolean {
+  const digits = handle.slice(-4)
+  return isLine(handle, lineCount) || digits in SPECIAL || digits in ANSWER_OF
 }
 
 function bySms(behaviour: Behaviour): Behaviour {
@@ -136,11 +111,6 @@ function bySms(behaviour: Behaviour): Behaviour {
 /** SMS and groups have no receipts. */
 function withoutReceipts(carried: CarriedBehaviour): CarriedBehaviour {
   return { ...carried, isDelivered: false, isRead: false }
-}
-
-type SimulatedMessage = Carried & {
-  readonly files: readonly FileRef[]
-  readonly group: DeviceGroup | undefined
 }
 
 /** Events that follow from a carried message, soonest first. */
@@ -166,31 +136,23 @@ export function eventsAfter(
   const isOneStep = isRead && readAt === deliveredAt
   if (isDelivered && !isOneStep) all.push(eventAbout('delivered', { line, guid, at: deliveredAt }))
   if (isRead) all.push(eventAbout('read', { line, guid, at: readAt }))
-  const answers = answerersOf(message, behaviour).flatMap(([from, answer]) =>
-    ANSWERS[answer]({ network, message, from, guid: network.newGuid(), at: readAt }),
-  )
+  const answers = (message.group?.participants ?? [to]).flatMap((from) => {
+    const scripted = network.script.answersOf({ network, message, from, at: readAt })
+    if (scripted !== null) return scripted
+    const answer = message.group === undefined ? behaviour.answer : answerThere(from)
+    if (answer === null) return []
+    return ANSWERS[answer]({ network, message, from, guid: network.newGuid(), at: readAt })
+  })
   return [...all, ...answers]
 }
 
-/** The people who answer, each with the answer. Nobody answers in a group by starting another. */
-function answerersOf(
-  { to, group }: SimulatedMessage,
-  { answer }: CarriedBehaviour,
-): readonly (readonly [person: string, answer: Answer])[] {
-  if (group === undefined) return answer === null ? [] : [[to, answer]]
-  return group.participants.flatMap((person) => {
-    const answerThere = ANSWER_OF[person.slice(-4)] ?? 'group'
-    return answerThere === 'group' ? [] : [[person, answerThere] as const]
-  })
+/** The answer of a person in a group. Nobody answers there by starting another. */
+function answerThere(person: string): Answer | null {
+  const answer = ANSWER_OF[person.slice(-4)] ?? null
+  return answer === 'group' ? null : answer
 }
 
-type Answering = {
-  readonly network: SimulatedNetwork
-  readonly message: SimulatedMessage
-  readonly from: string
-  readonly guid: string
-  readonly at: number
-}
+type Answering = GotMessage & { readonly network: SimulatedNetwork; readonly guid: string }
 
 const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly PendingEvent[]>> = {
   echo: (answering) => [write(answering, answering.message.text, answering.message.files)],
@@ -247,7 +209,7 @@ function change(answering: Answering, delayMs: number, details: ChangeDetails): 
   return eventAbout('change', place, { group: message.group, ...details })
 }
 
-function senderOf({ message, from, at }: Answering): Sender {
+export function senderOf({ message, from, at }: GotMessage): Sender {
   const { line, group, service } = message
   return { line, from, group, service, at }
 }

@@ -12,6 +12,7 @@ import { REACTION_TYPES } from '../../../domain/message-extras.ts'
 import { TEXT_LENGTH_MAX } from '../../../domain/message.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import type { LineAction } from '../../line-kind.ts'
+import type { FileMaker } from './behaviour.ts'
 import {
   available,
   eventAbout,
@@ -19,13 +20,14 @@ import {
   messageFrom,
   type ChangeDetails,
   type MessageDetails,
+  type Sender,
   type StoredAttachment,
 } from './events.ts'
 import { SAMPLES, type FileRef, type Sample } from './files.ts'
 import type { PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 
-const FILES_MAX = 20
+export const FILES_MAX = 20
 const PARTICIPANTS_MAX = 100
 const AFTER_SECONDS_MAX = 3_600
 const FILE_SECONDS = 15
@@ -50,7 +52,7 @@ const TargetGuid = Type.String({
 })
 const Text = Type.String({ maxLength: TEXT_LENGTH_MAX })
 
-const Group = objectSchema('SimulatedGroup', {
+export const Group = objectSchema('SimulatedGroup', {
   identifier: Type.String({ minLength: 1, maxLength: 200 }),
   name: Type.Optional(Type.String({ maxLength: 200 })),
   participants: Type.Array(Person, {
@@ -60,7 +62,7 @@ const Group = objectSchema('SimulatedGroup', {
   }),
 })
 
-const File = objectSchema('SimulatedFile', {
+export const File = objectSchema('SimulatedFile', {
   filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   content_base64: Type.Optional(Type.String({ description: 'The bytes; else give `kind`.' })),
   kind: Type.Optional(
@@ -164,10 +166,14 @@ export function scriptAction(network: () => SimulatedNetwork): LineAction {
   }
 }
 
-type Stage = { readonly network: SimulatedNetwork; readonly line: string; readonly at: number }
+type Stage = {
+  readonly network: SimulatedNetwork
+  readonly line: string
+  readonly at: number
+}
 
 /** Returns the guid of the message or the change. */
-function play(stage: Stage, event: ScriptEvent): string {
+export function play(stage: Stage, event: ScriptEvent): string {
   switch (event.type) {
     case 'message':
       return receive(stage, event)
@@ -192,18 +198,35 @@ function receive(stage: Stage, event: Bodies['message']): string {
   const group = event.group === undefined ? undefined : groupIn(event.group)
   const service = event.service === 'SMS' ? event.service : null
   const sender = { line, from: personIn('from', event.from), group, service, at }
-  const files = attachments.map((file, index) => fileOf(stage, file, index, guid))
-  const message = messageFrom(sender, guid, text, {
-    attachments: files.map(({ now }) => now),
-    ...(target === undefined ? {} : { replyTo: { guid: target, part: 0 } }),
-  })
   if (group !== undefined) network.saveGroup(line, group)
-  network.post([message, ...files.flatMap(({ later }) => later ?? [])])
+  network.post(written(network, sender, { guid, text, attachments, target }))
   return guid
 }
 
+/** The events of a message with files. */
+export function written(
+  network: FileMaker,
+  sender: Sender,
+  message: {
+    readonly guid: string
+    readonly text: string
+    readonly attachments: readonly Shape<typeof File>[]
+    /** The guid of the message that it replies to. */
+    readonly target?: string | undefined
+  },
+): readonly PendingEvent[] {
+  const { guid, text, attachments, target } = message
+  const stage = { network, line: sender.line, at: sender.at }
+  const files = attachments.map((file, index) => fileOf(stage, file, index, guid))
+  const first = messageFrom(sender, guid, text, {
+    attachments: files.map(({ now }) => now),
+    ...(target === undefined ? {} : { replyTo: { guid: target, part: 0 } }),
+  })
+  return [first, ...files.flatMap(({ later }) => later ?? [])]
+}
+
 function fileOf(
-  { network, line, at }: Stage,
+  { network, line, at }: Omit<Stage, 'network'> & { readonly network: FileMaker },
   file: Shape<typeof File>,
   index: number,
   messageGuid: string,
@@ -224,7 +247,7 @@ function fileOf(
 }
 
 function bytesOf(
-  { files }: SimulatedNetwork,
+  { files }: FileMaker,
   { content_base64: content, kind }: Shape<typeof File>,
   index: number,
 ): FileRef {

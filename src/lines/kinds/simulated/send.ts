@@ -14,17 +14,16 @@ import {
   type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
+import type { Behaviour, NetworkScript } from './behaviour.ts'
 import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
-import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
+import { behaviourOf, eventsAfter, weekendOf } from './people.ts'
 
 type Sending = {
   readonly message: OutgoingMessage
   readonly line: string
   /** The network's id of the session. */
   readonly session: string
-  /** Called if the message takes the line offline. */
-  readonly onDrop: () => void
 }
 
 type Prepared = {
@@ -49,7 +48,7 @@ export async function sendMessage(
   pointOfNoReturn: PointOfNoReturn,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const { message, line, session, onDrop } = sending
+  const { message, line, session } = sending
   const prepared = await prepare(network, line, message)
   if ('outcome' in prepared) return prepared
   if (signal.aborted || !(await isGranted(pointOfNoReturn, network.noteOf(session)))) {
@@ -60,7 +59,7 @@ export async function sendMessage(
   const proof = await carry(network, prepared, sending)
   if (proof === null) return notSent('network_failed', 'line')
   if (behaviour.kind !== 'carried') return outcomeOf(behaviour, proof)
-  if (behaviour.dropsLine) onDrop()
+  if (behaviour.dropsLine) network.drop(line)
   if (behaviour.acceptMs > 0) await network.clock.sleep(behaviour.acceptMs, signal)
   // The network has it either way; after an abort, its receipt says when it was accepted.
   return provenAs(behaviour.acceptMs > 0 && signal.aborted ? 'held' : 'accepted', proof)
@@ -76,7 +75,8 @@ export function settledBy(
   message: OutgoingMessage,
   isComplete: boolean,
 ): Settlement | null {
-  const behaviour = behaviourOfSend(message, groupOfSend(network, line, message), network.lineCount)
+  const scripted = network.script.lastBehaviourOf
+  const behaviour = behaviourOfSend(network, line, message, scripted)
   if (behaviour.kind === 'nobody_knows') return null
   const carried = network.findCarried(message.id)
   const parts = message.attachments === undefined ? [] : network.partsOf(message.id)
@@ -95,7 +95,7 @@ async function prepare(
 ): Promise<Prepared | NotSent> {
   const group = groupOfSend(network, line, message)
   if (group === null) return notSent('group_not_reachable', 'message')
-  const behaviour = behaviourOfSend(message, group, network.lineCount)
+  const behaviour = behaviourOfSend(network, line, message, network.script.behaviourOf)
   if (behaviour.kind === 'not_on_imessage' || behaviour.kind === 'no_sms') {
     return notSent(behaviour.kind, 'message')
   }
@@ -121,6 +121,7 @@ async function carry(
   const service = message.service === 'SMS' ? 'SMS' : null
   const carried = { messageId, line, to, text, guid, service, at: network.now() }
   const isCut = behaviour.kind === 'first_part' && behaviour.rest === 'refused'
+  if (behaviour.kind === 'nobody_knows' && !behaviour.arrives) return { guid, service, parts }
   try {
     const events = eventsAfter(network, { ...carried, group, files: parts }, behaviour)
     if (behaviour.kind === 'carried' && behaviour.answer === 'group') {
@@ -175,10 +176,13 @@ function groupOfSend(
 }
 
 function behaviourOfSend(
-  { to, service, text, attachments = [] }: OutgoingMessage,
-  group: DeviceGroup | null | undefined,
-  lineCount: number,
+  network: SimulatedNetwork,
+  line: string,
+  message: OutgoingMessage,
+  scripted: NetworkScript['behaviourOf'],
 ): Behaviour {
-  const partCount = attachments.length + (text === '' ? 0 : 1)
-  return behaviourOf({ to, service, group: group ?? undefined, partCount }, lineCount)
+  const { to, service, text, attachments = [] } = message
+  const group = groupOfSend(network, line, message) ?? undefined
+  const addressed = { to, service, group, partCount: attachments.length + (text === '' ? 0 : 1) }
+  return behaviourOf(addressed, network.lineCount, scripted(message, line))
 }

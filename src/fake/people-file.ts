@@ -1,0 +1,197 @@
+// The file of people: who answers what. It is JSON, and its schema is the documentation of its fields.
+
+import { Type } from 'typebox'
+
+import { enumOf, objectSchema, type Shape } from '../api/schema.ts'
+import { invalidRequest, type Issue } from '../domain/errors.ts'
+import { parseRecipient } from '../domain/handle.ts'
+import { TEXT_LENGTH_MAX } from '../domain/message.ts'
+import { bodyCheck } from '../http/bind.ts'
+import { File, FILES_MAX, Group } from '../lines/kinds/simulated/script.ts'
+import { DEVICE_FAULTS, Fault, issuesOfFault } from './faults.ts'
+
+const ROWS_MAX = 1_000
+/** A week. */
+const AFTER_SECONDS_MAX = 604_800
+/** Everybody whom the file doesn't name, and whose digits mean nothing. */
+export const EVERYBODY = '*'
+
+const words = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX, description }))
+const name = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }))
+
+/** Words and files of a person. */
+const WRITTEN = {
+  say: words('The text that they write. STOP opts out.'),
+  files: Type.Optional(Type.Array(File, { maxItems: FILES_MAX })),
+  after_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: AFTER_SECONDS_MAX, description: 'How much later.' }),
+  ),
+}
+
+const Answer = objectSchema(
+  'FakeAnswer',
+  {
+    equals: words('Only if the text is this. Case and spaces around don’t count.'),
+    contains: words('Only if the text has this in it. Case does not count.'),
+    matches: words(
+      'Only if this regular expression matches the text, as JavaScript writes it, with the flag i.',
+    ),
+    group: name(
+      'Only in the group with this identifier. Without it: only in a direct conversation.',
+    ),
+    state: name('Only if the person is in this state. Everybody begins in `start`.'),
+    go_to: name('The state of the person from then on.'),
+    times: Type.Optional(Type.Integer({ minimum: 1, description: 'At most so often.' })),
+    ...WRITTEN,
+    react: Type.Optional(
+      enumOf('FakeReaction', ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question']),
+    ),
+    reply: Type.Optional(Type.Boolean({ description: 'True to reply to this very message.' })),
+    device: Type.Optional(
+      enumOf('FakeDeviceFault', DEVICE_FAULTS, 'What the sending device does, as in a fault.'),
+    ),
+  },
+  'The first one that fits counts; one without conditions always fits. With nothing to say, the person is silent.',
+)
+export type Answer = Shape<typeof Answer>
+
+const Person = objectSchema('FakePerson', {
+  number: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'A number or an email address; `*` is everybody else whose digits mean nothing.',
+  }),
+  reach: Type.Optional(enumOf('FakeReach', ['imessage', 'sms', 'nothing'])),
+  receipts: Type.Optional(enumOf('FakeReceipts', ['read', 'delivered', 'none'])),
+  answers: Type.Optional(Type.Array(Answer, { maxItems: ROWS_MAX })),
+})
+export type Person = Shape<typeof Person>
+
+const Start = objectSchema('FakeStart', {
+  from: Type.String({ minLength: 1, maxLength: 255 }),
+  group: name('The identifier of one of `groups`.'),
+  line: name('The number of the line; the first one if left out.'),
+  ...WRITTEN,
+})
+
+export const PeopleFile = objectSchema('FakePeople', {
+  people: Type.Optional(Type.Array(Person, { maxItems: ROWS_MAX })),
+  groups: Type.Optional(Type.Array(Group, { maxItems: ROWS_MAX })),
+  starts: Type.Optional(
+    Type.Array(Start, { maxItems: ROWS_MAX, description: 'What people write by themselves.' }),
+  ),
+  faults: Type.Optional(Type.Array(Fault, { maxItems: ROWS_MAX })),
+})
+export type PeopleFile = Shape<typeof PeopleFile>
+
+/** The schema for an editor: a file may name it. */
+export const PEOPLE_SCHEMA = {
+  ...PeopleFile,
+  properties: { $schema: { type: 'string' }, ...PeopleFile.properties },
+}
+
+const fits = bodyCheck(PeopleFile)
+
+/** Reads a file from its text. Throws `invalid_request` with the place of each fault. */
+export function readPeopleFile(text: string): PeopleFile {
+  const value = jsonOf(text)
+  if (typeof value !== 'object' || value === null) {
+    throw invalidRequest({ path: '', message: 'This must be a JSON object such as {"people":[]}.' })
+  }
+  const { $schema: _, ...file } = value as { readonly $schema?: unknown } // Any object.
+  fits(file)
+  requireSense(file)
+  return file
+}
+
+/** Throws `invalid_request` for what the schema can't say. */
+export function requireSense(file: PeopleFile): void {
+  const { people = [], groups = [], starts = [], faults = [] } = file
+  const isGroup = (identifier?: string) => groups.some((group) => group.identifier === identifier)
+  const issues: Issue[] = [
+    ...people.flatMap(({ number, answers = [] }, index) => [
+      ...issuesOfNumber(number, people.slice(0, index), `people.${index}.number`),
+      ...answers.flatMap((answer, at) => issuesOfAnswer(answer, `people.${index}.answers.${at}.`)),
+    ]),
+    ...groups.flatMap(({ participants }, index) =>
+      participants.flatMap((one) => issuesOfHandle(one, `groups.${index}.participants`)),
+    ),
+    ...starts.flatMap((start, index) => issuesOfStart(start, isGroup, `starts.${index}.`)),
+    ...faults.flatMap((fault, index) => issuesOfFault(fault, `faults.${index}.`)),
+  ]
+  if (issues.length > 0) throw invalidRequest(...issues)
+}
+
+function issuesOfNumber(number: string, before: readonly Person[], path: string): Issue[] {
+  if (before.some((person) => person.number === number)) {
+    return [{ path, message: `${number} is in the file twice` }]
+  }
+  return number === EVERYBODY ? [] : issuesOfHandle(number, path)
+}
+
+function issuesOfHandle(handle: string, path: string): Issue[] {
+  const message = `must be a number like +12025550147 or an email address, and this is ${handle}`
+  return parseRecipient(handle) === null ? [{ path, message }] : []
+}
+
+function issuesOfAnswer({ matches = '', say, reply, files = [] }: Answer, path: string): Issue[] {
+  const isEmpty = say === undefined && files.length === 0
+  return [
+    ...issuesOfPattern(matches, `${path}matches`),
+    ...(reply === true && isEmpty
+      ? [{ path: `${path}reply`, message: 'needs words in `say`' }]
+      : []),
+    ...issuesOfFiles(files, path),
+  ]
+}
+
+function issuesOfStart(
+  { from, group, say, files = [] }: Shape<typeof Start>,
+  isGroup: (identifier: string) => boolean,
+  path: string,
+): Issue[] {
+  const isSilent = say === undefined && files.length === 0
+  const isLost = group !== undefined && !isGroup(group)
+  return [
+    ...issuesOfHandle(from, `${path}from`),
+    ...(isSilent ? [{ path: `${path}say`, message: 'is required without files' }] : []),
+    ...(isLost ? [{ path: `${path}group`, message: 'is none of the `groups` of this file' }] : []),
+    ...issuesOfFiles(files, path),
+  ]
+}
+
+function issuesOfFiles(files: readonly Shape<typeof File>[], path: string): Issue[] {
+  return files.flatMap(({ content_base64: content, kind }, index) => {
+    const place = `${path}files.${index}`
+    if ((content === undefined) === (kind === undefined)) {
+      return [{ path: place, message: 'needs either content_base64 or kind' }]
+    }
+    const isRead = works(() => Uint8Array.fromBase64(content ?? ''))
+    return isRead ? [] : [{ path: `${place}.content_base64`, message: 'is not Base64' }]
+  })
+}
+
+export function issuesOfPattern(pattern: string, path: string): Issue[] {
+  const isPattern = works(() => new RegExp(pattern, 'i'))
+  return isPattern ? [] : [{ path, message: 'must be a regular expression, such as ^yes\\b' }]
+}
+
+function works(act: () => unknown): boolean {
+  try {
+    act()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The value of a text; null if it isn't JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
