@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import type { App } from '../app.ts'
 import { loadConfig } from '../config.ts'
-import type { Http } from '../http/server.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { VERSION } from '../system/version.ts'
 import type { ApiDocument } from './clients/description.ts'
@@ -80,7 +80,7 @@ async function documentOfFake(): Promise<ApiDocument> {
   }
 }
 
-async function documentFrom(http: Pick<Http, 'fetch'>): Promise<ApiDocument> {
+async function documentFrom(http: Pick<App['http'], 'fetch'>): Promise<ApiDocument> {
   const request = new Request('http://localhost/swagger/json', { headers: { host: 'localhost' } })
   const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
   const response = await http.fetch(request, peer)

@@ -252,7 +252,7 @@ function Troubles() {
   )
 }
 
-/** Messages about the latest actions, where nothing that can be pressed is below them. */
+/** Messages about the latest actions. They cover nothing that can be pressed. */
 export function NoticeList() {
   const { notices } = useDashboard()
   const listed = (wanted: 'ok' | 'bad') =>
