@@ -92,12 +92,14 @@ type DayFigures = Figures & { readonly day: string }
 export function MessageDays(props: {
   readonly days: readonly DayFigures[]
   readonly line: string | null
+  /** A legend above has the sums, so they aren't repeated below. */
+  readonly hasLegend?: true
 }) {
-  const { days, line } = props
+  const { days, line, hasLegend = false } = props
   return (
     <DayBars
       label={MESSAGES}
-      summary={`${countsOf(sumOf(days))} in 14 days`}
+      summary={hasLegend ? '\u00A0' : `${countsOf(sumOf(days))} in 14 days`}
       head={MESSAGES_HEAD}
       points={days.map((day) => ({
         ...dayPoint(day),

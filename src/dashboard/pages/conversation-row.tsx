@@ -46,17 +46,17 @@ export function ConversationRow(props: {
             <span class="visually-hidden">Human takeover.</span>
           </span>
         )}
+        {line !== null && (
+          <span class="small quiet one-line conversation-line">
+            <PersonText>{line}</PersonText>
+          </span>
+        )}
         <time class="small quiet" dateTime={updated_at} title={absoluteTime(updated_at)}>
           {shortTime(updated_at, clock.now.value)}
         </time>
       </span>
       <span class="conversation-bottom">
         {last !== null && <LastText message={last} />}
-        {line !== null && (
-          <span class="chip one-line">
-            <PersonText>{line}</PersonText>
-          </span>
-        )}
         {unread_count > 0 && (
           <span class="unread-count">
             <span aria-hidden="true">{grouped(unread_count)}</span>

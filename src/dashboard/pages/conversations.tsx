@@ -147,7 +147,7 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
           class="input"
           type="search"
           aria-label="Search by name, number, email or group"
-          placeholder="Search"
+          placeholder="Search conversations"
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />

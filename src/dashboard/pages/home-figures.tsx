@@ -45,7 +45,7 @@ export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] })
         {charts === null ? (
           <span class="skeleton skeleton-chart" />
         ) : (
-          <MessageDays days={days} line={null} />
+          <MessageDays days={days} line={null} hasLegend />
         )}
       </Card>
       <Card

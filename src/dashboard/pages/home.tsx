@@ -71,8 +71,8 @@ export function HomePage() {
               {stateSentence(state, days.value?.data.at(-1) ?? null)}{' '}
               <a href={href('night', [], { site })}>Last night</a>
             </PageHead>
-            <FIGURES.View lines={lines} />
             <TO_DO.View lines={lines} />
+            <FIGURES.View lines={lines} />
             <Waiting {...{ site, lines }} unanswered={unanswered.data} latest={latest.data} />
           </>
         )

@@ -66,7 +66,7 @@ function PersonList() {
           type="search"
           dir="auto"
           aria-label="Search by name, number or tag"
-          placeholder="Search by name, number or tag"
+          placeholder="Search people"
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />

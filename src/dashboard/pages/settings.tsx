@@ -54,9 +54,15 @@ export function SettingsPage() {
         title="Settings"
         actions={
           <span class="narrow-only">
-            <LinkButton href={href('connect')}>Connect</LinkButton>
-            <LinkButton href={href('keys')}>API keys</LinkButton>
-            <LinkButton href={href('activity')}>Activity</LinkButton>
+            <LinkButton variant="quiet" icon="connect" href={href('connect')}>
+              Connect
+            </LinkButton>
+            <LinkButton variant="quiet" icon="keys" href={href('keys')}>
+              API keys
+            </LinkButton>
+            <LinkButton variant="quiet" icon="activity" href={href('activity')}>
+              Activity
+            </LinkButton>
           </span>
         }
       >
@@ -122,7 +128,8 @@ function topOf(section: string): number {
 function SectionLinks() {
   const { router } = useDashboard()
   const [wanted] = router.route.value.path
-  const shown = useSectionInView(wanted) ?? wanted
+  const [first] = Object.keys(SECTIONS)
+  const shown = useSectionInView(wanted) ?? wanted ?? first
   return (
     <nav class="settings-links" aria-label="Sections">
       {Object.entries(SECTIONS).map(([name, [title]]) => (

@@ -8,12 +8,11 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { Snooze } from './snooze.tsx'
 import { ToDoRow } from './to-do-row.tsx'
-import { PauseButton } from './webhook-pause.tsx'
+import { PauseButton, useRetry } from './webhook-pause.tsx'
 
 /** The failing webhooks of these findings, each with its state of the day. */
 export function useFailingWebhooks(findings: readonly HealthFinding[]): readonly RowProps[] {
@@ -33,13 +32,9 @@ type RowProps = {
 }
 
 export function WebhookRow({ finding, webhook, day }: RowProps) {
-  const { api, notices } = useDashboard()
   const name = webhookName(webhook)
   const { failing, failing_since, waiting, stopped } = day
-  const retry = useAction(
-    () => api.call('redeliverWebhookDelivery', { params: { id: failing?.id ?? '' } }),
-    () => notices.done(`Retrying ${name}.`),
-  )
+  const retry = useRetry(webhook, day)
   return (
     <ToDoRow
       tone="bad"

@@ -2,13 +2,23 @@
 
 import { useSignal } from '@preact/signals'
 
+import type { WebhookDay } from '../../api/dashboard.ts'
 import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName } from '../../domain/webhook-url.ts'
 import { Button } from '../components/button.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
-import { useDashboard, useQuickAction } from '../dashboard.ts'
+import { useAction, useDashboard, useQuickAction } from '../dashboard.ts'
 
 const SEND_MISSED = lazyDialog(async () => (await import('./replay.tsx')).SendMissed)
+
+/** Sends the delivery that fails again. */
+export function useRetry(webhook: Webhook, day: WebhookDay | null) {
+  const { api, notices } = useDashboard()
+  return useAction(
+    () => api.call('redeliverWebhookDelivery', { params: { id: day?.failing?.id ?? '' } }),
+    () => notices.done(`Retrying ${webhookName(webhook)}.`),
+  )
+}
 
 /** The button's name has that of its webhook if it is in a list. */
 export function PauseButton(props: { readonly webhook: Webhook; readonly isInList?: true }) {

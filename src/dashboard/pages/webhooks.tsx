@@ -7,6 +7,7 @@ import type { Webhook } from '../../api/webhooks.ts'
 import { webhookName, withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
 import { Form, TextField } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
@@ -19,7 +20,7 @@ import { grouped } from '../words/common.ts'
 import { WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './charts.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
-import { PauseButton } from './webhook-pause.tsx'
+import { PauseButton, useRetry } from './webhook-pause.tsx'
 
 const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
 const ADD = lazyDialog(async () => (await import('./add-webhook.tsx')).AddWebhook)
@@ -81,6 +82,7 @@ function WebhookRow({ webhook, strip }: RowProps) {
   const day = useWebhookDay(webhook.id)
   const hint = day?.failing?.attempts.at(-1)?.hint
   const name = webhookName(webhook)
+  const retry = useRetry(webhook, day)
   return (
     <li class="webhook-row">
       <div class="webhook-row-name">
@@ -97,9 +99,17 @@ function WebhookRow({ webhook, strip }: RowProps) {
       <div class="webhook-row-day small">
         {hint && <p class="webhook-trouble">{hint.title}</p>}
         {day !== null && day.waiting > 0 && <p>{`${grouped(day.waiting)} waiting`}</p>}
+        <FailureNote failure={retry.failure} />
       </div>
       <Badge of={webhookState(webhook)} />
-      <PauseButton webhook={webhook} isInList />
+      {webhook.is_active && day?.failing ? (
+        <Button icon="again" isBusy={retry.isBusy} onClick={retry.start}>
+          Retry now
+          <span class="visually-hidden">{name}</span>
+        </Button>
+      ) : (
+        <PauseButton webhook={webhook} isInList />
+      )}
     </li>
   )
 }
