@@ -35,7 +35,7 @@ in ISO 8601. With \`--json\`, errors have the API's shape on standard error.
 
 \`\`\`sh
 hookline doctor                              # what is wrong, why, and what to do
-hookline webhooks list                       # the failing one
+hookline webhooks list                       # the failing one (doctor waits for five failures in a row)
 hookline webhooks show ID                    # its latest deliveries: status, error, next attempt
 hookline webhooks pause ID                   # or retry ID, once its receiver is back
 hookline messages list --status failed       # what was not sent, and why
