@@ -143,6 +143,9 @@ const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS
 
+/** Every code, in the order of the guides. */
+export const FINDING_CODES = Object.keys(FINDINGS) as readonly FindingCode[]
+
 /** The row of a code; an empty one for an unknown code, which a box of another version may report. */
 export function findingRow(code: string): FindingRow {
   const rows: Readonly<Record<string, FindingRow>> = FINDINGS

@@ -10,14 +10,18 @@ import commandLine from './command-line.md' with { type: 'text' }
 import compatibleApis from './compatible-apis.md' with { type: 'text' }
 import design from './design.md' with { type: 'text' }
 import errors from './errors.md' with { type: 'text' }
+import eventReference from './event-reference.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import faq from './faq.md' with { type: 'text' }
+import findings from './findings.md' with { type: 'text' }
 import grafana from './grafana.md' with { type: 'text' }
 import homeAssistant from './home-assistant.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
+import limits from './limits.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import mcp from './mcp.md' with { type: 'text' }
+import messageStates from './message-states.md' with { type: 'text' }
 import n8n from './n8n.md' with { type: 'text' }
 import night from './night.md' with { type: 'text' }
 import openclaw from './openclaw.md' with { type: 'text' }
@@ -53,12 +57,15 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     title: 'Send and receive',
     guides: [
       guide('api', api),
+      guide('message-states', messageStates),
       guide('errors', errors),
+      guide('limits', limits),
       guide('keys', keys),
       guide('sending-rules', sendingRules),
       guide('staying-welcome', stayingWelcome),
       guide('rich-messages', richMessages),
       guide('webhooks', webhooks),
+      guide('event-reference', eventReference),
       guide('events', events),
       guide('clients', clients),
     ],
@@ -77,6 +84,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     title: 'Run it',
     guides: [
       guide('operations', operations),
+      guide('findings', findings),
       guide('night', night),
       guide('alerts', alerts),
       guide('several-shops', severalShops),
