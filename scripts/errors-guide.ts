@@ -1,14 +1,13 @@
-// Writes src/guides/errors.md from the table of error codes.
+// Makes src/guides/errors.md from the table of error codes.
 
 import { ERRORS } from '../src/api/errors.ts'
-
-export const ERRORS_GUIDE = `${import.meta.dir}/../src/guides/errors.md`
+import type { ErrorCode } from '../src/domain/errors.ts'
 
 const REASONS = {
   missing: 'Neither `X-API-Key` nor `X-API-Secret` came.',
   missing_key: 'Only `X-API-Secret` came.',
   missing_secret: 'Only `X-API-Key` came.',
-  wrong_header: 'The key came in `Authorization`, which only [`/mcp`](mcp#by-http) takes.',
+  wrong_header: 'The key came in `Authorization`, which only [`/mcp`](mcp#via-http) takes.',
   in_url: 'The key came in the URL, where proxies would log it.',
   swapped: 'Each header has the value of the other one.',
   malformed_key: '`X-API-Key` does not begin with `hl_live_`, or has a space or a quote in it.',
@@ -22,11 +21,84 @@ const REASONS = {
   revoked: 'The key and its secret are right, and the key was revoked at `details.ended_at`.',
 }
 
+type Retry = 'no' | 'yes' | 'later'
+
+/**
+ * Whether the same request can succeed when it is sent again, and what to do. `yes`: after `Retry-After`, or a growing
+ * delay. `later`: once something has changed.
+ */
+const ADVICE: Readonly<Record<ErrorCode, readonly [retry: Retry, what: string]>> = {
+  invalid_request: ['no', 'Correct what `details.issues` lists.'],
+  invalid_recipient: [
+    'no',
+    'Send a number in international format, or choose a line that has written to the address.',
+  ],
+  unauthorized: ['no', 'See [the reason](#credentials).'],
+  signed_out: ['no', 'Sign in.'],
+  wrong_password: [
+    'no',
+    'Enter it again; after five, wait as it says. Forgotten: `hookline setup-link`.',
+  ],
+  second_factor_needed: ['no', 'Send the code too.'],
+  wrong_code: ['no', 'Wait for the next code, or use a recovery code.'],
+  forbidden: ['no', 'Make a key that has the scope, or ask for less.'],
+  recipient_not_allowed: [
+    'no',
+    "Change the key's [rules](keys#rules-for-sending): make another key.",
+  ],
+  password_needed: ['no', 'Enter the password.'],
+  setup_link_invalid: ['no', 'Make another one: `hookline setup-link`.'],
+  not_found: ['no', 'Check path and id. `details.suggestion` may name the path.'],
+  phone_line_not_found: ['no', '`GET /api/v1/phone-lines` lists them.'],
+  method_not_allowed: ['no', '`Allow` has the methods.'],
+  idempotency_conflict: ['no', 'Use another key for another message.'],
+  automation_paused: ['later', 'A person gives the conversation back.'],
+  already_sent: ['no', 'Nothing, or `again: true`.'],
+  recipient_opted_out: ['no', 'Nothing: [they decide](opt-outs).'],
+  bridge_exists: ['no', '`hookline bridges token ID` makes a new token for it.'],
+  name_taken: ['no', 'Choose another name.'],
+  rollout_refused: ['later', 'Do what `message` says.'],
+  phone_line_in_use: ['later', 'Disconnect its device first.'],
+  site_in_use: ['later', 'Lift those limits first.'],
+  phone_line_disabled: ['later', 'Turn the line on, or name none.'],
+  not_queued: ['no', 'Read the message: its `status` says what became of it.'],
+  not_awaiting_approval: ['no', 'Read the message: somebody was first, or it expired.'],
+  not_uncertain: ['no', 'Read the message: it was settled.'],
+  webhook_inactive: ['later', '`hookline webhooks resume ID`.'],
+  events_gone: ['no', 'Read on with `after=oldest`, and [catch up](events#away-for-too-long).'],
+  attachment_not_found: ['no', 'Upload it again: unused uploads live for 24 hours.'],
+  attachment_not_ready: ['yes', 'Wait for `attachment.available`.'],
+  attachment_in_use: ['later', 'Wait until the message is settled.'],
+  attachment_gone: ['no', 'Upload it again.'],
+  attachment_needs_text: ['no', 'Add a text.'],
+  attachment_fetch_failed: ['yes', 'If there is `Retry-After`; else correct the URL.'],
+  variant_unavailable: ['no', 'Fetch the original.'],
+  range_not_satisfiable: ['no', 'Ask for a range within the size.'],
+  not_supported: ['no', 'Name a line that can: see its `capabilities`.'],
+  payload_too_large: ['no', 'Send less: [limits](limits).'],
+  unsupported_media_type: ['no', 'Send `Content-Type: application/json`.'],
+  misdirected_request: ['no', 'Use the address of the relay, or set `--public-url`.'],
+  send_failed: [
+    'no',
+    '[`details`, and the message](message-states#why-a-message-failed), say why.',
+  ],
+  invalid_sender: ['no', 'Let the shortcut send the number.'],
+  rate_limit_exceeded: ['yes', 'After `Retry-After`.'],
+  internal_error: ['yes', 'With the same `Idempotency-Key`. If it stays: `hookline logs`.'],
+  no_phone_line: ['later', 'Add a line, or turn one on.'],
+  broker_unavailable: ['later', '`hookline doctor` says what it lacks.'],
+  storage_full: ['yes', 'After `Retry-After`. The owner frees space.'],
+  starting: ['yes', 'After `Retry-After`.'],
+  stopping: ['yes', 'After `Retry-After`, with the same `Idempotency-Key`.'],
+}
+
 /** The whole guide, in Markdown. */
 export function errorsGuide(): string {
-  const codes = Object.entries(ERRORS).map(
-    ([code, { status, when }]) => `| <a id="${code}"></a>\`${code}\` | ${status} | ${when} |`,
-  )
+  const codes = (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
+    const { status, when } = ERRORS[code]
+    const [retry, what] = ADVICE[code]
+    return `| <a id="${code}"></a>\`${code}\` | ${status} | ${when} | ${retry} | ${what} |`
+  })
   const reasons = Object.entries(REASONS).map(([reason, when]) => `| \`${reason}\` | ${when} |`)
   return `# Errors
 
@@ -66,10 +138,11 @@ ${reasons.join('\n')}
 
 ## All codes
 
-| code | status | |
-|---|---|---|
+_Again_ says if the same request can succeed later: _yes_ after \`Retry-After\` or a growing delay, _later_ once somebody has
+changed something, _no_ not as it is.
+
+| code | status | | again | what to do |
+|---|---|---|---|---|
 ${codes.join('\n')}
 `
 }
-
-if (import.meta.main) await Bun.write(ERRORS_GUIDE, errorsGuide())

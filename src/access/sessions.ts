@@ -55,7 +55,7 @@ export const SESSION_LIFE_MS = 7 * 86_400_000
 const SESSION_LIFE_MAX_MS = 30 * 86_400_000
 const ELEVATION_MS = 3_600_000
 const SEEN_EVERY_MS = 3_600_000
-const SESSIONS_MAX = 25
+export const SESSIONS_MAX = 25
 
 /** The dashboard sessions: rows in the database, and a signal for the end of each. */
 export class DashboardSessions {

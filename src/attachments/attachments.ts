@@ -49,9 +49,9 @@ export type Content = Omit<Form, 'extension'> & { readonly filename: string; rea
 
 const MB = 1_024 ** 2
 const GB = 1_024 ** 3
-const FETCHED_BYTES_MAX = 25 * MB
+export const FETCHED_BYTES_MAX = 25 * MB
 const QUOTA_SHARE_WARNED = 0.9
-const LINK_MS_MAX = 7 * DAY_MS
+export const LINK_MS_MAX = 7 * DAY_MS
 
 export class Attachments {
   readonly #core: Core

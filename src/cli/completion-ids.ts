@@ -3,7 +3,11 @@
 import type { CallArguments } from '../api/client.ts'
 import type { Answer, OperationId } from '../api/operations.ts'
 import { groupedNumber } from '../domain/handle.ts'
+import { filledPage } from '../domain/pages.ts'
 import { webhookName } from '../domain/webhook-url.ts'
+
+/** The most entries of a page of the API. */
+const PAGE_MAX = 200
 
 /** Calls an operation of the running relay. */
 type Ask = <Id extends OperationId>(id: Id, ...call: CallArguments<Id>) => Promise<Answer<Id>>
@@ -20,11 +24,11 @@ type ReadIds = (ask: Ask, limit: number) => Promise<readonly NamedId[]>
 /** By the kinds of ids that arguments and options of commands take. */
 export const COMPLETION_IDS = {
   keys: async (ask, limit) => {
-    const { data } = await ask('listKeys', listed(limit))
+    const data = await listed(limit, (query) => ask('listKeys', { query }))
     return unrevoked(data).map((key) => named(key.id, key.name, key.key_hint))
   },
   bridges: async (ask, limit) => {
-    const { data } = await ask('listBridges', listed(limit))
+    const data = await listed(limit, (query) => ask('listBridges', { query }))
     return unrevoked(data).map(({ id, label, phone_number }) =>
       named(id, label, groupedNumber(phone_number)),
     )
@@ -39,7 +43,7 @@ export const COMPLETION_IDS = {
     return data.map(({ name, id, status }) => ({ id: name, name: `${status}, ${id}` }))
   },
   webhooks: async (ask, limit) => {
-    const { data } = await ask('listWebhooks', listed(limit))
+    const data = await listed(limit, (query) => ask('listWebhooks', { query }))
     return data.map(({ id, description, url }) =>
       named(id, description, url, URL.canParse(url) ? webhookName({ url, description }) : null),
     )
@@ -54,9 +58,9 @@ export const COMPLETION_IDS = {
   approvals: (ask, limit) => newestMessages(ask, limit, { queued_reason: 'approval' }),
   uncertain: (ask, limit) => newestMessages(ask, limit, { status: 'uncertain' }),
   conversations: async (ask, limit) => {
-    const { data } = await ask('listConversations', {
-      query: { ...listed(limit).query, type: 'all' },
-    })
+    const data = await listed(limit, (query) =>
+      ask('listConversations', { query: { ...query, type: 'all' } }),
+    )
     return data.map(({ id, name, contact_name, handle }) =>
       named(id, name ?? null, contact_name ?? null, groupedNumber(handle)),
     )
@@ -78,10 +82,11 @@ export function namedIds(
 /** Candidates for `webhooks redeliver`. */
 async function failedDeliveries(ask: Ask, limit: number): Promise<readonly NamedId[]> {
   const { data: webhooks } = await ask('listWebhooks', { query: { limit: '10' } })
-  const query = { ...listed(limit).query, status: 'exhausted' }
   const lists = await Promise.all(
     webhooks.map(async ({ id, description, url }) => {
-      const { data } = await ask('listWebhookDeliveries', { params: { id }, query })
+      const data = await listed(limit, (query) =>
+        ask('listWebhookDeliveries', { params: { id }, query: { ...query, status: 'exhausted' } }),
+      )
       const { name } = named(id, description, url)
       return data.map((delivery) => ({ id: delivery.id, name: `${delivery.event} to ${name}` }))
     }),
@@ -94,8 +99,9 @@ async function newestMessages(
   limit: number,
   filter: { readonly queued_reason?: string; readonly status?: string } = {},
 ): Promise<readonly NamedId[]> {
-  const query = { ...listed(limit).query, type: 'all', ...filter }
-  const { data } = await ask('listMessages', { query })
+  const data = await listed(limit, (query) =>
+    ask('listMessages', { query: { ...query, type: 'all', ...filter } }),
+  )
   return data.map(({ id, handle, status }) => named(id, `${status} ${groupedNumber(handle)}`))
 }
 
@@ -103,8 +109,18 @@ function unrevoked<T extends { readonly revoked_at: string | null }>(rows: reado
   return rows.filter(({ revoked_at }) => revoked_at === null)
 }
 
-function listed(limit: number) {
-  return { query: { limit: String(limit) } }
+/** The first entries of a list, page by page. */
+async function listed<T>(
+  limit: number,
+  read: (query: { readonly limit: string; readonly cursor?: string }) => Promise<{
+    readonly data: readonly T[]
+  }>,
+): Promise<readonly T[]> {
+  const page = (left: number) => ({ limit: String(Math.min(left, PAGE_MAX)) })
+  const all = await filledPage(await read(page(limit)), limit, (cursor, left) =>
+    read({ ...page(left), cursor }),
+  )
+  return all.data
 }
 
 /** Leaves out empty names, and control characters. */

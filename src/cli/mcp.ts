@@ -22,7 +22,7 @@ export const MCP_COMMAND: Command = {
       sentence: 'Limit the agent to this conversation.',
     },
   ],
-  sentence: 'Serve the relay to an agent by MCP, on standard input and output.',
+  sentence: 'Serve the relay to an agent via MCP, on standard input and output.',
   run: serve,
 }
 

@@ -71,12 +71,12 @@ const FINDINGS = {
   shortcut_silent: { guide: 'shortcuts#limits' },
   clock_jumped: { guide: 'api#what-becomes-of-a-message' },
   messages_uncertain: { guide: 'api#what-becomes-of-a-message', page: 'uncertain_messages' },
-  limit_near: { guide: 'api#conventions' },
-  limit_reached: { guide: 'api#conventions' },
+  limit_near: { guide: 'api#limits' },
+  limit_reached: { guide: 'api#limits' },
   programs_stopped: { guide: 'mcp#two-machines', page: 'conversations' },
-  possible_loop: { guide: 'api#conventions', page: 'conversations' },
-  not_configured: { guide: 'api#simulated-lines' },
-  simulated_outage: { guide: 'api#simulated-lines' },
+  possible_loop: { guide: 'api#limits', page: 'conversations' },
+  not_configured: { guide: 'simulated-lines' },
+  simulated_outage: { guide: 'simulated-lines' },
   webhook_deactivated: { guide: 'webhooks#retries' },
   webhook_failing: { guide: 'webhooks#retries' },
   webhook_gone: { guide: 'webhooks#retries' },
@@ -89,12 +89,12 @@ const FINDINGS = {
   auto_login_off: { guide: 'operations#run-as-a-service' },
   autorestart_off: { guide: 'operations#run-as-a-service' },
   executable_changed: { guide: 'operations#run-as-a-service', page: 'settings' },
-  update_available: { guide: 'operations#run-as-a-service', page: 'settings' },
+  update_available: { guide: 'upgrade', page: 'settings' },
   filevault_on: { guide: 'operations#run-as-a-service' },
   linger_off: { guide: 'operations#run-as-a-service' },
   sleep_enabled: { guide: 'operations#run-as-a-service' },
-  log_held: { guide: 'operations#backups' },
-  storage_full: { guide: 'operations#backups', page: 'settings' },
+  log_held: { guide: 'backups' },
+  storage_full: { guide: 'backups', page: 'settings' },
   box_cut_off: { guide: 'several-boxes#when-something-breaks' },
   box_lines_full: { guide: 'several-boxes#when-something-breaks' },
   box_storage_full: { guide: 'several-boxes#when-something-breaks' },
@@ -110,7 +110,7 @@ const FINDINGS = {
   broker_unreachable: { guide: 'several-boxes#firewall' },
   line_moving: { guide: 'several-boxes#moving-a-number' },
   box_outdated: { guide: 'several-boxes#upgrades' },
-  rollout_paused: { guide: 'several-boxes#upgrading-boxes' },
+  rollout_paused: { guide: 'several-boxes#upgrades' },
   keys_expire: { guide: 'keys#expiry' },
   expired_key_left: { guide: 'keys#what-a-key-leaves-behind' },
   certificate_expires: { guide: 'security#on-a-network' },
@@ -142,6 +142,9 @@ const FINDINGS = {
 } as const satisfies Readonly<Record<string, FindingRow>>
 
 export type FindingCode = keyof typeof FINDINGS
+
+/** Every code, in the order of the guides. */
+export const FINDING_CODES = Object.keys(FINDINGS) as readonly FindingCode[]
 
 /** The row of a code; an empty one for an unknown code, which a box of another version may report. */
 export function findingRow(code: string): FindingRow {

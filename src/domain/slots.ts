@@ -49,7 +49,7 @@ export const FIRST_SLOTS: Slots = {
   lostAt: Number.NEGATIVE_INFINITY,
 }
 
-const COMMON_MAX = 192
+export const COMMON_MAX = 192
 /**
  * Slots kept for receivers that just answered: a common proxy or a network that goes away makes hundreds of
  * receivers hang at once, which hold all common slots for ten seconds.
@@ -68,7 +68,7 @@ const UNPROVEN_MAX: Readonly<Record<Standing, number>> = {
 }
 /** Common slots left to webhooks that have nothing in flight. */
 const FOR_FIRST_MAX = 8
-const SLOTS_MAX = 64
+export const SLOTS_MAX = 64
 const SLOTS_AFTER_FIRST_ANSWER = 4
 /** A receiver that answers faster needs no more slots: the more are in flight, the more each costs. */
 const FAST_MS = 20

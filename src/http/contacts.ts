@@ -9,7 +9,7 @@ import { bytesUpTo, pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
 import { contextOf, linesAsked, linesOf, originOf } from './request-context.ts'
 
-const FILE_BYTES_MAX = 10 * 1_024 * 1_024
+export const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 /** The idle time-out, for a large file and a slow network. */
 const IMPORT_SECONDS = 250
 /** Longer queries find nothing that shorter ones don't. */

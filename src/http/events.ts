@@ -27,7 +27,7 @@ import { SILENCE_SECONDS, preferredWaitMs } from './sending.ts'
 import { wordMeant } from './suggestions.ts'
 
 /** The most readers that may wait at the same time. */
-const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
+export const READERS = { ofAll: 100, ofOne: 10, retryAfterSeconds: 10 }
 /** Keeps silent connections open: the relay lifts Bun's time-out, but can't lift the time-outs of proxies. */
 export const HEARTBEAT_MS = 15_000
 /** The most time that a reader of the stream may take for one piece. */

@@ -15,7 +15,7 @@ import { wordMeant } from './suggestions.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-const BODY_BYTES_MAX = 256 * 1_024
+export const BODY_BYTES_MAX = 256 * 1_024
 /** In messages from a device, long or malformed text is cut and repaired, because a refusal would lose it. */
 const DEVICE_BODY_BYTES_MAX = 4 * 1_024 * 1_024
 /** A file of 25 MB, and the fields around it. */

@@ -137,7 +137,7 @@ function sendResponse(
   return respondTo(request, answer.body, { status: answer.kind === 'sent' ? 200 : 202, headers })
 }
 
-const WAIT_SECONDS_MAX = 60
+export const WAIT_SECONDS_MAX = 60
 const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 

@@ -24,7 +24,7 @@ import {
 } from '../storage/sites.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-const SITES_MAX = 200
+export const SITES_MAX = 200
 
 export function createSites(
   core: Core,

@@ -100,7 +100,7 @@ export type Target = {
 export type Histories = ReadonlyMap<LineId, History>
 
 /** More sends to one handle in a minute look like a loop of two programs. */
-const SENDS_PER_MINUTE_MAX = 30
+export const SENDS_PER_MINUTE_MAX = 30
 
 export function extrasOf(request: SendRequest): MessageExtras | null {
   const { to, lineId, limits, attachments, service, sendAt } = request

@@ -70,7 +70,7 @@ export function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
   return (tx, age, limit) => tx.execute(deletion, { before: age.ago(keptMs), limit }).changes
 }
 
-const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
+export const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 
 /** Deletes answers that no caller asks for any more, in the order in which they were recorded. */
 export const deleteOldIdempotency: Purge = (tx, age, limit) => {

@@ -67,7 +67,7 @@ export type Network = {
 }
 
 /** Limit for the whole exchange: lookup, connection, headers and body. */
-const POST_MS_MAX = 10_000
+export const POST_MS_MAX = 10_000
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 

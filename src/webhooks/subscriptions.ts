@@ -289,7 +289,7 @@ type CheckedInput = Partial<
   Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks'> & LineLimits
 >
 
-const URL_LENGTH_MAX = 2_048
+export const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 

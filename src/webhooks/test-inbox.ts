@@ -15,7 +15,7 @@ import { isSigned, openSecrets, signingSecrets } from './signature.ts'
 import { webhookById } from './subscriptions.ts'
 
 /** Most requests kept, for all inboxes together. */
-const KEPT_MAX = 100
+export const KEPT_MAX = 100
 
 type Received = InboxEntry & {
   readonly webhookId: WebhookId

@@ -19,14 +19,16 @@ export class FakeRelay implements Disposable {
     this.#server = Bun.serve({
       unix: dataDirectoryAt(dataDir).controlSocket,
       fetch: async (request) => {
-        const { pathname, search } = new URL(request.url)
+        const { pathname, search, searchParams } = new URL(request.url)
         if (pathname === '/healthz') return new Response('ok')
         const text = await request.text()
         const body: unknown = text === '' ? null : JSON.parse(text)
         const asked = { method: request.method, path: pathname + search, body }
         this.asked.push(asked)
         this.headers.push(request.headers)
-        return answer(asked)
+        return Number(searchParams.get('limit')) > LIMIT_MAX
+          ? Response.json(TOO_MANY, { status: 400 })
+          : answer(asked)
       },
     })
   }
@@ -34,6 +36,12 @@ export class FakeRelay implements Disposable {
   [Symbol.dispose](): void {
     void this.#server.stop(true)
   }
+}
+
+/** A relay refuses longer pages. */
+const LIMIT_MAX = 200
+const TOO_MANY = {
+  error: { code: 'invalid_request', message: 'limit: must be a whole number from 1 to 200' },
 }
 
 type Beside = CommandResult & Pick<FakeRelay, 'asked' | 'headers'>

@@ -78,6 +78,19 @@ test('keys create takes every limit, and keys add still does', async () => {
   expect(created?.body).toMatchObject({ scopes: ['read'], rules: { sends_per_hour: 3 } })
 })
 
+test('a name is found beyond the longest page', async () => {
+  const answer = ({ path, method }: Asked) => {
+    if (method !== 'GET') return {}
+    return path.includes('cursor=second')
+      ? { data: KEYS.slice(0, 1), has_more: false, next_cursor: null }
+      : { data: [{ ...KEYS[1], name: 'Till' }], has_more: true, next_cursor: 'second' }
+  }
+
+  const { asked } = await runBeside('keys rotate shop', answer)
+
+  expect(asked.at(-1)?.path).toBe(`/api/v1/keys/${KEYS[0]?.id}/rotate`)
+})
+
 test('keys create --like takes the limits of a key by its name, except for those that are given', async () => {
   const limited = {
     ...KEYS[0],

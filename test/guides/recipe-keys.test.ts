@@ -155,8 +155,9 @@ test('every sample that sends has a key of one installation, one item and one st
       .map((line) => [name, /-H 'Idempotency-Key: ([^']+)'/.exec(line)?.[1] ?? 'none'] as const),
   )
   const clients = texts.flatMap(({ name, text }) =>
-    [...text.matchAll(/\bkey(?:: |=)['"]([^'"{]+)['"]/g)].map(
-      ([, key]) => [name, key ?? ''] as const,
+    [...text.matchAll(/\bkey(?:(?:: |=f?)(?=['"])| = (?=`))(['"`])((?:(?!\{\{)[^'"`])+)\1/g)].map(
+      // A day stands for its number.
+      ([, , key = '']) => [name, key.replace(/\$?\{[^}]*\}/, '20261128')] as const,
     ),
   )
 

@@ -147,7 +147,7 @@ function ConversationPane({ lines: all, selected, onWrite }: PaneProps) {
           class="input"
           type="search"
           aria-label="Search by name, number, email or group"
-          placeholder="Search conversations"
+          placeholder="Find in the list"
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />

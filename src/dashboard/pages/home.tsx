@@ -23,6 +23,7 @@ import {
   useWebhooks,
 } from '../sources.ts'
 import { combine } from '../store.ts'
+import { grouped } from '../words/common.ts'
 import { lineNameIn } from '../words/line-states.ts'
 import { stateSentence } from '../words/message-states.ts'
 import { ConversationRow } from './conversation-row.tsx'
@@ -81,11 +82,13 @@ export function HomePage() {
   )
 }
 
-/** "Everything works" is said only if nothing is left to look at. */
-function titleOf({ tone, title, snoozed }: RelayState, attention: Attention): string {
+/** "Everything works" is said only if nothing is left to look at; a number is that of the list "To do". */
+function titleOf({ tone, title, findings, snoozed }: RelayState, attention: Attention): string {
   const { failed, expired, uncertain, approval } = attention
-  const isAllWell = snoozed.length + failed + expired + uncertain + approval === 0
-  return tone === 'ok' && !isAllWell ? 'The relay works' : title
+  const lists = [failed, expired, uncertain, approval].filter((count) => count > 0).length
+  if (tone === 'ok') return snoozed.length + lists > 0 ? 'The relay works' : title
+  const isCounted = findings.length > 1 && lists > 0
+  return isCounted ? `${grouped(findings.length + lists)} things need attention` : title
 }
 
 function Actions() {

@@ -54,13 +54,13 @@ export function SettingsPage() {
         title="Settings"
         actions={
           <span class="narrow-only">
-            <LinkButton variant="quiet" icon="connect" href={href('connect')}>
+            <LinkButton variant="quiet" href={href('connect')}>
               Connect
             </LinkButton>
-            <LinkButton variant="quiet" icon="keys" href={href('keys')}>
+            <LinkButton variant="quiet" href={href('keys')}>
               API keys
             </LinkButton>
-            <LinkButton variant="quiet" icon="activity" href={href('activity')}>
+            <LinkButton variant="quiet" href={href('activity')}>
               Activity
             </LinkButton>
           </span>
