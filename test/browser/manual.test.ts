@@ -72,7 +72,7 @@ story('the outline marks the section that is read', async (scene) => {
     })
   }
   await reach('What becomes of a message')
-  await reach('Files')
+  await reach('Lists')
 
   expect(before).toBe(0)
 })
