@@ -51,6 +51,12 @@ export class Traffic {
     } while (this.#pumping !== null)
   }
 
+  /** One turn is enough for most of those that wake at one instant. How long works take must make no difference. */
+  async settleBetween(): Promise<void> {
+    await comeToRest(1)
+    if (this.#pumping !== null) await this.settle()
+  }
+
   /** Waits for one work after the other, until none is left but those that hang. */
   async #pump(): Promise<void> {
     for (;;) {
