@@ -2,6 +2,7 @@
 
 import { AttachmentStore } from '../attachments/store.ts'
 import type { LineDriver, LineSession } from '../lines/driver.ts'
+import { storageFull } from '../storage/sqlite-errors.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { comeToRest } from '../system/driven-clock.ts'
 import { systemRandom } from '../system/random.ts'
@@ -76,6 +77,7 @@ export class Traffic {
   createStore(...given: ConstructorParameters<typeof AttachmentStore>): AttachmentStore {
     const count = <T>(work: Promise<T>) => this.#count(work)
     const Counted = class extends AttachmentStore {
+      override newPath = async () => super.newPath().catch(placeless)
       override write: AttachmentStore['write'] = (...them) => count(super.write(...them))
       override keep: AttachmentStore['keep'] = (...them) => count(super.keep(...them))
       override release: AttachmentStore['release'] = (...them) => count(super.release(...them))
@@ -130,6 +132,11 @@ export class Traffic {
     this.#flights.delete(flight)
     return work
   }
+}
+
+function placeless(cause: unknown): never {
+  const places = 'the temporary folder and /dev/shm: let it write to one of them'
+  throw storageFull(cause, `This fake has no place for files. It looked at ${places}.`)
 }
 
 function leftMs({ startedAt }: Flight): number {

@@ -205,3 +205,12 @@ test('a fault with a field that says nothing about it is refused', async () => {
     'status: says nothing about slow',
   ])
 })
+
+test('a file without a place is refused with where a fake looks for one', async () => {
+  await using fake = await startFake({ folder: null })
+
+  const answer = await fake.call('POST', '/api/v1/attachments?filename=menu.txt', 'soup')
+
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'storage_full'])
+  expect(answer.body.error.message).toContain('/dev/shm')
+})
