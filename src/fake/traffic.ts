@@ -63,7 +63,7 @@ export class Traffic {
     for (;;) {
       await comeToRest()
       const flights = [...this.#flights]
-      // What hangs has lost its place.
+      // Works that hang have lost their place.
       for (const flight of flights) if (leftMs(flight) <= 0) flight.release()
       const next = flights.find((flight) => leftMs(flight) > 0)
       if (next === undefined) break

@@ -14,7 +14,7 @@ export type AroundFake = {
   /** Wraps all posts to webhooks and alert channels. */
   readonly aroundPost: (post: Post) => Post
   readonly createStore: (...given: ConstructorParameters<typeof AttachmentStore>) => AttachmentStore
-  /** What it knows of its names in place of a relay's. */
+  /** The names that it answers to, in place of a relay's. */
   readonly hosts: Pick<Hosts, 'isOwnAddress'>
   /** The clock of callers that wait for an answer. */
   readonly callerClock: Clock

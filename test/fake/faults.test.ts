@@ -68,7 +68,11 @@ test('the outbox waits for enough messages, and says 408 with what there is if t
 
   expect([enough.status, enough.body.data.length]).toEqual([200, 2])
   expect([tooFew.status, tooFew.body.data.length]).toEqual([408, 1])
-  expect(tooFew.body.error).toEqual({ code: 'timeout', message: 'There is 1 of 2 wanted.' })
+  expect(tooFew.body.error.code).toBe('timeout')
+  expect(tooFew.body.error.message).toMatch(/^There is 1 of 2 wanted\. The clock stands still/)
+  expect((await fake.call('GET', `${CALLS}?event=message.recieved`)).body.error.message).toContain(
+    'Did you mean message.received?',
+  )
   for (const path of wrong) expect((await fake.call('GET', path)).status).toBe(400)
 })
 
