@@ -376,7 +376,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     eventLog: webhooks.eventLog,
     fakeBindings: parts.fake?.bindings ?? null,
     health,
-    hosts: hostsOf(config),
+    hosts: { ...hostsOf(config), ...parts.fake?.hosts },
     kinds,
     life,
     lines: lineActions,

@@ -10,6 +10,7 @@ import { boxes } from './boxes.ts'
 import { commits } from './commits.ts'
 import { moveToLoadCore } from './cores.ts'
 import { deliveries } from './deliveries.ts'
+import { fake } from './fake.ts'
 import { bound, holds, median, type Figure } from './figure.ts'
 import { files } from './files.ts'
 import { latency } from './latency.ts'
@@ -41,6 +42,7 @@ const BENCHES = {
   boxes,
   commits,
   backups,
+  fake,
 }
 
 /** Rounds of a pair. */

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'bun:test'
 import { startBot } from './booking-bot.ts'
 
 const command = ['hookline', 'fake', '--port', '0', '--seed', '1', '--print', 'json']
-const { stdout } = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' })
+const { stdout } = Bun.spawn(command, { stdout: 'pipe' })
 const fake = JSON.parse(new TextDecoder().decode((await stdout.getReader().read()).value))
 const headers = { 'X-API-Key': fake.key, 'X-API-Secret': fake.secret }
 const json = { ...headers, 'Content-Type': 'application/json' }

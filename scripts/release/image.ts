@@ -142,7 +142,14 @@ function runConfig() {
     WorkingDir: DATA,
     StopSignal: 'SIGTERM',
     // Docker's own field, which the specification reserves for it; times are in nanoseconds.
-    Healthcheck: { Test: ['CMD', '/usr/bin/hookline', 'status'], Interval: 30e9, Timeout: 20e9 },
+    // It looks each second until the container is healthy for the first time.
+    Healthcheck: {
+      Test: ['CMD', '/usr/bin/hookline', 'status', '--or-fake', '4666'],
+      Interval: 30e9,
+      Timeout: 20e9,
+      StartPeriod: 60e9,
+      StartInterval: 1e9,
+    },
   }
 }
 

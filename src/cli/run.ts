@@ -219,6 +219,9 @@ const SERVICE_COMMANDS: readonly (Omit<Command, 'run'> & {
   },
   {
     name: 'status',
+    options: [
+      { name: 'or-fake', value: 'PORT', sentence: 'A fake relay at this port counts too.' },
+    ],
     sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
     run: printStatus,
   },

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 
 import { enumOf, nullable, objectSchema, time, type Shape } from '../api/schema.ts'
+import { EventName } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import { REACTION_TYPES } from '../domain/message-extras.ts'
@@ -36,7 +37,7 @@ export const OutboxQuery = Type.Object({
 
 export const CallsQuery = Type.Object({
   url: word('Only calls of URLs with this in them.'),
-  event: word('Only calls with this event, such as message.received.'),
+  event: Type.Optional(EventName),
   ...SHARED_QUERY,
 })
 

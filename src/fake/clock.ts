@@ -1,5 +1,6 @@
 import { systemClock } from '../system/clock.ts'
 import { DrivenClock } from '../system/driven-clock.ts'
+import type { Traffic } from './traffic.ts'
 
 /** The instant at which the clock stands with `--seed`: 2026-01-01T12:00:00Z. */
 export const SEEDED_START = 1_767_268_800_000
@@ -15,8 +16,11 @@ export class FakeClock extends DrivenClock {
   #followedTo: number | null = null
   #cancelTimer = () => {}
 
-  constructor({ isFrozen, ms }: ClockState, settle: () => Promise<void>) {
-    super(isFrozen ? ms : systemClock.now() + ms, settle)
+  readonly #traffic: Pick<Traffic, 'settle' | 'settleBetween'>
+
+  constructor({ isFrozen, ms }: ClockState, traffic: Pick<Traffic, 'settle' | 'settleBetween'>) {
+    super(isFrozen ? ms : systemClock.now() + ms, () => traffic.settle())
+    this.#traffic = traffic
     this.freeze(isFrozen)
   }
 
@@ -51,6 +55,10 @@ export class FakeClock extends DrivenClock {
     this.freeze(wasFrozen)
   }
 
+  protected override settleBetween(): Promise<void> {
+    return this.#traffic.settleBetween()
+  }
+
   protected override tick(): void {
     if (this.#followedTo === null) return
     const real = systemClock.monotonic()
@@ -60,11 +68,12 @@ export class FakeClock extends DrivenClock {
 
   #awaitNext(): void {
     this.#cancelTimer()
-    const next = this.sleepers.reduce((at, sleeper) => Math.min(at, sleeper.at), Infinity)
-    if (this.isFrozen || next === Infinity) return
-    this.#cancelTimer = systemClock.after(Math.ceil(next - this.uptime()), () => {
+    if (this.isFrozen) return
+    const first = this.next(Infinity)
+    if (first === null) return
+    this.#cancelTimer = systemClock.after(Math.ceil(first.at - this.uptime()), () => {
       this.tick()
-      for (const sleeper of this.due(this.uptime())) this.wake(sleeper)
+      this.wakeDue()
       this.#awaitNext()
     })
   }

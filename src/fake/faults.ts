@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 
 import { enumOf, objectSchema, type Shape } from '../api/schema.ts'
+import { EventName } from '../api/webhooks.ts'
 import type { Issue } from '../domain/errors.ts'
 import { PERSON, type Behaviour } from '../lines/kinds/simulated/behaviour.ts'
 import type { PostResult } from '../webhooks/post.ts'
@@ -47,7 +48,7 @@ export const Fault = objectSchema('FakeFault', {
   url: Type.Optional(
     Type.String({ maxLength: 2_048, description: 'Only calls of URLs with this.' }),
   ),
-  event: Type.Optional(Type.String({ maxLength: 100, description: 'Only calls with this event.' })),
+  event: Type.Optional(EventName),
   status: Type.Optional(
     Type.Integer({ minimum: 300, maximum: 599, default: 500, description: 'Of `receiver_fails`.' }),
   ),

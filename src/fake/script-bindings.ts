@@ -26,7 +26,7 @@ export function scriptBindings(world: World): readonly Binding[] {
         messagesOnPhones(world.network)
           .filter((one) => (handle ?? one.to) === one.to && (number ?? one.line) === one.line)
           .filter(({ text }) => isMeant(text))
-      return found(input, find, outboxMessage)
+      return found(world, input, find, outboxMessage)
     }),
     bind(FAKE_OPERATIONS.listWebhookCalls, (input) => {
       const { query } = input
@@ -36,7 +36,7 @@ export function scriptBindings(world: World): readonly Binding[] {
         script.calls
           .filter((one) => one.url.includes(url) && (event ?? one.event) === one.event)
           .filter(({ body }) => isMeant(body))
-      return found(input, find, webhookCall)
+      return found(world, input, find, webhookCall)
     }),
     bind(FAKE_OPERATIONS.getFakePeople, () => script.file),
     bind(FAKE_OPERATIONS.replaceFakePeople, ({ body }) => {
@@ -70,6 +70,7 @@ const WAIT_MS_MAX = 60_000
 
 /** Answers 408 with what there is if there is not enough in time. */
 async function found<T, R>(
+  { clock }: World,
   {
     request,
     query,
@@ -88,6 +89,8 @@ async function found<T, R>(
   const data = (await awaitEnough(request, find, { count, waitMs })).map(resource)
   if (data.length >= count) return { data }
   set.status = 408
-  const message = `There ${data.length === 1 ? 'is' : 'are'} ${data.length} of ${count} wanted.`
+  const message =
+    `There ${data.length === 1 ? 'is' : 'are'} ${data.length} of ${count} wanted.` +
+    (clock.isFrozen ? ' The clock stands still: what is due later happens when you move it.' : '')
   return { error: { code: 'timeout' as const, message }, data }
 }

@@ -2,6 +2,7 @@
 
 import { AttachmentStore } from '../attachments/store.ts'
 import type { LineDriver, LineSession } from '../lines/driver.ts'
+import { storageFull } from '../storage/sqlite-errors.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
 import { comeToRest } from '../system/driven-clock.ts'
 import { systemRandom } from '../system/random.ts'
@@ -51,12 +52,18 @@ export class Traffic {
     } while (this.#pumping !== null)
   }
 
+  /** One turn is enough for most of those that wake at one instant. How long works take must make no difference. */
+  async settleBetween(): Promise<void> {
+    await comeToRest(1)
+    if (this.#pumping !== null) await this.settle()
+  }
+
   /** Waits for one work after the other, until none is left but those that hang. */
   async #pump(): Promise<void> {
     for (;;) {
       await comeToRest()
       const flights = [...this.#flights]
-      // What hangs has lost its place.
+      // Works that hang have lost their place.
       for (const flight of flights) if (leftMs(flight) <= 0) flight.release()
       const next = flights.find((flight) => leftMs(flight) > 0)
       if (next === undefined) break
@@ -70,6 +77,7 @@ export class Traffic {
   createStore(...given: ConstructorParameters<typeof AttachmentStore>): AttachmentStore {
     const count = <T>(work: Promise<T>) => this.#count(work)
     const Counted = class extends AttachmentStore {
+      override newPath = async () => super.newPath().catch(placeless)
       override write: AttachmentStore['write'] = (...them) => count(super.write(...them))
       override keep: AttachmentStore['keep'] = (...them) => count(super.keep(...them))
       override release: AttachmentStore['release'] = (...them) => count(super.release(...them))
@@ -124,6 +132,11 @@ export class Traffic {
     this.#flights.delete(flight)
     return work
   }
+}
+
+function placeless(cause: unknown): never {
+  const places = 'the temporary folder and /dev/shm: let it write to one of them'
+  throw storageFull(cause, `This fake has no place for files. It looked at ${places}.`)
 }
 
 function leftMs({ startedAt }: Flight): number {

@@ -42,6 +42,8 @@ export type WorldOptions = {
   /** The file of people. */
   readonly people?: PeopleFile | undefined
   readonly log?: Log | undefined
+  /** For files in place of a temporary one; null if there is no place. */
+  readonly folder?: string | null | undefined
   /** Replaces the port. It stays the same while the relay behind it changes. */
   readonly open?: ((http: Http) => Listener) | undefined
 }
@@ -59,7 +61,7 @@ export class World {
   readonly #options: WorldOptions
   readonly #config: Config
   readonly #log: Log
-  readonly #folder = folderForFiles()
+  readonly #folder: string | null
   readonly #snapshots = new Map<string, Image>()
   #life: Life | null = null
   /** Resolves when the present relay serves. */
@@ -72,6 +74,7 @@ export class World {
     this.script = new FakeScript(options.people ?? {}, options.lines)
     this.#bindings = bindings(this)
     this.#options = options
+    this.#folder = options.folder === undefined ? folderForFiles() : options.folder
     this.traffic = new Traffic({ isOrdered: options.seed !== null })
     this.#config = configOf(options)
     this.#log = options.log ?? silentLog

@@ -2,6 +2,7 @@ import type { AttachmentStore } from '../attachments/store.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Post } from '../webhooks/post.ts'
 import type { Binding } from './bind.ts'
+import type { Hosts } from './hosts.ts'
 import type { Listener } from './listener.ts'
 
 /** The surroundings of a relay in `hookline fake`. */
@@ -13,6 +14,8 @@ export type AroundFake = {
   /** Wraps all posts to webhooks and alert channels. */
   readonly aroundPost: (post: Post) => Post
   readonly createStore: (...given: ConstructorParameters<typeof AttachmentStore>) => AttachmentStore
+  /** The names that it answers to, in place of a relay's. */
+  readonly hosts: Pick<Hosts, 'isOwnAddress'>
   /** The clock of callers that wait for an answer. */
   readonly callerClock: Clock
   /** The secret of every new webhook. */

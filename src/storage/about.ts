@@ -1,12 +1,13 @@
 // Facts about the database itself, in rows of `about`.
 
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
 import { RELAY_ITSELF } from '../domain/audit.ts'
 import type { ClockMemory } from '../system/confirmed-clock.ts'
 import { recordedIfRoom } from './audit.ts'
 import type { Core } from './core.ts'
 import type { Db, Tx } from './database.ts'
+import { keptQuery } from './kept-query.ts'
 import { about } from './schema.ts'
 
 const CLOCK = 'clock'
@@ -62,8 +63,16 @@ export function recordVersion(
   return recordedIfRoom(recording)
 }
 
-export function readAbout({ orm }: Db, name: string): string | null {
-  return orm.select().from(about).where(eq(about.name, name)).get()?.value ?? null
+const byName = keptQuery((orm) =>
+  orm
+    .select()
+    .from(about)
+    .where(eq(about.name, sql.placeholder('name')))
+    .prepare(),
+)
+
+export function readAbout(db: Db, name: string): string | null {
+  return byName(db).get({ name })?.value ?? null
 }
 
 export function writeAbout({ orm }: Tx, name: string, value: string): void {

@@ -9,6 +9,7 @@ import { DAY_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import { alertChannels, alertNotices, alertRules, alerts } from './alert-schema.ts'
 import type { Db, Tx } from './database.ts'
+import { keptQuery } from './kept-query.ts'
 import { purgeOlder, type Purge } from './retention.ts'
 import { listWebhooks } from './webhooks.ts'
 
@@ -25,8 +26,12 @@ export const ALERT_PURGES: readonly Purge[] = [
   purgeOlder(alertNotices.createdAt, KEPT_MS),
 ]
 
+const allChannels = keptQuery((orm) =>
+  orm.select().from(alertChannels).orderBy(asc(alertChannels.seq)).prepare(),
+)
+
 export function listChannels(db: Db): readonly AlertChannel[] {
-  return db.orm.select().from(alertChannels).orderBy(asc(alertChannels.seq)).all()
+  return allChannels(db).all()
 }
 
 export function saveChannel(tx: Tx, channel: Omit<AlertChannel, 'seq'>): void {

@@ -5,6 +5,7 @@ import type { Line } from '../domain/line.ts'
 import { includesLine, type LineLimit } from '../domain/routing.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
+import { keptQuery } from './kept-query.ts'
 import { lines } from './line-schema.ts'
 
 export type LineSettings = Pick<
@@ -24,14 +25,18 @@ const {
   ...COLUMNS
 } = getTableColumns(lines)
 
-/** All lines that aren't deleted, oldest first. */
-export function listLines(db: Db): readonly Line[] {
-  return db.orm
+const allLines = keptQuery((orm) =>
+  orm
     .select(COLUMNS)
     .from(lines)
     .where(isNull(deletedAt))
     .orderBy(asc(lines.createdAt), asc(lines.id))
-    .all()
+    .prepare(),
+)
+
+/** All lines that aren't deleted, oldest first. */
+export function listLines(db: Db): readonly Line[] {
+  return allLines(db).all()
 }
 
 /** The lines that a caller names; null if one isn't a line within its limit. */

@@ -1,10 +1,11 @@
-import { and, count, desc, eq, isNotNull, isNull, lt, inArray } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, isNull, lt, inArray, sql } from 'drizzle-orm'
 
 import { type Breaker, CLOSED } from '../domain/breaker.ts'
 import type { KeyId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import { isLive, lineageIn } from './credentials.ts'
 import type { Db, Tx } from './database.ts'
+import { keptQuery } from './kept-query.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
 
 type Row = Readonly<typeof webhooks.$inferSelect>
@@ -65,16 +66,19 @@ export function countWebhooks(db: Db): number {
   return counted.get()?.count ?? 0
 }
 
-/** Webhooks that aren't deleted, newest first; `before` is the cursor's seq. */
-export function listWebhooks(db: Db, limit: number, before: number | null): StoredWebhook[] {
-  const older = before === null ? undefined : lt(webhooks.seq, before)
-  const rows = db.orm
+const webhooksBefore = keptQuery((orm) =>
+  orm
     .select()
     .from(webhooks)
-    .where(and(isKept, older))
+    .where(and(isKept, lt(webhooks.seq, sql`+${sql.placeholder('before')}`)))
     .orderBy(desc(webhooks.seq))
-    .limit(limit)
-    .all()
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+)
+
+/** Webhooks that aren't deleted, newest first; `before` is the cursor's seq. */
+export function listWebhooks(db: Db, limit: number, before: number | null): StoredWebhook[] {
+  const rows = webhooksBefore(db).all({ limit, before: before ?? Number.MAX_SAFE_INTEGER })
   return rows.map(storedWebhook)
 }
 

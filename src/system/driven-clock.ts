@@ -1,17 +1,16 @@
 import type { Clock } from './clock.ts'
 
-type Sleeper = { readonly at: number; readonly order: number; readonly wake: () => void }
+type Sleeper = { readonly at: number; readonly wake: () => void }
 
 /**
  * A clock that moves only by `advance`. Sleepers wake in the order of time, and everything settles between two
  * of them, so that a loop lives through a day in milliseconds.
  */
 export class DrivenClock implements Clock {
-  protected sleepers: Sleeper[] = []
+  readonly #sleepers = new Set<Sleeper>()
   readonly #settle: () => Promise<void>
   #wall: number
   #monotonic = 0
-  #order = 0
 
   /** `settle` resolves once everything that a sleeper began has come to rest. */
   constructor(start: number, settle: () => Promise<void> = comeToRest) {
@@ -48,11 +47,9 @@ export class DrivenClock implements Clock {
   }
 
   after(ms: number, act: () => void): () => void {
-    this.#order += 1
-    const at = this.#monotonic + Math.max(ms, 0)
-    const sleeper: Sleeper = { at, order: this.#order, wake: act }
-    this.sleepers.push(sleeper)
-    return () => this.#remove(sleeper)
+    const sleeper: Sleeper = { at: this.#monotonic + Math.max(ms, 0), wake: act }
+    this.#sleepers.add(sleeper)
+    return () => this.#sleepers.delete(sleeper)
   }
 
   /** Moves both clocks on by `ms`, waking all that sleep until then. */
@@ -66,19 +63,29 @@ export class DrivenClock implements Clock {
     await this.#settle()
     for (;;) {
       if (isOver()) return
-      const [next] = this.due(until)
-      if (next === undefined) break
+      const next = this.next(until)
+      if (next === null) break
       this.moveTo(next.at)
-      this.wake(next)
-      await this.#settle()
+      this.#wake(next)
+      await (this.next(next.at) === null ? this.#settle() : this.settleBetween())
     }
     this.moveTo(until)
     await this.#settle()
   }
 
+  /** How many wait for their time. */
+  get sleeping(): number {
+    return this.#sleepers.size
+  }
+
   /** Sets the wall clock alone forward or back, as a person or a time server does. */
   step(ms: number): void {
     this.#wall += ms
+  }
+
+  /** Called between two that wake at one instant. */
+  protected settleBetween(): Promise<void> {
+    return this.#settle()
   }
 
   /** Called before each reading. */
@@ -91,20 +98,25 @@ export class DrivenClock implements Clock {
     this.#monotonic = monotonic
   }
 
-  /** All that sleep until then at most, in order. */
-  protected due(until: number): readonly Sleeper[] {
-    return this.sleepers
-      .filter((sleeper) => sleeper.at <= until)
-      .sort((a, b) => a.at - b.at || a.order - b.order)
+  /** The first that sleeps until then at most; null if none does. They are in the order in which they began. */
+  protected next(until: number): Sleeper | null {
+    let next: Sleeper | null = null
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.at <= until && sleeper.at < (next?.at ?? Infinity)) next = sleeper
+    }
+    return next
   }
 
-  protected wake(sleeper: Sleeper): void {
-    this.#remove(sleeper)
+  /** Wakes all whose time has come, one right after the other. */
+  protected wakeDue(): void {
+    for (let due = this.next(this.#monotonic); due !== null; due = this.next(this.#monotonic)) {
+      this.#wake(due)
+    }
+  }
+
+  #wake(sleeper: Sleeper): void {
+    this.#sleepers.delete(sleeper)
     sleeper.wake()
-  }
-
-  #remove(sleeper: Sleeper): void {
-    this.sleepers = this.sleepers.filter((other) => other !== sleeper)
   }
 }
 

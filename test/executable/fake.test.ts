@@ -45,7 +45,7 @@ test('it needs no home, no option of a relay and no file, and ends on SIGTERM', 
     lines: ['+12025550101', '+12025550102'],
   })
   expect([sent.status, status]).toEqual([200, 'sent'])
-  expect(await child.exited).toBe(0)
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ''])
 }, 60_000)
 
 test('it ends with the program that started it, unless it is told to stay', async () => {
@@ -67,6 +67,21 @@ test('it ends with the program that started it, unless it is told to stay', asyn
 async function ended(url: string): Promise<void> {
   await eventually(`${url} ends`, async () => ((await fetch(url).catch(() => null)) ? null : true))
 }
+
+test('the health check of the image finds it, and fails once it has ended', async () => {
+  const { child, ready } = await start('exec "$0" fake --port 0 --print json')
+  const port = new URL(ready.url).port
+  // As in the image, whose folder of data is empty and may not be writable.
+  const check = () => hookline(['status', '--or-fake', port, '--data-dir', '/proc/none'])
+
+  const running = await check()
+  child.kill('SIGTERM')
+  await child.exited
+  const ended = await check()
+
+  expect([running.exitCode, running.stdout]).toEqual([0, 'hookline fake is ready.\n'])
+  expect(ended.exitCode).toBe(3)
+}, 60_000)
 
 test('it refuses a data directory, and options of devices', async () => {
   const withData = await hookline(['fake', '--data-dir', '/tmp/x'])

@@ -22,6 +22,15 @@ test('a browser is the owner without a password, even after hours of the clock',
   expect(made.status).toBe(201)
 })
 
+test('the dashboard opens under any name, as in a network of containers', async () => {
+  await using fake = await startFake()
+  const named = { host: 'fake:4666', origin: 'http://fake:4666' }
+
+  const opened = await fake.call('GET', '/dashboard/session', undefined, named)
+
+  expect([opened.status, opened.body.state]).toEqual([200, 'signed_in'])
+})
+
 /** One request of a client of each API, which its credentials allow. */
 const REQUESTS: Readonly<Record<string, (by: never) => readonly [path: string, headers: object]>> =
   {

@@ -68,7 +68,11 @@ test('the outbox waits for enough messages, and says 408 with what there is if t
 
   expect([enough.status, enough.body.data.length]).toEqual([200, 2])
   expect([tooFew.status, tooFew.body.data.length]).toEqual([408, 1])
-  expect(tooFew.body.error).toEqual({ code: 'timeout', message: 'There is 1 of 2 wanted.' })
+  expect(tooFew.body.error.code).toBe('timeout')
+  expect(tooFew.body.error.message).toMatch(/^There is 1 of 2 wanted\. The clock stands still/)
+  expect((await fake.call('GET', `${CALLS}?event=message.recieved`)).body.error.message).toContain(
+    'Did you mean message.received?',
+  )
   for (const path of wrong) expect((await fake.call('GET', path)).status).toBe(400)
 })
 
@@ -204,4 +208,13 @@ test('a fault with a field that says nothing about it is refused', async () => {
     400,
     'status: says nothing about slow',
   ])
+})
+
+test('a file without a place is refused with where a fake looks for one', async () => {
+  await using fake = await startFake({ folder: null })
+
+  const answer = await fake.call('POST', '/api/v1/attachments?filename=menu.txt', 'soup')
+
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'storage_full'])
+  expect(answer.body.error.message).toContain('/dev/shm')
 })

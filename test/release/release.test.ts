@@ -319,6 +319,7 @@ test('the image keeps the rules of its specification: types, digests, sizes and 
     const config = json(blob(manifest.config))
     const layer = gunzipSync(blob(manifest.layers[0]))
     expect(config).toMatchObject({ os: 'linux', architecture: descriptor.platform.architecture })
+    expect(config.config.Healthcheck.Test.slice(2)).toEqual(['status', '--or-fake', '4666'])
     expect(config.rootfs).toEqual({ type: 'layers', diff_ids: [`sha256:${sha256(layer)}`] })
   }
   expect([...layout.keys()].sort()).toEqual([...seen].sort())

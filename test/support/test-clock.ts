@@ -19,18 +19,13 @@ export class TestClock extends DrivenClock {
   /** Both clocks jump by `ms`, and whoever sleeps until then wakes late and at once: a machine that is busy. */
   async skip(ms: number): Promise<void> {
     this.moveTo(super.uptime() + ms)
-    for (const sleeper of this.due(super.uptime())) this.wake(sleeper)
+    this.wakeDue()
     await settle()
   }
 
   /** From now on each reading takes `ms`: a machine that has much to do between two of them. */
   slowDown(ms: number): void {
     this.#readingMs = ms
-  }
-
-  /** How many wait for their time. */
-  get sleeping(): number {
-    return this.sleepers.length
   }
 
   /** The machine sleeps for `ms`: nobody wakes, and only afterwards the wall clock tells. */
