@@ -139,7 +139,7 @@ export const ADDRESS_RANGE_KIND = textKind(
   (text) => (ADDRESS_RANGE.test(text) ? text : undefined),
 )
 
-function parseDuration(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
   const match = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text)
   if (match === null) return undefined

@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 
+import { parsed } from '../api/client.ts'
 import { enumOf, nullable, objectSchema, time, type Shape } from '../api/schema.ts'
 import { EventName } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
@@ -12,7 +13,7 @@ import type { PhoneMessage } from '../lines/kinds/simulated/phones.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { WebhookCall } from './calls.ts'
-import { issuesOfPattern, jsonOf } from './people-file.ts'
+import { issuesOfPattern } from './people-file.ts'
 
 const word = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -86,7 +87,7 @@ export const FakeWebhookCall = objectSchema('FakeWebhookCall', {
   attempt: Type.Integer({ description: 'Counts the calls of this URL with this event, from 1.' }),
   headers: Type.Record(Type.String(), Type.String()),
   body: Type.String({ description: 'As it was signed.' }),
-  json: Type.Unknown({ description: 'The body, if it is JSON; else null.' }),
+  json: Type.Unknown({ description: 'The body as JSON; its text if it is none.' }),
   status: nullable(Type.Integer({ description: "The receiver's answer." })),
   answer: nullable(Type.String({ description: 'The first KiB of its body.' })),
   error: nullable(Type.String({ description: 'Why there is no answer, such as timeout.' })),
@@ -152,7 +153,7 @@ export function webhookCall({
     ...call,
     at: isoTime(timestamp(at)),
     event_id: eventId,
-    json: jsonOf(call.body),
+    json: parsed(call.body),
     status: answered?.statusCode ?? null,
     answer: answered?.excerpt ?? null,
     error: answered === null ? failed : null,

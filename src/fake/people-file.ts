@@ -2,12 +2,13 @@
 
 import { Type } from 'typebox'
 
+import { parsed } from '../api/client.ts'
 import { enumOf, objectSchema, type Shape } from '../api/schema.ts'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { bodyCheck } from '../http/bind.ts'
-import { File, FILES_MAX, Group } from '../lines/kinds/simulated/script.ts'
+import { File, FILES_MAX, Group, issuesOfFile } from '../lines/kinds/simulated/script.ts'
 import { DEVICE_FAULTS, Fault, issuesOfFault } from './faults.ts'
 
 const ROWS_MAX = 1_000
@@ -96,7 +97,7 @@ const fits = bodyCheck(PeopleFile)
 
 /** Reads a file from its text. Throws `invalid_request` with the place of each fault. */
 export function readPeopleFile(text: string): PeopleFile {
-  const value = jsonOf(text)
+  const value = parsed(text)
   if (typeof value !== 'object' || value === null) {
     throw invalidRequest({ path: '', message: 'This must be a JSON object such as {"people":[]}.' })
   }
@@ -162,36 +163,15 @@ function issuesOfStart(
   ]
 }
 
-function issuesOfFiles(files: readonly Shape<typeof File>[], path: string): Issue[] {
-  return files.flatMap(({ content_base64: content, kind }, index) => {
-    const place = `${path}files.${index}`
-    if ((content === undefined) === (kind === undefined)) {
-      return [{ path: place, message: 'needs either content_base64 or kind' }]
-    }
-    const isRead = works(() => Uint8Array.fromBase64(content ?? ''))
-    return isRead ? [] : [{ path: `${place}.content_base64`, message: 'is not Base64' }]
-  })
+function issuesOfFiles(files: readonly Shape<typeof File>[], path: string): readonly Issue[] {
+  return files.flatMap((file, index) => issuesOfFile(file, `${path}files.${index}`))
 }
 
 export function issuesOfPattern(pattern: string, path: string): Issue[] {
-  const isPattern = works(() => new RegExp(pattern, 'i'))
-  return isPattern ? [] : [{ path, message: 'must be a regular expression, such as ^yes\\b' }]
-}
-
-function works(act: () => unknown): boolean {
   try {
-    act()
-    return true
+    RegExp(pattern, 'i')
+    return []
   } catch {
-    return false
-  }
-}
-
-/** The value of a text; null if it isn't JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
+    return [{ path, message: 'must be a regular expression, such as ^yes\\b' }]
   }
 }

@@ -5,7 +5,7 @@ import { Type, type TProperties } from 'typebox'
 
 import { enumOf, objectSchema, type Shape } from '../../../api/schema.ts'
 import { GROUP_CHANGES } from '../../../domain/conversation.ts'
-import { invalidRequest } from '../../../domain/errors.ts'
+import { invalidRequest, type Issue } from '../../../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import { REACTION_TYPES } from '../../../domain/message-extras.ts'
@@ -246,18 +246,13 @@ function fileOf(
   return { now: available({ ...found, filename: filename ?? found.filename }, guid) }
 }
 
-function bytesOf(
-  { files }: FileMaker,
-  { content_base64: content, kind }: Shape<typeof File>,
-  index: number,
-): FileRef {
-  if ((content === undefined) === (kind === undefined)) {
-    const message = 'needs either content_base64 or kind'
-    throw invalidRequest({ path: `attachments.${index}`, message })
-  }
+function bytesOf({ files }: FileMaker, file: Shape<typeof File>, index: number): FileRef {
+  const issues = issuesOfFile(file, `attachments.${index}`)
+  if (issues.length > 0) throw invalidRequest(...issues)
+  const { content_base64: content = '', kind } = file
   if (kind === 'large') return files.large()
   if (kind !== undefined) return files.sample(kind as Sample) // The others were dealt with.
-  const bytes = bytesIn(content ?? '', `attachments.${index}.content_base64`)
+  const bytes = Uint8Array.fromBase64(content)
   return { filename: 'file', declaredType: 'application/octet-stream', ...files.write(bytes) }
 }
 
@@ -326,10 +321,18 @@ function groupIn({ identifier, name, participants }: Shape<typeof Group>): Devic
   }
 }
 
-function bytesIn(base64: string, path: string): Uint8Array {
+/** The faults that the schema of files can't show. */
+export function issuesOfFile(
+  { content_base64: content, kind }: Shape<typeof File>,
+  path: string,
+): readonly Issue[] {
+  if ((content === undefined) === (kind === undefined)) {
+    return [{ path, message: 'needs either content_base64 or kind' }]
+  }
   try {
-    return Uint8Array.fromBase64(base64)
+    Uint8Array.fromBase64(content ?? '')
+    return []
   } catch {
-    throw invalidRequest({ path, message: 'is not Base64' })
+    return [{ path: `${path}.content_base64`, message: 'is not Base64' }]
   }
 }
