@@ -305,3 +305,46 @@ story(
     expect(typed).toBe('anna')
   },
 )
+
+story(
+  'a letter finds the people whose names begin with it, and a second press all of them',
+  async (scene) => {
+    const names = [
+      'Ann',
+      'Ben',
+      'Cem',
+      'Dan',
+      'Eva',
+      'Fay',
+      'Gil',
+      'Hal',
+      'Ida',
+      'Jan',
+      'Kim',
+      'Quinn',
+    ]
+    const handles = names.map((_, place) => `+120255508${String(place).padStart(2, '0')}`)
+    for (const [place, handle] of handles.entries())
+      await name(scene, handle, { name: names[place] })
+    const watched = await scene.stage.page({ viewport: COMPUTER })
+    await watched.show('people')
+    const rows = watched.page.locator('[aria-label="Contacts"] > li')
+    const counted = (count: number) =>
+      eventually(`${count} rows`, async () => ((await rows.count()) === count ? true : null))
+    await counted(names.length)
+
+    await watched.page
+      .getByRole('group', { name: 'Letters' })
+      .getByText('Q', { exact: true })
+      .click()
+    await counted(1)
+    const found = await rows.innerText()
+    await watched.page
+      .getByRole('group', { name: 'Letters' })
+      .getByText('Q', { exact: true })
+      .click()
+    await counted(names.length)
+
+    expect(found).toContain('Quinn')
+  },
+)

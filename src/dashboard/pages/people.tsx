@@ -1,6 +1,6 @@
 // The address book: search, edit, import and export.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
 import type { Contact, ImportReport } from '../../api/contacts.ts'
@@ -70,7 +70,7 @@ function PersonList() {
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
-        <TagChips tag={tag} />
+        <PeopleFilters tag={tag} typed={typed} />
       </div>
       <Card kind="list">
         <FeedList
@@ -93,19 +93,29 @@ function PersonList() {
   )
 }
 
-/** Tags are taken from this many of the latest contacts. */
+/** Tags and letters are taken from this many of the latest contacts. */
 const TAGGED_MAX = 200
 const TAGS_MAX = 12
+/** Fewer people are found without letters. */
+const LETTERS_MIN = 12
 
-/** The most common tags. Shows nothing if there is none. */
-function TagChips({ tag }: { readonly tag: string }) {
+type FilterProps = { readonly tag: string; readonly typed: Signal<string> }
+
+/** The most common tags, and the letters with which names begin. Shows nothing if there is neither. */
+function PeopleFilters({ tag, typed }: FilterProps) {
   const { router } = useDashboard()
   const contacts = useRead('listContacts', { query: { limit: TAGGED_MAX } }, 'contact')
-  const counts = Map.groupBy(contacts.value?.data.flatMap(({ tags }) => tags) ?? [], (each) => each)
+  const found = contacts.value?.data ?? []
+  const counts = Map.groupBy(
+    found.flatMap(({ tags }) => tags),
+    (each) => each,
+  )
   const common = [...counts].toSorted(([, one], [, other]) => other.length - one.length)
   const known = new Set([tag, ...common.slice(0, TAGS_MAX).map(([name]) => name)])
   known.delete('')
-  if (known.size === 0) return null
+  const initials = found.flatMap(({ name: [first = ''] }) => first.toUpperCase())
+  const letters = found.length < LETTERS_MIN ? [] : [...new Set(initials)].toSorted()
+  if (known.size + letters.length === 0) return null
   const show = (name: string) => router.replace(href('people', [], { tag: name }))
   const chips = [...known].map((name) => ({
     text: name,
@@ -118,6 +128,15 @@ function TagChips({ tag }: { readonly tag: string }) {
         label="Tags"
         of={[{ text: 'Everyone', isOn: tag === '', onPress: () => show('') }, ...chips]}
       />
+      {letters.length > 0 && (
+        <Chips
+          label="Letters"
+          of={letters.map((text) => {
+            const isOn = typed.value === text
+            return { text, isOn, onPress: () => (typed.value = isOn ? '' : text) }
+          })}
+        />
+      )}
     </FilterFold>
   )
 }
