@@ -246,7 +246,7 @@ export const Message = objectSchema('Message', {
         at: time('When it was sent again.'),
         service_requested: Type.Optional(RequestedService),
       },
-      'Where a person sent a failed message again from the dashboard.',
+      'Set if a person sent this failed message again from the dashboard.',
     ),
   ),
   approval: Type.Optional(Approval),

@@ -147,8 +147,8 @@ export function webhookCall({
   eventId,
   ...call
 }: WebhookCall): Shape<typeof FakeWebhookCall> {
-  const answered = result?.result === 'answered' ? result : null
-  const failed = result?.result === 'failed' ? result.error : (result?.result ?? null)
+  const answered = result.result === 'answered' ? result : null
+  const failed = result.result === 'failed' ? result.error : result.result
   return {
     ...call,
     at: isoTime(timestamp(at)),

@@ -19,7 +19,9 @@ const RECEIVER_FAULTS = [
 const FAULTS = [...DEVICE_FAULTS, 'line_off', ...RECEIVER_FAULTS] as const
 
 const SECONDS_MAX = 31_536_000
-const TIMES_MAX = 1_000_000
+export const TIMES_MAX = 1_000_000
+/** Faults that are not over at one time. */
+export const FAULTS_MAX = 1_000
 
 export const Fault = objectSchema('FakeFault', {
   fault: enumOf(

@@ -1,4 +1,4 @@
-// One relay of a fake, from its begin with a state to its end.
+// One relay of a fake, from its beginning with a state to its end.
 
 import { callOperation } from '../api/client.ts'
 import { createApp, type App } from '../app.ts'
@@ -20,6 +20,7 @@ import { dataDirectoryAt } from '../system/data-directory.ts'
 import { DrivenClock } from '../system/driven-clock.ts'
 import { silentLog, type Log } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
+import { isLoopbackAddress } from '../system/network-address.ts'
 import { seededRandom, systemRandom } from '../system/random.ts'
 import { createSeal } from '../system/seal.ts'
 import { VERSION } from '../system/version.ts'
@@ -102,8 +103,9 @@ export async function beginLife(
       bindings,
       aroundPost: (post) => traffic.around(recordedPost(post, { script, now, nameOf })),
       createStore: (...them) => traffic.createStore(...them),
-      // Under any name, as in the network of containers: there is nothing to protect.
-      hosts: { isOwnAddress: () => true },
+      // A network of containers has names of its own. On this machine alone, only its names count: anybody knows the
+      // keys, so a page whose foreign name leads here could read by them what this machine can reach.
+      hosts: isLoopbackAddress(config.host) ? {} : { isOwnAddress: () => true },
       // A caller waits in real time, even if the clock stands still.
       callerClock: systemClock,
       webhookSecret: WEBHOOK_SECRET,

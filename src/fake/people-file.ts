@@ -9,7 +9,7 @@ import { parseRecipient } from '../domain/handle.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { bodyCheck } from '../http/bind.ts'
 import { File, FILES_MAX, Group, issuesOfFile } from '../lines/kinds/simulated/script.ts'
-import { DEVICE_FAULTS, Fault, issuesOfFault } from './faults.ts'
+import { DEVICE_FAULTS, Fault, FAULTS_MAX, issuesOfFault, TIMES_MAX } from './faults.ts'
 
 const ROWS_MAX = 1_000
 /** A week. */
@@ -44,7 +44,9 @@ const Answer = objectSchema(
     ),
     state: name('Only if the person is in this state. Everybody begins in `start`.'),
     go_to: name('The state of the person from then on.'),
-    times: Type.Optional(Type.Integer({ minimum: 1, description: 'At most so often.' })),
+    times: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: TIMES_MAX, description: 'At most so often.' }),
+    ),
     ...WRITTEN,
     react: Type.Optional(
       enumOf('FakeReaction', ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question']),
@@ -83,7 +85,7 @@ export const PeopleFile = objectSchema('FakePeople', {
   starts: Type.Optional(
     Type.Array(Start, { maxItems: ROWS_MAX, description: 'What people write by themselves.' }),
   ),
-  faults: Type.Optional(Type.Array(Fault, { maxItems: ROWS_MAX })),
+  faults: Type.Optional(Type.Array(Fault, { maxItems: FAULTS_MAX })),
 })
 export type PeopleFile = Shape<typeof PeopleFile>
 

@@ -7,7 +7,7 @@ import { messagesOnPhones } from '../lines/kinds/simulated/phones.ts'
 import { numberOfLine } from '../storage/lines.ts'
 import { awaitEnough, outboxMessage, textFilter, webhookCall } from './assertions.ts'
 import { durationIn } from './durations.ts'
-import { issuesOfFault } from './faults.ts'
+import { FAULTS_MAX, issuesOfFault } from './faults.ts'
 import { FAKE_OPERATIONS } from './operations.ts'
 import { PEOPLE_SCHEMA } from './people-file.ts'
 import type { World } from './world.ts'
@@ -23,9 +23,9 @@ export function scriptBindings(world: World): readonly Binding[] {
       const number = line === undefined ? undefined : numberIn(world, line)
       const isMeant = textFilter(query)
       const find = () =>
-        messagesOnPhones(world.network)
-          .filter((one) => (handle ?? one.to) === one.to && (number ?? one.line) === one.line)
-          .filter(({ text }) => isMeant(text))
+        messagesOnPhones(world.network, { to: handle, line: number }).filter(({ text }) =>
+          isMeant(text),
+        )
       return found(world, input, find, outboxMessage)
     }),
     bind(FAKE_OPERATIONS.listWebhookCalls, (input) => {
@@ -46,7 +46,11 @@ export function scriptBindings(world: World): readonly Binding[] {
     bind(FAKE_OPERATIONS.getFakePeopleSchema, () => PEOPLE_SCHEMA),
     bind(FAKE_OPERATIONS.listFaults, faults),
     bind(FAKE_OPERATIONS.addFault, ({ body }) => {
-      const issues = issuesOfFault(body, '')
+      const issues = [...issuesOfFault(body, '')]
+      if (script.faults.length >= FAULTS_MAX) {
+        const message = `is one too many: ${FAULTS_MAX} are not over. DELETE ends them`
+        issues.push({ path: 'fault', message })
+      }
       if (issues.length > 0) throw invalidRequest(...issues)
       script.addFault(body, world.network)
       return faults()

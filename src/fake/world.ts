@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { loadConfig, type Config } from '../config.ts'
+import { invalidRequest } from '../domain/errors.ts'
 import type { Binding } from '../http/bind.ts'
 import { listen, type Listener } from '../http/listener.ts'
 import type { Peer } from '../http/request-context.ts'
@@ -50,6 +51,9 @@ export type WorldOptions = {
 
 /** The name of the state in which a fake begins. */
 export const START = 'start'
+
+/** Each is a copy of the relay in memory. */
+const SNAPSHOTS_MAX = 100
 
 /** The longest that a call moves the clock, in real time. */
 const MOVE_MS_MAX = 60_000
@@ -142,8 +146,12 @@ export class World {
     })
   }
 
-  /** Keeps the present state under a name. */
+  /** Keeps the present state under a name. Throws `invalid_request` if there are too many others. */
   async snapshot(name: string): Promise<void> {
+    if (!this.#snapshots.has(name) && this.#snapshots.size >= SNAPSHOTS_MAX) {
+      const message = `is one too many: a fake keeps ${SNAPSHOTS_MAX}. Use the name of one again`
+      throw invalidRequest({ path: 'name', message })
+    }
     await this.#alone(async () => {
       this.#snapshots.set(name, imageOf(this.#present()))
     })

@@ -14,8 +14,8 @@ export type AroundFake = {
   /** Wraps all posts to webhooks and alert channels. */
   readonly aroundPost: (post: Post) => Post
   readonly createStore: (...given: ConstructorParameters<typeof AttachmentStore>) => AttachmentStore
-  /** The names that it answers to, in place of a relay's. */
-  readonly hosts: Pick<Hosts, 'isOwnAddress'>
+  /** Replaces the names that a relay answers to. */
+  readonly hosts: Partial<Hosts>
   /** The clock of callers that wait for an answer. */
   readonly callerClock: Clock
   /** The secret of every new webhook. */

@@ -154,9 +154,11 @@ class Entrance implements Http {
     target: RoutableRequest,
     context: RequestContext,
   ): RoutableRequest & { readonly app: App } {
-    const { access, hosts } = this.#relay
+    const { access, fakeBindings, hosts } = this.#relay
     const { request, path } = target
     const { peer } = context
+    // Anybody knows the keys of a fake: its API opens to a foreign page as easily as its dashboard.
+    if (fakeBindings !== null) requireOurHost(request, peer, hosts)
     const app = peer.isControl ? this.#control() : this.#network
     if (isWithin(path, API)) {
       context.caller = this.#authentication.caller(request, peer)

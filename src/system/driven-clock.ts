@@ -73,7 +73,7 @@ export class DrivenClock implements Clock {
     await this.#settle()
   }
 
-  /** How many wait for their time. */
+  /** The number of sleepers. */
   get sleeping(): number {
     return this.#sleepers.size
   }
@@ -83,7 +83,7 @@ export class DrivenClock implements Clock {
     this.#wall += ms
   }
 
-  /** Called between two that wake at one instant. */
+  /** Called between two sleepers that wake at one instant. */
   protected settleBetween(): Promise<void> {
     return this.#settle()
   }

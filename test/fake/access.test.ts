@@ -22,13 +22,24 @@ test('a browser is the owner without a password, even after hours of the clock',
   expect(made.status).toBe(201)
 })
 
-test('the dashboard opens under any name, as in a network of containers', async () => {
-  await using fake = await startFake()
+test('a fake for other machines opens under any name, as in a network of containers', async () => {
+  await using fake = await startFake({ host: '0.0.0.0' })
   const named = { host: 'fake:4666', origin: 'http://fake:4666' }
 
   const opened = await fake.call('GET', '/dashboard/session', undefined, named)
+  const read = await fake.call('GET', '/api/v1/messages', undefined, named)
 
-  expect([opened.status, opened.body.state]).toEqual([200, 'signed_in'])
+  expect([opened.status, opened.body.state, read.status]).toEqual([200, 'signed_in', 200])
+})
+
+test('a fake for this machine alone opens under no foreign name, though its keys are known', async () => {
+  await using fake = await startFake()
+  const statuses = []
+
+  for (const path of ['/', '/dashboard/session', '/api/v1/messages', '/compat/twilio/x', '/mcp'])
+    statuses.push((await fake.call('GET', path, undefined, { host: 'rebound.example' })).status)
+
+  expect(statuses).toEqual([421, 421, 421, 421, 421])
 })
 
 /** One request of a client of each API, which its credentials allow. */

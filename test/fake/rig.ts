@@ -25,6 +25,7 @@ export async function startFake(options: Partial<WorldOptions> = {}) {
       new Request(world.listener.localUrl + path, {
         method,
         headers: {
+          host: '127.0.0.1:4666',
           'x-api-key': key,
           'x-api-secret': secret,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),

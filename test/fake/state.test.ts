@@ -45,3 +45,19 @@ test('a restart leaves a message that was on its way to the evidence of the netw
   expect(restarted.now).toBe('2026-01-01T12:00:00.000Z')
   expect([message.status, found.status, settled.status]).toEqual(['queued', 'uncertain', 'read'])
 })
+
+test('a fake keeps at most a hundred snapshots, and a thousand faults', async () => {
+  await using fake = await startFake()
+  const snapshot = async (name: string) =>
+    (await fake.call('POST', '/api/v1/simulated/snapshots', { name })).status
+  const faults = Array.from({ length: 1_000 }, () => ({ fault: 'uncertain' }))
+
+  for (let count = 1; count < 100; count += 1) await snapshot(`state ${count}`)
+  const statuses = [await snapshot('one more'), await snapshot('state 1')]
+  const people = await fake.call('PUT', '/api/v1/simulated/people', { faults })
+  const added = await fake.call('POST', '/api/v1/simulated/faults', { fault: 'lost' })
+
+  expect(statuses).toEqual([400, 200])
+  expect([people.status, added.status]).toEqual([200, 400])
+  expect(added.body.error.message).toContain('1000 are not over')
+})

@@ -58,11 +58,15 @@ const PARTS = `SELECT guid, filename, mime_type AS declaredType, size, sha256 FR
 const RECEIPTS = `SELECT kind, at FROM events WHERE line = $line AND guid = $guid
   UNION ALL SELECT kind, at FROM pending WHERE line = $line AND guid = $guid`
 
-/** The newest 1,000, oldest first. */
-export function messagesOnPhones(network: SimulatedNetwork): readonly PhoneMessage[] {
+/** Those of the newest 1,000 to this person or group and of this line, if they are named; oldest first. */
+export function messagesOnPhones(
+  network: SimulatedNetwork,
+  { to, line }: { readonly to: string | undefined; readonly line: string | undefined },
+): readonly PhoneMessage[] {
   return network
     .query<Sent>(SENT)
     .all({})
+    .filter((sent) => (to ?? sent.to) === sent.to && (line ?? sent.line) === sent.line)
     .map((sent) => onPhone(network, sent))
     .toReversed()
 }
