@@ -52,7 +52,7 @@ const STATUS_OPTIONS = [
 ]
 const TITLES: Readonly<Record<string, string>> = {
   '': 'Messages',
-  ended: 'Messages that somebody canceled, denied or marked as failed',
+  ended: 'Messages that were canceled, denied or marked as failed',
   uncertain: 'Messages that may not have arrived',
   scheduled: 'Scheduled messages',
   approval: 'Messages to approve',

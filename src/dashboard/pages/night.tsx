@@ -116,7 +116,7 @@ function Entry({ entry, zone }: { readonly entry: TimelineEntry; readonly zone: 
           (status) =>
             (entry.counts?.[status] ?? 0) > 0 && (
               <a key={status} class="small" href={href('messages', [], unsentOf(entry, status))}>
-                {`Look at ${status}`}
+                {`View ${status} messages`}
               </a>
             ),
         )}
