@@ -1,5 +1,6 @@
 // (p): the dashboard in a browser: its first paint over a million messages, what the first row of the conversations
-// costs, the heap after scrolling, and its longest frame while 300 messages a second are sent.
+// costs, how far it jumps if its typeface comes late, the heap after scrolling, and its longest frame while 300
+// messages a second are sent.
 
 import type { CDPSession, Request } from 'playwright-core'
 
@@ -17,6 +18,8 @@ const VISITS = 7
 const PAINT_MS = 200
 const FRAME_MS = 150
 const FIRST_ROW_MS = 300
+/** As Chromium scores it: share of the window that moves, times how far. */
+const SHIFT = 0.01
 const HEAP_MB = 150
 /** As far down as nobody scrolls by hand. */
 const ROWS_SEEN = 2_000
@@ -57,8 +60,11 @@ export async function page(): Promise<readonly Figure[]> {
     await api.ask('PATCH', `/api/v1/phone-lines/${id}`, { daily_contact_limit: 100_000 })
   }
   const watched = await stage.page()
-  const figures = [await firstPaint(watched), await firstRow(watched), await heap(watched)]
-  for (const place of ['home', 'conversations', 'messages', await thread(api)]) {
+  const figures = [await firstPaint(watched), await firstRow(watched)]
+  const places = ['home', 'conversations', 'messages', await thread(api)]
+  for (const place of places) figures.push(await shift(watched, place))
+  figures.push(await heap(watched))
+  for (const place of places) {
     figures.push(await longestFrame(watched, api, place))
   }
   moveToLoadCore()
@@ -116,6 +122,32 @@ async function firstRow(watched: WatchedPage): Promise<Figure> {
   })
 }
 
+/** The page is drawn without its typeface, which then comes. */
+async function shift(watched: WatchedPage, place: string): Promise<Figure> {
+  const tab = await watched.another()
+  const letGo = await tab.hold('**/*.woff2')
+  await tab.show(place)
+  await tab.drawn()
+  letGo()
+  await tab.page.evaluate('document.fonts.ready')
+  await tab.drawn()
+  const { sum, parts } = await tab.shifts()
+  await tab.page.close()
+  return atMost({
+    id: 'p',
+    what: `layout shift if the typeface comes late, ${nameOf(place)}`,
+    measured: sum.toFixed(4),
+    yardstick: parts.slice(0, 3).join('; '),
+    value: sum,
+    floor: SHIFT,
+  })
+}
+
+/** Without the id of a conversation. */
+function nameOf(place: string): string {
+  return place.includes('/') ? `${place.split('/', 1).join()}, a thread` : place
+}
+
 async function heap(watched: WatchedPage): Promise<Figure> {
   const { page: tab } = watched
   await watched.show('conversations')
@@ -158,7 +190,7 @@ async function longestFrame(watched: WatchedPage, api: ApiClient, place: string)
   const late = frames.filter((ms) => ms > FRAME_MS / 3).length
   return atMost({
     id: 'p',
-    what: `longest frame at ${PER_SECOND} messages a second, ${place.split('/', 1).join()}${place.includes('/') ? ', a thread' : ''}`,
+    what: `longest frame at ${PER_SECOND} messages a second, ${nameOf(place)}`,
     measured: `${value.toFixed(0)} ms`,
     yardstick: `${frames.length} frames, ${late} above ${FRAME_MS / 3} ms`,
     value,

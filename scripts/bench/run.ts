@@ -61,6 +61,8 @@ const chosen: readonly (readonly [name: string, bench: Bench])[] = Object.entrie
 moveToLoadCore()
 if (options.beside === undefined) await printTable()
 else await printPairs(options.beside)
+// The browser of `page` would keep this process running.
+process.exit()
 
 async function printTable(): Promise<void> {
   const figures: Figure[] = []

@@ -27,7 +27,8 @@ const WINDOWS_MS = [0, 20, 40].map((minutes) => minutes * MINUTE_MS)
 const WINDOW_MS = 90_000
 /** A long trouble begins so long after its window. */
 const TROUBLE_AFTER_MS = 5 * MINUTE_MS
-const COPIES_MS = [61, 120, 600].map((seconds) => seconds * SECOND_MS)
+/** The first comes after a minute, and the seconds until the line has read the first row. */
+const COPIES_MS = [70, 120, 600].map((seconds) => seconds * SECOND_MS)
 const LATE_COPY_MS = 3_600 * SECOND_MS
 const MOVES_MAX = 9
 const BACK_FILL = 60

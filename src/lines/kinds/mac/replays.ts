@@ -41,11 +41,11 @@ export class Replays {
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
-    // Nobody writes the same twice in one millisecond; but dates of SMS are whole seconds. A date ahead of the
+    // Nobody writes the same twice in one millisecond; but carriers date in whole seconds. A date ahead of the
     // clock never passes, so the time at which the other row was seen counts too.
     const isCopy = (other: MessageRow) =>
       other.at === row.at &&
-      (hasMilliseconds(row) || isOld(other) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
+      (isExactlyDated(row) || isOld(other) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
     const oldCount = equals.filter(isOld).length
     return equals.some(isCopy) || oldCount > equals.length - oldCount
   }
@@ -67,6 +67,6 @@ export class Replays {
 }
 
 /** With such a date, even two rows of one look are one message: a Mac that wakes up sees both at once. */
-function hasMilliseconds({ at }: MessageRow): boolean {
-  return at !== null && at % 1_000 !== 0
+function isExactlyDated({ at, state }: MessageRow): boolean {
+  return at !== null && (state.service === 'iMessage' || at % 1_000 !== 0)
 }

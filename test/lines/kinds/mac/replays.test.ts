@@ -22,6 +22,8 @@ type Row = {
 }
 
 const OWN = { is_from_me: 1, is_sent: 1, is_delivered: 0 }
+/** Carriers date in whole seconds. */
+const SMS = { service: 'SMS' }
 
 const AHEAD_MS = 4 * 365 * 86_400_000
 
@@ -45,9 +47,9 @@ const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
   [
     'twice more at one time, dated years ahead in a whole second',
     1,
-    { ms: 0, dated: AHEAD_MS },
-    { ms: 120_000, dated: AHEAD_MS },
-    { ms: 120_000, dated: AHEAD_MS },
+    { ms: 0, dated: AHEAD_MS, values: SMS },
+    { ms: 120_000, dated: AHEAD_MS, values: SMS },
+    { ms: 120_000, dated: AHEAD_MS, values: SMS },
   ],
   ['written twice within a second', 2, { ms: 0 }, { ms: 500, dated: 500 }],
   [
@@ -56,12 +58,18 @@ const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
     { ms: 0 },
     { ms: 30_000, dated: 900 },
   ],
-  ['an SMS written twice in one second', 2, { ms: 0 }, { ms: 900 }],
+  ['an SMS written twice in one second', 2, { ms: 0, values: SMS }, { ms: 900, values: SMS }],
   [
-    'written twice, both from iCloud at one time',
+    'an SMS written twice, both from iCloud at one time',
     2,
-    { ms: 0, dated: -90 * MINUTE_MS },
-    { ms: 0, dated: -90 * MINUTE_MS },
+    { ms: 0, dated: -90 * MINUTE_MS, values: SMS },
+    { ms: 0, dated: -90 * MINUTE_MS, values: SMS },
+  ],
+  [
+    'once more ten seconds later, with its exact date, by chance a whole second',
+    1,
+    { ms: 0, values: OWN },
+    { ms: 10_000, values: { ...OWN, handle_id: 0 } },
   ],
   [
     'written twice, both once more',
