@@ -66,7 +66,7 @@ export async function signBundle(
   const { bundle, entitlements, signer } = order
   const codesign = (purpose: string, args: readonly string[]) =>
     useTool(run, { path: CODESIGN, args, timeoutMs: CODESIGN_MS_MAX, purpose }, signal)
-  // Our identity goes by its hash: a name can match several certificates, and codesign doesn't choose.
+  // Our identity is named by its hash: a name can match several certificates, and codesign doesn't choose.
   const name = signer.kind === 'given' ? signer.name : signer.identity.hash
   const how = ['--options', 'runtime', '--entitlements', entitlements]
   const what = ['--identifier', BUNDLE_ID, '--timestamp=none', '--sign', name, bundle]
@@ -102,7 +102,7 @@ export async function localIdentity(
   }
 }
 
-/** Requires this certificate, as macOS does before it grants permissions to a new version. */
+/** Makes codesign check for this certificate, as macOS does before it grants permissions to a new version. */
 function requirementOf(signer: Signer): readonly string[] {
   if (signer.kind === 'given') return []
   return [`-R=identifier "${BUNDLE_ID}" and certificate leaf = H"${signer.identity.hash}"`]
@@ -126,7 +126,7 @@ async function withKeychain(
   await useSecurity(run, { words, purpose }, signal)
   const list = keychainsIn(await security(['list-keychains', '-d', 'user']))
   const others = list.filter((path) => path !== keychain)
-  // Setting the list replaces it: a misread answer must not cost the owner his keychains.
+  // Setting the list replaces it: a misread answer must not cost the owner the other keychains.
   if (others.length === 0) throw new HostingError("Cannot read this user's list of keychains.")
   const setList = ['list-keychains', '-d', 'user', '-s', ...others]
   try {

@@ -52,9 +52,9 @@ const GONE_OR_GOING: readonly number[] = [3, 36]
 const QUESTION_MS_MAX = 120_000
 
 /**
- * A LaunchAgent that runs a signed bundle. It is no daemon, because Messages can be controlled only in the
- * session at the screen. The manual of launchctl(1) says that its output is no interface: we use its exit codes,
- * which are its error numbers, and only the process id from its output.
+ * A LaunchAgent that runs a signed bundle. Not a daemon, because Messages can be controlled only in the session at
+ * the screen. The manual of launchctl(1) says not to rely on its output: we use its exit codes, which are its error
+ * numbers, and only the process id from its output.
  */
 export class LaunchdHost implements ServiceHost {
   readonly name = 'LaunchAgent'

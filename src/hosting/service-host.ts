@@ -58,12 +58,12 @@ export const STOP_MS_MAX = 90_000
 /** The relay is restarted when it ends, and has had a database since its installation. */
 export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
 
-/** The command of the service, by whose data they are. */
+/** The command of the service: `box` if the data directory is a box's, else `serve`. */
 export function taskOf(dataDir: string): 'serve' | 'box' {
   return isOfBox(dataDirectoryAt(dataDir)) ? 'box' : 'serve'
 }
 
-/** Names any data directory but the default, because a service doesn't see the shell's XDG_DATA_HOME. */
+/** Names the data directory unless it is the default, because a service doesn't see the shell's XDG_DATA_HOME. */
 export function serviceEnvironment(
   dataDir: string,
   home: string,

@@ -28,7 +28,7 @@ export type Release = {
   readonly isNewer: boolean
   /** The name of that executable, and its path or URL. */
   readonly file: { readonly name: string; readonly place: string }
-  /** The verified texts beside it, by name. */
+  /** The verified checksum file and its signature, by name. */
   readonly beside: Readonly<Record<string, string>>
 }
 

@@ -323,7 +323,7 @@ async function startAgain(
   return waitUntilReady(machine, machine.readyMs)
 }
 
-/** Undoes with the data locked, so that nothing starts in between. */
+/** Rolls back while this process holds the data's lock, so that nothing else starts in between. */
 async function* undoAlone(
   machine: UpgradedMachine,
   failure: Failure,
@@ -360,7 +360,7 @@ async function* undo(
   return { isUndone: true, aside }
 }
 
-/** The way to get the database back to an executable that knows `schema` schemas. */
+/** The way to make the database usable for an executable that knows `schema` schemas. */
 function databaseWayBack(
   directory: DataDirectory,
   schema: number,

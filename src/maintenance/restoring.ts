@@ -95,7 +95,7 @@ function missingFiles(file: string, store: string): number {
   return neededFiles(file).filter((sha256) => !isHere(sha256)).length
 }
 
-/** Any other problem with a backup is the file's fault. */
+/** The error for the caller: any problem with the backup itself is an invalid request. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof RelayError) return error
   if (isDiskFull(error)) return storageFull(error)

@@ -11,7 +11,7 @@ import type { Signal } from '../system/signal.ts'
 /** Below this, no message is accepted or passes its point of no return, and no event is delivered. */
 export const FREE_BYTES_MIN = 256 * 1024 * 1024
 
-/** The log stays at a few MiB, unless a program goes on reading an older state of the database. */
+/** The log stays at a few MiB, unless a program keeps reading an older state of the database. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024
 
 const INTERVAL_MS = 10_000

@@ -40,7 +40,7 @@ export class Timetable implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     let lookedAt = this.#clock.now()
-    // The first look at the local time zone takes ten milliseconds, for which no start waits.
+    // The first use of the local time zone takes ten milliseconds, which must not delay the start.
     await this.#clock.sleep(PLAN_AFTER_MS, signal)
     const due = new Map(this.#jobs.map((job) => [job, firstRun(job, lookedAt)]))
     while (!signal.aborted) {

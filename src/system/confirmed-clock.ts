@@ -52,7 +52,7 @@ export type ClockDoubt = {
   readonly until: number
 }
 
-/** The part that measures ages. */
+/** The part of the clock that measures ages. */
 export type Age = Pick<ConfirmedClock, 'now' | 'ago' | 'ageOf'>
 
 const STEP_MS_MIN = 60_000
@@ -66,14 +66,14 @@ const JUMPS_MAX = 50
 
 export class ConfirmedClock implements Clock {
   readonly #clock: Clock
-  /** The machine's uptime minus the monotonic clock at the start; it grows by sleep. */
+  /** The machine's uptime minus the monotonic clock at the start. The difference grows while the machine sleeps. */
   readonly #awake: number
   #sleptMs = 0
   /** The wall clock and the relay's time, each minus the elapsed time. */
   #wallOffset: number
   #offset: number
   #held: ClockDoubt['doubt'] | null = null
-  /** The relay's offset before the wall clock was set back, if less than an hour ago. */
+  /** The relay's offset before the wall clock was set back, if that was less than an hour ago; else null. */
   #setBackFrom: number | null = null
   /** The time when the wall clock was last set, in elapsed milliseconds. */
   #steadySince: number
@@ -115,7 +115,7 @@ export class ConfirmedClock implements Clock {
     return this.#clock.after(ms, act)
   }
 
-  /** The wall clock, right or wrong, for peers that share it or have a better one. */
+  /** The wall clock, right or wrong, for devices and services that share it or have a better clock. */
   wall(): number {
     return this.#clock.now()
   }
@@ -142,7 +142,7 @@ export class ConfirmedClock implements Clock {
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
-  /** The earliest time that it may be: doubtful time off may not have passed, and a slow wall clock may be right. */
+  /** The earliest that the time may be: doubtful time off may not have passed, and a slow wall clock may be right. */
   earliest(): number {
     const offMs = this.#off === null ? 0 : this.#off.to - this.#off.from
     return Math.min(this.now(), this.wall()) - offMs
@@ -201,7 +201,7 @@ export class ConfirmedClock implements Clock {
     this.#held = 'jumped'
   }
 
-  /** Handles time off: the wall clock is `ms` ahead of the kept time. */
+  /** Handles the time off: how far the wall clock is ahead of the kept time, in `ms`. */
   #takeTimeOff(ms: number): void {
     const from = this.#now()
     if (ms <= -STEP_MS_MIN) this.#held = 'is_behind'
@@ -223,7 +223,7 @@ export class ConfirmedClock implements Clock {
     else if (this.#held === null) this.#offset = wallOffset
   }
 
-  /** The wall clock was set, forward or back. */
+  /** Called when the wall clock was set, forward or back. */
   #takeStep(): void {
     const aheadMs = this.#clock.now() - this.#now()
     if (this.#elapsed() - this.#steadySince >= STEADY_MS) this.#setBackFrom = null
@@ -251,7 +251,7 @@ export class ConfirmedClock implements Clock {
     this.#offset = this.#wallOffset
   }
 
-  /** True if the machine slept since the last look; counts that time as elapsed. */
+  /** True if the machine slept since the last reading; counts that time as elapsed. */
   #hasSlept(): boolean {
     const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#awake
     if (sleptMs - this.#sleptMs < SLEPT_MS_MIN) return false

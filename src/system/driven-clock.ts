@@ -52,12 +52,12 @@ export class DrivenClock implements Clock {
     return () => this.#sleepers.delete(sleeper)
   }
 
-  /** Moves both clocks on by `ms`, waking all that sleep until then. */
+  /** Moves both clocks on by `ms`, and wakes every sleeper that is due by then. */
   advance(ms: number): Promise<void> {
     return this.advanceUntil(() => false, ms)
   }
 
-  /** Moves both clocks from one sleeper to the next, until `isOver`, and by `ms` at most. */
+  /** Moves both clocks from one sleeper to the next, until `isOver` returns true, and by `ms` at most. */
   async advanceUntil(isOver: () => boolean, ms: number): Promise<void> {
     const until = this.#monotonic + ms
     await this.#settle()
@@ -91,14 +91,14 @@ export class DrivenClock implements Clock {
   /** Called before each reading. */
   protected tick(): void {}
 
-  /** Both clocks jump to this monotonic time, or stay if it is past. Nobody wakes. */
+  /** Moves both clocks to this monotonic time, or leaves them if it is past. Wakes no sleeper. */
   protected moveTo(monotonic: number): void {
     if (monotonic <= this.#monotonic) return
     this.#wall += monotonic - this.#monotonic
     this.#monotonic = monotonic
   }
 
-  /** The first that sleeps until then at most; null if none does. They are in the order in which they began. */
+  /** The sleeper that is due first, by `until`; null if none is. Of sleepers due at once, the one that began first. */
   protected next(until: number): Sleeper | null {
     let next: Sleeper | null = null
     for (const sleeper of this.#sleepers) {
@@ -107,7 +107,7 @@ export class DrivenClock implements Clock {
     return next
   }
 
-  /** Wakes all whose time has come, one right after the other. */
+  /** Wakes every sleeper that is due, one right after the other. */
   protected wakeDue(): void {
     for (let due = this.next(this.#monotonic); due !== null; due = this.next(this.#monotonic)) {
       this.#wake(due)
@@ -120,7 +120,7 @@ export class DrivenClock implements Clock {
   }
 }
 
-/** Lets promises, commits and messages between them come to rest. */
+/** Resolves once pending promises, commits and the messages between them have settled. */
 export async function comeToRest(turns = 12): Promise<void> {
   for (let i = 0; i < turns; i += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -3,9 +3,9 @@ import { Database, type Statement } from 'bun:sqlite'
 const RUNS = ['get', 'all', 'values', 'raw', 'run'] as const
 
 /**
- * A database that prepares statements to be kept. While a statement runs, SQLite takes memory from a small store
- * of the connection ("lookaside"). `Database.prepare` puts the statement itself there too: after some thirty of
- * them nothing is left, and each cursor of each run comes from the heap. `query` marks a statement as persistent
+ * A database that prepares statements to be kept. While a statement runs, SQLite takes memory from a small store of
+ * the connection ("lookaside"). `Database.prepare` puts the statement itself there too: after some thirty statements
+ * nothing is left, and each cursor of each run comes from the heap. `query` marks a statement as persistent
  * (`SQLITE_PREPARE_PERSISTENT`), so SQLite keeps it elsewhere (Bun 1.4.5, SQLite 3.54: a send takes 5 % less
  * processor time).
  */
@@ -14,7 +14,7 @@ export class LastingDatabase extends Database {
   onError: (error: unknown) => void = () => {}
   readonly #observed = new WeakSet<Statement>()
 
-  /** Opens a file, or an image of one in memory: what `serialize` gave. */
+  /** Opens a file, or a copy of one in memory that `serialize` returned. */
   constructor(source: string | Uint8Array, options: object) {
     super(source as string, options) // Bun takes images too, which its types leave out.
   }
@@ -22,7 +22,7 @@ export class LastingDatabase extends Database {
   override query: Database['query'] = (sql) =>
     this.#observe(this.#reporting(() => super.query(sql)))
 
-  /** Uses `query`, even for drizzle, which only calls this. It may return a statement twice: never nest its runs. */
+  /** Uses `query`, even for drizzle, which only calls this. It may return one statement twice: never nest its runs. */
   override readonly prepare: Database['prepare'] = (sql, values) =>
     values === undefined
       ? this.query(sql)
@@ -36,7 +36,7 @@ export class LastingDatabase extends Database {
     if (this.#observed.has(statement)) return statement
     this.#observed.add(statement)
     for (const name of RUNS) {
-      const original = statement[name] as (...values: unknown[]) => unknown // Called as it is given.
+      const original = statement[name] as (...values: unknown[]) => unknown // Called as the caller does.
       const observed = (...values: unknown[]) => {
         try {
           return original.apply(statement, values)

@@ -23,7 +23,7 @@ export class LogicalClock {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
-  /** The time when (monotonic) a timestamp was last ahead of the wall clock; null once that has caught up. */
+  /** Monotonic time when a timestamp was last ahead of the wall clock; null once the wall clock has caught up. */
   #aheadAt: number | null = null
   #idAt = 0
   #counter = 0

@@ -92,7 +92,7 @@ export function ownExecutable(): string | null {
 const IOREG = ['/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice']
 const NETWORKS = '/sys/class/net'
 
-/** A name of this machine's hardware, so that a copy of its disk in another machine gets another name. */
+/** A name of this machine's hardware: a copy of its disk in another machine gets another name. */
 export function machineName(): string {
   if (process.platform === 'darwin') {
     const text = Bun.spawnSync(IOREG, { timeout: 2_000 }).stdout.toString()
