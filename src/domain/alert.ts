@@ -4,9 +4,9 @@ import type { FindingCode } from './finding-codes.ts'
 import { countWords, durationWords } from './number-words.ts'
 
 type CauseRow = {
-  /** How long it must last, in minutes, unless the owner chooses another time. */
+  /** Minutes that the cause must last before the owner is alerted, unless the owner chooses another time. */
   readonly afterMinutes: number
-  /** The findings that it consists of; none if it isn't read from findings. */
+  /** The findings that show the cause; empty if it isn't read from findings. */
   readonly codes: readonly FindingCode[]
   readonly sentence: string
 }
@@ -71,23 +71,23 @@ export const CHANNEL_KINDS = ['text', 'post'] as const
 export const POST_FORMS = ['ntfy', 'apprise'] as const
 export type PostForm = (typeof POST_FORMS)[number]
 
-/** A `summary` is sent at the end of an hour in which the channel had its limit. */
+/** A `summary` is sent at the end of an hour in which the channel reached its limit of notices. */
 export const NOTICE_KINDS = ['raised', 'resolved', 'summary', 'test'] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
 /**
- * `waiting`: nothing of it has left, and more alerts may join it. `handed_over`: its text is fixed, and it may have
+ * `waiting`: nothing of it was sent, and more alerts may join it. `handed_over`: its text is fixed, and it may have
  * arrived. `done`: it was sent, or the receiver took it.
  */
 export const NOTICE_STATUSES = ['waiting', 'handed_over', 'done', 'failed'] as const
 export type NoticeStatus = (typeof NOTICE_STATUSES)[number]
 
 export const CHANNELS_MAX = 20
-/** The longest that a rule lets a cause last before it alerts the owner: a week. */
+/** The longest that an owner may let a cause last before an alert: a week. */
 export const AFTER_MINUTES_MAX = 10_080
-/** Notices that a channel gets in any hour; what follows becomes one summary. */
+/** Most notices of a channel in any hour; further ones become one summary. */
 export const NOTICES_PER_HOUR = 6
-/** Alerts that a text names; it counts the others. */
+/** Most alerts that one text names; the others are only counted. */
 const NAMED_MAX = 3
 
 /** An alert as a notice says it. */

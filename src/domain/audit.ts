@@ -8,7 +8,7 @@ export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 export type Actor = {
   readonly kind: ActorKind
-  /** The key, the member, or the short id of the dashboard session; null if the kind says it all. */
+  /** The key, the member, or the short id of the dashboard session; null if the kind alone identifies the actor. */
   readonly id: string | null
 }
 
@@ -20,7 +20,7 @@ export type Origin = {
   readonly requestId: string | null
 }
 
-/** A command that works on the database itself, while no relay runs. */
+/** A command that works on the database directly, while no relay runs. */
 export const COMMAND_LINE: Origin = {
   actor: { kind: 'cli', id: null },
   address: null,
@@ -144,7 +144,7 @@ export type AuditedChange = {
 
 /** Value of `created_by`. */
 export function makerOf({ actor }: Origin): KeyId | 'cli' | 'dashboard' {
-  // Only a key has an id of a key.
+  // The id of this kind of actor is a key's.
   if (actor.kind === 'key') return actor.id as KeyId
   return actor.kind === 'dashboard' || actor.kind === 'member' ? 'dashboard' : 'cli'
 }

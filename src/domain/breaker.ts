@@ -11,7 +11,7 @@ export type Breaker = {
   readonly failuresInRow: number
   /** Time of the first of these failures. */
   readonly failingSince: Timestamp | null
-  /** Until then, as the receiver asked, nothing is sent except what the owner requests. */
+  /** The end of a pause that the receiver asked for: until then, nothing is sent except what the owner requests. */
   readonly restUntil: Timestamp | null
   /** The time when the next probe is due; null if none is needed, or an open breaker hasn't had one yet. */
   readonly probeAt: Timestamp | null
@@ -54,7 +54,7 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
-/** True if a webhook is shown as failing. */
+/** True if the webhook is shown as failing. */
 export function isFailing(
   { isActive, breaker }: { readonly isActive: boolean; readonly breaker: Breaker },
   isUnreachable: boolean,

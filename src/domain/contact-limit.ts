@@ -7,7 +7,7 @@ import type { Day } from './days.ts'
 
 /** A line's history with one handle. */
 export type DailyContact = {
-  /** Since when the line has history with it, or null. */
+  /** The time since which the line has history with the handle; null if it has none. */
   readonly knownAt: number | null
   /** The number of waiting messages to it that hold a place. */
   readonly queued: number

@@ -8,13 +8,13 @@ export type CredentialId = CredentialIds[CredentialKind]
 
 export const KEY_PREFIX = 'hl_live_'
 export const SECRET_PREFIX = 'hl_secret_'
-/** Of the keys of `hookline fake`, which are the same everywhere: every other relay refuses them by their form. */
+/** Prefix of the keys of `hookline fake`, which are the same everywhere, so every other relay refuses them. */
 export const FAKE_KEY_PREFIX = 'fake_live_'
 export const FAKE_SECRET_PREFIX = 'fake_secret_'
-/** Twilio's accounts in `hookline fake`. The id of any other account begins with the time when it was made. */
+/** Prefix of Twilio's account ids in `hookline fake`. Any other account's id begins with the time when it was made. */
 export const FAKE_ACCOUNT_PREFIX = 'ACfa4efa4e'
 
-/** A key, or the id of an account, of `hookline fake`. */
+/** Matches a key or an account id of `hookline fake`. */
 export const FAKE_KEY = new RegExp(`^(?:${FAKE_KEY_PREFIX}|${FAKE_ACCOUNT_PREFIX})`)
 
 export const BRIDGE_TOKEN_PREFIX = 'hlb_'

@@ -31,7 +31,7 @@ export type FindingSubject = {
   readonly id: string | null
 }
 
-/** What a finding is about, in the relay's own ids, and where it was found. */
+/** The subject of a finding, by the relay's own ids, and the boxes where it was found. */
 export type FindingScope = {
   readonly about: FindingSubject
   readonly lineId: string | null
@@ -46,7 +46,7 @@ export function lineScope(lineId: string, box: BoxId | null = null): FindingScop
   return { about: { kind: 'line', id: lineId }, lineId, ...(box !== null && { boxes: [box] }) }
 }
 
-/** Replaces a finding's key by its scope. */
+/** Replaces a finding's key with its scope. */
 export function scoped(
   { key: _key, box, ...finding }: Finding,
   scope: FindingScope,

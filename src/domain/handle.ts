@@ -38,7 +38,7 @@ const NATIONAL_LENGTH_MIN = 7
 const NORTH_AMERICA_LENGTH = 10
 /** Direction marks and other invisible characters: Apple's Contacts copies them with a number. */
 const INVISIBLE = /\p{Cf}/gu
-/** Numbers written with a digit that isn't dialed from abroad: a zero after the country code, Mexico's former `1`. */
+/** Numbers that may contain a digit not dialed from abroad: a zero after the country code, Mexico's former `1`. */
 const MAY_HAVE_TRUNK_DIGIT = /^\+(?:[2-9]\d{0,2}0|521\d{10}$)/
 
 /** The sender in test events; a real line refuses to send to it. */
@@ -181,7 +181,7 @@ function national(text: string, home: Home): PhoneNumber | undefined {
   return parsePhoneNumberFromString(text, { ...home, extract: false })
 }
 
-/** The number if its digits are what people dial within the country, or an international prefix and all of it. */
+/** The number if `digits` are dialed so within the country, or are an international prefix and the whole number. */
 function nationalReading(text: string, digits: string, home: Home | null): string | null {
   const parsed = home === null ? undefined : national(text, home)
   if (parsed === undefined || parsed.ext !== undefined || !isCredible(parsed)) return null

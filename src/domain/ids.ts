@@ -72,7 +72,7 @@ export function uuidV7(at: Timestamp, random: Uint8Array): Uint8Array {
 /** The prefix, `_`, and 26 characters of base32 for 16 bytes. */
 export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): Id<P> {
   // 26 characters have 130 bits, so two zero bits come first.
-  return withBase32(`${prefix}_`, bytes, { from: 0, zeroBits: 2 }) as Id<P> // An id by its form.
+  return withBase32(`${prefix}_`, bytes, { from: 0, zeroBits: 2 }) as Id<P> // It has the form of an id.
 }
 
 /** Appends the bytes from `from` on to `text` in base32, after `zeroBits` zero bits; ten bits at a time. */
@@ -110,7 +110,7 @@ export function siblingId<P extends IdPrefix>(
 ): Id<P> {
   const bytes = uuidV7(timestamp(0), hash)
   const afterTime = { from: TIME_BYTES, zeroBits: 0 }
-  return withBase32(`${prefix}_${timeOf(sibling)}`, bytes, afterTime) as Id<P> // An id by its form.
+  return withBase32(`${prefix}_${timeOf(sibling)}`, bytes, afterTime) as Id<P> // It has the form of an id.
 }
 
 /** The characters of an id that encode its time. */

@@ -38,7 +38,7 @@ export const NO_CAPABILITIES: Capabilities = {
 
 export const DEFAULT_DAILY_CONTACT_LIMIT = 50
 
-/** The machine of a device: a box, or the head itself. */
+/** The machine that a device is attached to: a box, or the head itself. */
 export type Place = BoxId | 'here'
 
 /** A phone line as it is stored. Only the supervisor knows whether it is online. */
@@ -56,7 +56,7 @@ export type Line = {
   readonly label: string | null
   readonly dailyContactLimit: number
   readonly isEnabled: boolean
-  /** In the time zone of the shop; null for none. */
+  /** In the time zone of the line's site; null if there are none. */
   readonly quietHours: QuietHours | null
   readonly relaySms: boolean
   /** True if groups of the line are stored and announced. */

@@ -39,7 +39,7 @@ export type ReplyTarget = {
 /** A text that a message had, and since when. */
 export type Edit = { readonly text: string; readonly at: Timestamp }
 
-/** Services that a caller may ask for. `auto` goes by evidence, and may try once as SMS. */
+/** Services that a caller may ask for. `auto` chooses by earlier messages, and may retry once as SMS. */
 export const WANTED_SERVICES = ['iMessage', 'SMS', 'auto'] as const
 export type WantedService = (typeof WANTED_SERVICES)[number]
 
@@ -61,7 +61,7 @@ export type Approval = {
 }
 
 export type MessageExtras = {
-  /** History: not announced, never unread, and the conversation's last message only by its date. */
+  /** True for history: never announced or unread, and the conversation's last message only by its date. */
   readonly isHistory?: true | undefined
   /** The number of attachments. */
   readonly attachmentCount?: number | undefined
@@ -71,7 +71,7 @@ export type MessageExtras = {
   readonly siteIds?: readonly SiteId[] | undefined
   /** The service that the caller asked for. */
   readonly wantedService?: WantedService | undefined
-  /** The time when `auto` fell back to SMS. */
+  /** The time when an `auto` message fell back to SMS. */
   readonly downgradedAt?: Timestamp | undefined
   /** The device's spelling of the person, if it differs from the handle. */
   readonly spelling?: Handle | undefined
@@ -114,11 +114,11 @@ export type Resend = {
 /** The webhook that gets the events of one message. */
 export type MessageCallback = {
   readonly webhookId: WebhookId
-  /** With its question mark; empty without one. Clients write the message's own number there. */
+  /** With its question mark; empty if there is none. Clients put their own id of the message there. */
   readonly query: string
 }
 
-/** `guid` is of the device's row for the change, so that each change counts once. */
+/** `guid` identifies the device's row for the change, so that each change counts once. */
 export type ChangeRow = {
   readonly guid: string
   readonly at: Timestamp

@@ -4,7 +4,7 @@
 import type { ValueKind } from './value-kind.ts'
 
 export type Option<T> = {
-  /** As in the flag `--send-wait` and the variable `HOOKLINE_SEND_WAIT`. */
+  /** The name in the flag `--send-wait` and the variable `HOOKLINE_SEND_WAIT` is `send-wait`. */
   readonly name: string
   readonly kind: ValueKind<T>
   /** Null if there is none, or if it depends on the system. */
@@ -17,7 +17,7 @@ export type Option<T> = {
    * machine: a restore takes it over only on request.
    */
   readonly needsTrust: boolean
-  /** The only platform on which it matters, as `darwin`; null if it matters on each. */
+  /** The only platform on which it matters, such as `darwin`; null if it matters on all. */
   readonly platform: string | null
   /** The environment variable, if other programs have named it already. */
   readonly variable: string | null

@@ -14,13 +14,13 @@ export async function filledPage<T>(
     const { data, next_cursor: cursor } = page
     const more: T | null = await next(cursor, limit - data.length)
     if (more === null) break
-    const { data: others = [] } = more as Partial<CutPage> // Of the same list.
+    const { data: others = [] } = more as Partial<CutPage> // It is a page of the same list.
     page = { ...more, data: [...data, ...others] }
   }
   return page
 }
 
 function isCut<T>(answer: T, limit: number): answer is T & CutPage {
-  const { data, next_cursor } = (answer ?? {}) as Partial<CutPage> // Other answers have no such fields.
+  const { data, next_cursor } = (answer ?? {}) as Partial<CutPage> // Other answers lack these fields.
   return Array.isArray(data) && data.length < limit && typeof next_cursor === 'string'
 }

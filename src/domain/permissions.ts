@@ -90,9 +90,9 @@ export type ConversationLimit = readonly ConversationId[] | null
 export type Permissions = {
   /** Null means all. */
   readonly scopes: readonly Scope[] | null
-  /** The lines that it may use now: what `limits` leaves of them. */
+  /** The lines that the key may use now, after `limits`. */
   readonly lineIds: LineLimit
-  /** The lines and sites that it is limited to, as they were given. */
+  /** The lines and sites that the key is limited to, as its maker named them. */
   readonly limits: LineLimits
   readonly conversationIds: ConversationLimit
   readonly expiresAt: Timestamp | null
@@ -150,10 +150,10 @@ export function permissionsOf(caller: Caller): Permissions {
   return caller.permissions ?? EVERYTHING
 }
 
-/** The caller, limited to one conversation beside its other limits. */
+/** The caller, limited to one conversation in addition to its other limits. */
 export function limitedTo<C extends Caller>(caller: C, conversationId: string): C {
   const own = permissionsOf(caller)
-  const id = conversationId as ConversationId // Only compared with ids.
+  const id = conversationId as ConversationId // Only compared with stored ids.
   const isOwn = own.conversationIds?.includes(id) ?? true
   return { ...caller, permissions: { ...own, conversationIds: isOwn ? [id] : [] } }
 }
@@ -191,8 +191,8 @@ export function ruleAgainst(
 }
 
 /**
- * True if a key's sends have rules. If so, it may act only on its own messages, because others' may break them, and
- * may not end a person's takeover.
+ * True if a key's sends have rules. Such a key may act only on its own messages, because others' may break the rules,
+ * and may not end a person's takeover.
  */
 export function hasRules({
   conversationIds,
@@ -234,7 +234,7 @@ export function expandScopes(asked: readonly (Scope | ScopeGroup)[]): readonly S
   return SCOPES.filter((scope) => named.has(scope))
 }
 
-/** Replaces scopes by shorthands. */
+/** Replaces scopes with shorthands. */
 export function collapsedScopes(scopes: readonly Scope[]): readonly (Scope | ScopeGroup)[] {
   const names = Object.keys(SCOPE_GROUPS) as ScopeGroup[] // The keys of the record.
   const groups = names.filter((name) => SCOPE_GROUPS[name].every((one) => scopes.includes(one)))
@@ -261,17 +261,17 @@ export function limitsLike<K extends { readonly scopes?: readonly Scope[] }>({
   ...key
 }: K): Pick<K, LimitField & keyof K> & { readonly scopes?: readonly (Scope | ScopeGroup)[] } {
   const fields = Object.entries(key).filter(([name]) => LIMIT_FIELDS.some((one) => one === name))
-  const limits = Object.fromEntries(fields) as Pick<K, LimitField & keyof K> // Filtered by its names.
+  const limits = Object.fromEntries(fields) as Pick<K, LimitField & keyof K> // Filtered by the names of its fields.
   return scopes === undefined ? limits : { ...limits, scopes: collapsedScopes(scopes) }
 }
 
-/** Narrows a limit to the line or the site that a list is asked for, if any. */
+/** Narrows a limit to the line or site that a request names, if any. */
 export function narrowed<T extends string = LineId>(
   limit: readonly T[] | null,
   asked: string | undefined,
 ): readonly T[] | null {
   if (asked === undefined) return limit
-  return isSubset([asked], limit) ? [asked as T] : [] // Only compared with ids.
+  return isSubset([asked], limit) ? [asked as T] : [] // Only compared with stored ids.
 }
 
 /** A part of permissions, named as in the API. */
@@ -287,7 +287,7 @@ export type PermissionPart =
 export function partsAbove(asked: Permissions, own: Permissions): readonly PermissionPart[] {
   const within: Readonly<Record<PermissionPart, boolean>> = {
     scopes: scopesOf(asked).every((scope) => hasScope(own, scope)),
-    // As they were given: lines move, and then a key must not see more than its maker.
+    // Compares the named lines, not those usable now: lines move, and a key must never see more than its maker.
     phone_line_ids: isSubset(asked.limits.lineIds, own.limits.lineIds),
     site_ids: isSubset(asked.limits.siteIds, own.limits.siteIds),
     conversation_ids: isSubset(asked.conversationIds, own.conversationIds),
@@ -335,7 +335,7 @@ function minuteOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 }
 
-/** The facts that the lines of a key know about a person. */
+/** Facts about a recipient, by the lines that the key may use. */
 export type RecipientFacts = {
   readonly handle: string
   readonly isKnown: () => boolean

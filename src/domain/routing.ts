@@ -6,8 +6,8 @@ import type { MessageExtras } from './message-extras.ts'
 export type LineLimit = readonly LineId[] | null
 
 /**
- * A limit as it was given: lines by name, and lines by their sites; null for no such limit. What it allows now is known
- * only to the database (`linesWithin`), because lines move between sites.
+ * A limit as its author named it: by lines, and by sites; null for no such limit. The lines that it allows now are
+ * known only to the database (`linesWithin`), because lines move between sites.
  */
 export type LineLimits = { readonly lineIds: LineLimit; readonly siteIds: readonly SiteId[] | null }
 
@@ -26,7 +26,7 @@ export function lineLimitFields({ lineIds, siteIds }: LineLimits) {
   }
 }
 
-/** Null is everything. */
+/** True if `own` has every id of `asked`. Null stands for all ids. */
 export function isSubset(asked: readonly string[] | null, own: readonly string[] | null): boolean {
   if (own === null) return true
   return asked !== null && asked.every((id) => own.includes(id))

@@ -26,7 +26,7 @@ export type Trial = {
  */
 export type Standing = 'proven' | 'untried' | 'failing' | 'late'
 
-/** The time of a webhook's last answer: since all common slots were taken, in the last second, or before. */
+/** The time of a webhook's last answer: after all common slots were taken, within the last second, or earlier. */
 export type LastAnswer = 'since_full' | 'just_now' | 'earlier'
 
 export type Candidate = {
@@ -36,7 +36,7 @@ export type Candidate = {
   readonly lastAnswer: LastAnswer
 }
 
-/** The attempts in flight: in slots for everyone, in kept slots, and in either to receivers that aren't proven. */
+/** The attempts in flight: in common slots, in kept slots, and in either to receivers that aren't proven. */
 export type Taken = {
   readonly common: number
   readonly kept: number
@@ -55,7 +55,7 @@ export const COMMON_MAX = 192
  * receivers hang at once, which hold all common slots for ten seconds.
  */
 const KEPT_MAX = 40
-/** Of the kept slots, those for receivers that haven't answered since: each of them may be one that hangs. */
+/** Kept slots for receivers that answered just before all common slots were taken: each of them may hang by now. */
 const KEPT_FOR_JUST_NOW = 28
 /** Bun sends 256 requests at once; the rest is for all other outgoing requests. */
 export const IN_FLIGHT_MAX = COMMON_MAX + KEPT_MAX
@@ -76,7 +76,7 @@ const SLOWER_FACTOR = 2
 /** A smaller slowdown isn't a sign of overload. */
 const SLOWER_MS_MIN = 50
 const USUAL_WEIGHT = 1 / 4
-/** An attempt is late after twice the usual time and this. */
+/** An attempt is late after twice the usual time plus this. */
 const LATE_MS = 250
 const JUST_NOW_MS = 1_000
 

@@ -14,17 +14,17 @@ export const MARK_KINDS = [
 ] as const
 export type MarkKind = (typeof MARK_KINDS)[number]
 
-/** The facts of a sentence that may have changed when it is read. */
+/** The facts of a timeline sentence that may have changed by the time it is read. */
 export type MarkDetail = {
   /** The name of the webhook, or the title of the alert. */
   readonly name?: string | undefined
   /**
-   * In milliseconds since 1970: since when the webhook had failed, the alert lasted, or nothing is known before a
-   * restore; and the deliveries that waited.
+   * Milliseconds since 1970: the start of the webhook's failure, of the alert, or of the time that a restore left
+   * unknown. `waiting` is the number of deliveries that waited.
    */
   readonly since?: number | undefined
   readonly waiting?: number | undefined
   readonly reason?: string | undefined
-  /** How the opt-out came: by a keyword in a message, or by whom. */
+  /** The source of the opt-out: a keyword in a message, or its author. */
   readonly source?: string | undefined
 }

@@ -34,7 +34,7 @@ export function isSameUrl(one: string, other: string): boolean {
   return comparable(one) === comparable(other)
 }
 
-/** Escapes of characters that need none are another spelling of these, and receivers get no fragment. */
+/** Drops the fragment, which receivers never get, and decodes needless escapes. */
 function comparable(text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)

@@ -39,7 +39,7 @@ const IN_GROUPS: Partial<Record<EventName, EventName | null>> = {
   'message.received': 'group_message.received',
   'message.sent': 'group_message.sent',
   'message.failed': 'group_message.failed',
-  // These wouldn't say which member.
+  // Receipts of a group don't say which member they are from.
   'message.delivered': null,
   'message.read': null,
 }
