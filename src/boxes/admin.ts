@@ -31,7 +31,7 @@ import { makeKey } from './nkeys.ts'
 import type { Rollouts } from './rollouts.ts'
 
 const INVITATION_MS = 30 * MINUTE_MS
-/** Begins the id of an invitation, which is another user of the broker than the box: its token has a key of its own. */
+/** Prefix of an invitation's id. An invitation and its box are two users of the broker, each with its own key. */
 export const INVITATION_PREFIX = 'join-'
 
 export class BoxActions {
@@ -47,7 +47,7 @@ export class BoxActions {
       readonly broker: HeadBroker
       readonly fleet: Fleet
       readonly rollout: Rollouts
-      /** Lets the boxes of now connect, and cuts off all others; false if the broker does not. */
+      /** Lets the current boxes and invitations connect, and cuts off all others; false if that fails. */
       readonly apply: () => Promise<boolean>
     },
   ) {
@@ -89,7 +89,7 @@ export class BoxActions {
       }
       if (known === null) insertBox(tx, box)
       else updateBox(tx, box.id, box)
-      // A version that can read its token signs.
+      // Every version that can read such a token signs.
       if (isDirect) insistOnSignature(tx, box.id, publicKey)
       audit.record(tx, origin, { action: 'box.invited', about: thing(box.id), after: { name } })
       return box
@@ -178,7 +178,7 @@ export function acceptJoin(
 ): Promise<JoinAnswer> {
   return writer.write((tx) => {
     const id = request.invitation.slice(INVITATION_PREFIX.length)
-    const box = findBox(tx, id as BoxId) // Only compared with ids.
+    const box = findBox(tx, id as BoxId) // Only compared with stored ids.
     const answer = decideJoin(box === null ? null : invitationOf(box), request, ids.now())
     if (answer !== 'new' || box === null) return answer === 'new' ? { refused: GONE } : answer
     const { publicKey, version, platform } = request
@@ -205,7 +205,7 @@ function invitationOf({ id, publicKey, ...box }: Box): Invitation | null {
   return { expiresAt: box.invitedUntil, usedBy }
 }
 
-/** All that may connect to the broker. A used invitation still may: its machine may have got no answer. */
+/** All users of the broker. A used invitation is still one, because its machine may not have received the answer. */
 export function brokerUsersOf(db: Db, now: number) {
   const live = listBoxes(db).filter(({ removedAt }) => removedAt === null)
   return {

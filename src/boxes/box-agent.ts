@@ -48,7 +48,7 @@ export class BoxAgent implements Service {
   readonly #lines = new Map<string, BoxLine>()
   /** Newest session of each device; `isClosed` once it started, or ended before it started. */
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
-  /** Sessions of which the head has asked for all outcomes since this box began to leave. */
+  /** Sessions whose outcomes the head has requested since this box began to leave. */
   readonly #reported = new Set<string>()
   readonly #news = new Signal()
   #heardAt = -Infinity
@@ -191,7 +191,7 @@ export class BoxAgent implements Service {
     else log.warn('head is unreachable')
   }
 
-  /** Keeps what was known if the driver can't say (null). */
+  /** Stores the devices of a kind; keeps the known devices if the driver can't list them (null). */
   #found(kind: string, found: readonly Found[] | null): void {
     if (found === null) return
     const known = this.#devices.get(kind)

@@ -18,7 +18,7 @@ const BoxFile = Type.Object({
   head_name: orNull,
   addresses: Type.Array(text, { minItems: 1 }),
   server_name: orNull,
-  /** PEM; null for public authorities. */
+  /** The certificate authority of the broker in PEM; null for the public authorities. */
   ca: orNull,
   /** Public nkey of the head; null or missing until it is known. */
   head_key: Type.Optional(orNull),

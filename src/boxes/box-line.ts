@@ -36,7 +36,7 @@ type Entry = {
   readonly seq: number
   readonly item: Item
   readonly files: ReadonlyMap<string, string>
-  /** The item goes up once this has resolved. */
+  /** The item is sent to the head once this has resolved. */
   readonly written: Promise<void> | null
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -66,13 +66,13 @@ export class BoxLine implements LineListener {
   readonly #box: ThisBox
   readonly #driver: LineDriver
   readonly #line: Request<'run'>['line']
-  /** Aborts when the session is over: nothing goes up any more. */
+  /** Aborts when the session is over: nothing is sent to the head any more. */
   readonly #over = new AbortController()
   readonly #running = new AbortController()
   readonly #waiting: Entry[] = []
   readonly #open = new Map<number, Entry>()
   readonly #sends = new Set<Promise<void>>()
-  /** Every send up to this number was given, and those in `#sendsAhead`. */
+  /** Every send up to this number was taken, and so were the sends in `#sendsAhead`. */
   #sendsGiven = 0
   readonly #sendsAhead = new Set<number>()
   readonly #numbers = new WeakMap<LineSession, number>()
@@ -113,7 +113,7 @@ export class BoxLine implements LineListener {
     return this.#device !== null
   }
 
-  /** Ends the session: no send passes its point of no return any more, and nothing goes up. */
+  /** Ends the session: no send passes its point of no return any more, and nothing more is sent to the head. */
   end(): void {
     this.#over.abort()
     this.#endRun()
@@ -228,7 +228,7 @@ export class BoxLine implements LineListener {
       const event = { type: 'settled', messageId: message.id, outcome } as const
       this.#add({ type: 'event', event }, NO_FILES).catch(() => {})
     }
-    // The driver has to know a row that may have left, or find out what became of it.
+    // A message that may have been sent goes to the driver, to be recognized or to find out its outcome.
     const mayBeThere = row !== null && mayHaveLeft(row)
     return mayBeThere ? [{ message: withoutPaths(message), note: row.note }] : []
   }
@@ -245,13 +245,13 @@ export class BoxLine implements LineListener {
     const device = this.#device?.number === order.deviceSession ? this.#device : null
     const signal = device?.controller.signal ?? AbortSignal.abort()
     const outcome = await send.outcome(device?.session ?? null, signal)
-    // Added in this turn, so that it goes up before what the driver publishes next.
+    // Added in this turn, so that it reaches the head before what the driver publishes next.
     const added = this.#add({ type: 'outcome', send: order.send, outcome }, NO_FILES)
     const written = send.hasRow ? this.#settle(order.message.id, outcome) : null
     await Promise.allSettled([added, written])
   }
 
-  /** Writes the outcome of a row; without it nobody could say later what became of the message. */
+  /** Writes the outcome of a row, which is the only record of what became of the message. */
   async #settle(id: MessageId, outcome: SendOutcome): Promise<void> {
     const { journal, log, clock } = this.#box
     for (let tries = 1; tries <= SETTLE_TRIES_MAX; tries += 1) {
@@ -265,7 +265,7 @@ export class BoxLine implements LineListener {
     }
   }
 
-  /** Writes down what the device knows of an earlier row: a message that is proven unsent may come again. */
+  /** Stores a certain outcome of an earlier row, because a message that is proven unsent may be sent again. */
   async #keep(id: MessageId, outcome: Settlement): Promise<void> {
     const { journal, log } = this.#box
     const isCertain = outcome.outcome === 'not_sent' ? outcome.proof : outcome.outcome !== 'unknown'
@@ -360,12 +360,12 @@ export class BoxLine implements LineListener {
 
 type UnsettledEntry = NonNullable<Exclude<Answer<'page'>, typeof OVER>['unsettled']>[number]
 
-/** The end of a message by its row, or by having no row; null if the row doesn't say. */
+/** The final outcome of a message by its row; a missing row proves that it was never sent. Null if the row has none. */
 function settlementOf(row: JournalRow | null): Settlement | null {
   if (row === null) return UNUSED
   const { outcome } = row
   if (outcome === null || outcome.outcome === 'postponed') return null
-  // The driver promised that nothing of it is left, and the journal kept the promise.
+  // The driver promised that the device has nothing of the message, and the journal recorded that.
   const isProven = outcome.outcome === 'not_sent' && outcome.blame === 'line'
   return isProven ? { ...outcome, proof: true } : outcome
 }

@@ -32,7 +32,7 @@ type Run = {
   readonly over: AbortSignal
 }
 
-/** Progress of the grant: `unused` also if its answer never came, or the journal couldn't be written. */
+/** State of the grant: `unused` if no answer came in time, or the journal couldn't be written. */
 type Grant = 'unasked' | 'unused' | 'refused' | 'used'
 
 const PASS_MS = 2_000
@@ -52,12 +52,12 @@ export class BoxSend {
     this.#order = order
   }
 
-  /** True if the journal has a row that says that the message leaves. */
+  /** True if the journal has a row for this send: the message may leave. */
   get hasRow(): boolean {
     return this.#grant === 'used'
   }
 
-  /** Resolves in the turn in which the driver answers; never rejects. */
+  /** Resolves in the same turn of the event loop as the driver's answer; never rejects. */
   async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
     const { log } = this.#box
     const fields = { message_id: this.#order.message.id }
@@ -77,8 +77,8 @@ export class BoxSend {
   }
 
   /**
-   * The outcome by an earlier row; null if none says that the message may have left. The outcome is unknown if the
-   * row is for another text.
+   * The outcome of an earlier send of the message; null if no row says that it may have left. Unknown if the row is
+   * for another text.
    */
   #earlier(): SendOutcome | null {
     const { journal } = this.#box
@@ -181,7 +181,7 @@ export class BoxSend {
     }
   }
 
-  /** Fetches the files into `place`; null if one isn't what it was, or the session is over. */
+  /** Fetches the files into `place`; null if a file has changed or is missing, or the session is over. */
   async #fetch(
     attachments: NonNullable<Request<'send'>['message']['attachments']>,
     place: string,

@@ -19,7 +19,7 @@ type Report = NonNullable<Hello['upgrade']>
 type Installing = Order & { readonly from: string }
 
 export type SelfUpgrade = {
-  /** Reason against it; null if the box runs as a service. */
+  /** Reason why the box can't upgrade itself; null if it can, as a service. */
   readonly obstacle: string | null
   /** True if the owner lets it install executables without a release signature. */
   readonly acceptsUnsigned: boolean
@@ -85,7 +85,7 @@ export class BoxUpgrade implements Service {
     this.#phase = 'installing'
   }
 
-  /** Takes an order once; null if it can't say yet, and the head asks again. */
+  /** Accepts or refuses an order, once. Null if that can't be decided yet; the head then asks again. */
   take(order: Order): Answer<'upgrade'> | null {
     if (this.#order?.order === order.order) {
       this.#epoch = order.epoch
@@ -123,7 +123,7 @@ export class BoxUpgrade implements Service {
     return undefined
   }
 
-  /** Reason why the new version isn't yet as good as the one before; null if it is. */
+  /** Reason why the new version must not stay yet: lines that were online are offline. Null if it may stay. */
   notReady(isOnline: (kind: string, key: string) => boolean): string | null {
     if (this.#order === null || this.#from === this.#version) return null
     const offline = this.#order.lines.filter(({ kind, key }) => !isOnline(kind, key))

@@ -120,7 +120,7 @@ function userOf(nkey: string, { publish, subscribe, answers }: Rights): string {
       subscribe: [${list(subscribe)}]${answers ? `, allow_responses: ${ANSWERS}` : ''} } }`
 }
 
-/** A wildcard, a dot or a quote in an id would be a right to more than its own. */
+/** A wildcard, a dot or a quote in an id would give its user rights to the subjects of others. */
 function plain(id: string): string {
   if (/^[\w-]+$/.test(id)) return id
   throw new Error(`${JSON.stringify(id)} cannot be the id or the key of a box.`)

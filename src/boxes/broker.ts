@@ -24,12 +24,12 @@ import {
 import { makeKey, publicKeyOf } from './nkeys.ts'
 
 export type BrokerOptions = {
-  /** Paths of the broker's folder, which is made if it is missing, and of what boxes know their head by. */
+  /** Paths of the broker's folder, which is made if it is missing, and of the authority and key that boxes trust. */
   readonly directory: Pick<DataDirectory, 'broker' | 'brokerAuthority' | 'brokerSeed'>
   readonly port: number
   /** Path of the program; null for the installed one. */
   readonly program: string | null
-  /** All that may connect now; called at each start and at each `apply`. */
+  /** All users that may connect now; called at each start and at each `apply`. */
   readonly users: () => BrokerUsers
 }
 

@@ -31,7 +31,7 @@ export type JoinToken = {
   readonly seed: string
   /** PEM; null if public authorities sign the certificates of a cluster. */
   readonly ca: string | null
-  /** Public nkey of the head; null if the head's answer brings it. */
+  /** Public nkey of the head; null if the box learns it from the head's answer. */
   readonly headKey: string | null
 }
 
@@ -196,7 +196,7 @@ export function serveJoins(
     const invitation = subject.slice(subject.lastIndexOf('.') + 1)
     const answer = await head.accept({ invitation, publicKey, name, version, platform, signs })
     if ('refused' in answer) return JSON.stringify(answer)
-    // Without an answer the machine asks again.
+    // If the machine gets no answer, it asks again.
     if (!(await head.apply())) return null
     return JSON.stringify({ box: answer.boxId, head: head.name, key: head.key })
   })
@@ -233,7 +233,7 @@ export async function join(
   }
 }
 
-/** Waits ten seconds, or until the broker refuses the key: then the addresses are right. */
+/** True once connected; false after ten seconds, or once the broker refuses the key. */
 async function isConnected(link: NatsLink, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const change = new Signal()
   const stop = link.onChange(() => change.notify())

@@ -25,7 +25,7 @@ type Wanted = {
   readonly path: string
   readonly size: number
   readonly sha256?: string | undefined
-  /** True to go on after the bytes that are there. */
+  /** True to append to the bytes that the file has already. */
   readonly isResumed?: boolean
 }
 

@@ -27,9 +27,9 @@ import {
 
 /** The stored facts about boxes. */
 export type BoxRecords = {
-  /** A box that was invited. */
+  /** Finds a box that was invited or has joined. */
   find(id: BoxId): { readonly removedAt: Timestamp | null } | null
-  /** Highest epoch that a box was given for itself; 0 if it has had the head's only. */
+  /** The highest epoch given to this box alone; 0 if it uses the head's. */
   epochOf(id: BoxId): number
   /** Gives a box an epoch above this one. */
   raiseEpoch(id: BoxId, above: number): Promise<number>
@@ -41,7 +41,7 @@ export type BoxRecords = {
 export type FleetRun = {
   readonly session: string
   readonly box: BoxId
-  /** Characters of the items that wait for an earlier one. */
+  /** Total length of the items that wait for an earlier item, in characters. */
   readonly waitingLength: number
   item(request: Request<'item'>): Promise<Answer<'item'>> | null
   pass(request: Request<'pass'>): Promise<Answer<'pass'>>
@@ -152,7 +152,7 @@ export class Fleet {
       asked.map(async ({ id: box }): Promise<readonly Finding[]> => {
         const answer = await orNull(this.ask(box, 'checkup', { kind }, CHECKUP_MS))
         const findings = answer?.findings ?? [silent(kind)]
-        // A box of another version may report a code that this version doesn't know: it is shown all the same.
+        // A box of another version may report a code that this version doesn't know, which is shown as it is.
         return findings.map((one) => ({ ...one, code: one.code as FindingCode, box }))
       }),
     )
@@ -190,7 +190,7 @@ export class Fleet {
     return this.#peers.get(box)?.boot ?? null
   }
 
-  /** Characters of the items that wait in all runs of a box. */
+  /** Total length of the items that wait in all runs of a box, in characters. */
   waitingLength(box: BoxId): number {
     return this.#runsOf(box).reduce((sum, run) => sum + run.waitingLength, 0)
   }

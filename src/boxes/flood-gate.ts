@@ -17,7 +17,7 @@ export class FloodGate {
   readonly #core: Core
   readonly #senders: () => readonly string[]
   readonly #changed: () => void
-  /** Each subscribes to the current senders. */
+  /** Functions that each subscribe to the current senders. */
   readonly #listeners = new Set<() => void>()
   /** A leaky bucket for each sender: bytes that came, less the bytes allowed since. */
   readonly #arrived = new Map<string, { readonly level: number; readonly at: number }>()
@@ -27,7 +27,7 @@ export class FloodGate {
   constructor(
     core: Core,
     given: {
-      /** All that may send; nobody else is heard or answered. A sender is the last word of its subjects. */
+      /** Names of all allowed senders, each the last word of its subjects. Others are neither heard nor answered. */
       readonly senders: () => readonly string[]
       /** Called when a sender is cut off, and when it is heard again. */
       readonly changed: () => void

@@ -19,7 +19,7 @@ import type { BROKER_OPTIONS } from './options.ts'
 export type HeadBroker = {
   /** Facts for a token; throws `broker_unavailable` if no box could connect. */
   prepare(): Promise<Omit<JoinToken, 'id' | 'seed'>>
-  /** Runs what it needs until `signal` aborts. */
+  /** Runs the broker, if the head has its own, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
   connect(): Promise<Link>
   /** Nkey of the head, by which boxes know it. */
@@ -36,7 +36,7 @@ type Options = OptionValues<typeof BROKER_OPTIONS> & { readonly publicUrl: strin
 type Host = {
   readonly machine: BrokerMachine
   readonly directory: BrokerOptions['directory']
-  /** All that may connect now. */
+  /** All users that may connect now. */
   readonly users: () => BrokerUsers
 }
 

@@ -165,7 +165,7 @@ export class Boxes implements Service {
 
   #apply(): Promise<boolean> {
     this.#wake.notify()
-    // Lines of a box that was removed end at once.
+    // Ends the lines of a removed box at once.
     for (const { devicesChanged } of this.drivers) devicesChanged?.notify()
     this.#changed()
     return this.#broker.apply()
@@ -262,7 +262,7 @@ function recordsIn({ db, writer, ids, log }: Core): BoxRecords {
     heard: (id, facts) =>
       void writer
         .write((tx) => {
-          // A box that joined a cluster with a direct token has joined once it is heard.
+          // A box that joined a cluster with a direct token counts as joined once it is heard.
           const joinedAt = findBox(tx, id)?.joinedAt ?? ids.now()
           updateBox(tx, id, { ...facts, joinedAt, lastHeardAt: ids.now() })
         })
@@ -276,7 +276,7 @@ function recordsIn({ db, writer, ids, log }: Core): BoxRecords {
 function trustIn({ db, writer, log }: Core): Trust {
   return {
     peer(id) {
-      const box = findBox(db, id as BoxId) // Only compared with ids.
+      const box = findBox(db, id as BoxId) // Only compared with stored ids.
       const key = box?.publicKey ?? null
       return box === null || key === null ? null : { key, mustSign: mustSign(db, box.id, key) }
     },

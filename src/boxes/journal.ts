@@ -18,11 +18,11 @@ export type JournalRow = {
   readonly outcome: SendOutcome | null
 }
 
-/** A send as the head has noted it when it granted it. */
+/** The head's note of a send, made when it granted the send. */
 type Made = {
   readonly session: string
   readonly boot: string
-  /** Mark of the journal at that time; left out by boxes that have no marks. */
+  /** Mark of the journal at that time; missing from boxes that have no marks. */
   readonly mark?: number | undefined
 }
 
@@ -144,9 +144,9 @@ export class Journal {
   }
 
   /**
-   * The fate of a message that was sent as `made` says: its row; `none` if it is proven that no device was
-   * touched; `lost` if nobody can say. A missing row is a proof if the process has written here, on this machine, up
-   * to the last mark that the head knows, and no row of so old a message was deleted.
+   * The record of a message whose send was `granted`: its row; `none` if it is proven that no device was touched;
+   * `lost` if that is unknown. A missing row proves it if the process has written here, on this machine, up to the
+   * last mark that the head knows, and no row of so old a message was deleted.
    */
   said(id: MessageId, made: Made | null): JournalRow | 'none' | 'lost' {
     const isWhole = made !== null && this.#isWhole(made)
@@ -216,7 +216,7 @@ export class Journal {
     this.#storedFence = Math.max(fence, this.#storedFence)
   }
 
-  /** Commits what waits. */
+  /** Commits the waiting writes, and closes the file. */
   close(): void {
     while (this.#waiting.length > 0) this.#commit()
     this.#database.close()

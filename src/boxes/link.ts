@@ -21,7 +21,7 @@ export type Link = {
     subject: string,
     answer: (request: string, subject: string) => Promise<string | null>,
   ): () => void
-  /** True if texts from the box, or from its head, come but are refused; left out if the link checks none. */
+  /** True if requests or answers of the box, or of its head, arrive but are refused; absent if the link checks none. */
   refuses?(box: string): boolean
   /** Ends the link; open requests reject. */
   close(): Promise<void>

@@ -281,7 +281,7 @@ class Connector implements NatsLink {
       callback: (refused, message) => {
         if (refused !== null) return log.error('subject refused', { subject, error: refused })
         answer(message.string(), message.subject)
-          // False, or an error, if the connection was replaced meanwhile: the request comes again.
+          // `respond` fails if the connection was replaced meanwhile: the other side repeats the request.
           .then((text) => text !== null && message.respond(text))
           .catch((error: unknown) => log.warn('request not answered', { subject, error }))
       },
@@ -302,7 +302,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** True if the server says so. Some servers don't know the question, or don't let a user ask it. */
+/** True if the server says so; a server may not support the question, or not allow it to a user. */
 async function hasOwnAccount(connection: NatsConnection): Promise<boolean> {
   try {
     const answer = await connection.request(ACCOUNT_SUBJECT, '', { timeout: DIAL_MS })

@@ -175,7 +175,7 @@ export class RemoteLine implements FleetRun {
     }
   }
 
-  /** Takes what has come, in order: items that can share a commit in one turn, the next once they are durable. */
+  /** Takes the arrived items in order: in one turn those that can share a commit, the next once these are durable. */
   async #take(): Promise<void> {
     if (this.#isTaking) return
     this.#isTaking = true
@@ -204,7 +204,7 @@ export class RemoteLine implements FleetRun {
     for (;;) {
       const entry = this.#entries.get(this.#next)
       if (entry === undefined) return batch
-      const item = JSON.parse(entry.json) as Item // It was checked when it came.
+      const item = JSON.parse(entry.json) as Item // Its form was checked on arrival.
       const isAlone = item.type !== 'event' || filesToFetch(item.event).length > 0
       if (isAlone && batch.length > 0) return batch
       batch.push([this.#next, item])

@@ -18,7 +18,7 @@ const step = Type.Object({
   /** The box's version, and its lines that were online, when it was ordered to upgrade. */
   from: nullable(word),
   lines: listOf(lineId, 1_000),
-  /** Monotonic time of the order, or of first being passed over; null for neither. */
+  /** Monotonic time of the order, or of the first turn at which the box was absent; null before either. */
   since: nullable(Type.Number()),
   problem: nullable(sentence),
 })

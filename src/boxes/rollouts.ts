@@ -73,7 +73,7 @@ export class Rollouts implements Service {
     this.#changed = given.changed
     this.#sendOrder = given.order
     const stored = storedRollout(readRollout(core.db))
-    // The stored times are those of another process's monotonic clock: each wait begins again.
+    // The stored times are by the monotonic clock of another process, so each wait begins again.
     const since = core.clock.monotonic()
     const again = (step: Step) => (step.since === null ? step : { ...step, since })
     this.#rollout = stored && { ...stored, steps: stored.steps.map(again) }

@@ -50,7 +50,7 @@ export const GRANT_MS = 8_000
 /** Longest wait for the outcome of a send after its session is over. */
 export const ENDING_MS = 90_000
 
-/** Granted but not used, and never will be: the box's journal proves it, or the box never got the grant. */
+/** The grant was never used and never will be: the box's journal proves it, or the box never got the grant. */
 export const UNUSED = {
   outcome: 'not_sent',
   reason: 'withdrawn',
@@ -241,7 +241,7 @@ const validators = new Map<TSchema, Validator>()
 function fitting<Schema extends TSchema>(schema: Schema, value: unknown): Wire<Schema> | null {
   let validator = validators.get(schema)
   if (validator === undefined) validators.set(schema, (validator = Compile(schema)))
-  return validator.Check(value) ? (value as Wire<Schema>) : null // It was checked.
+  return validator.Check(value) ? (value as Wire<Schema>) : null // Just checked.
 }
 
 /** The value in a text; null if it isn't JSON or doesn't fit the schema. */
@@ -256,7 +256,7 @@ export function parsed<Schema extends TSchema>(schema: Schema, json: string): Wi
 /** Writes a value; throws if the other side would refuse it. */
 function written(schema: TSchema, value: unknown, name: string | null = null): string {
   if (fitting(schema, value) === null) throw new Error(`${name ?? 'An answer'} has the wrong form.`)
-  const json = JSON.stringify(name === null ? value : { op: name, ...(value as object) }) // It fits an object.
+  const json = JSON.stringify(name === null ? value : { op: name, ...(value as object) }) // Every request is an object.
   if (Buffer.byteLength(json) > PAYLOAD_BYTES_MAX - SIGNATURE_BYTES_MAX)
     throw new Error(`${name ?? 'An answer'} is too long.`)
   return json
@@ -285,7 +285,7 @@ export async function ask<Name extends OperationName>(
 ): Promise<Answer<Name>> {
   const { request: schema, answer } = OPERATIONS[name]
   const json = await link.ask(subject, written(schema, request, name), timeoutMs)
-  const value = parsed(answer as Operations[Name]['answer'], json) // The table's own row.
+  const value = parsed(answer as Operations[Name]['answer'], json) // The answer of the same operation.
   if (value === null) throw new LinkError(`The answer to ${name} has the wrong form.`)
   return value
 }
@@ -309,7 +309,7 @@ export function serve(link: Link, subject: string, handlers: Handlers, boxAt = 3
     if (name === null) return UNKNOWN
     const handle = handlers[name] as
       | ((request: unknown, box: string) => Promise<unknown>)
-      | undefined // By its row.
+      | undefined // The handler of this operation.
     const { request: schema, answer: answerSchema } = OPERATIONS[name]
     const request = parsed(schema, json)
     if (handle === undefined) return UNKNOWN
