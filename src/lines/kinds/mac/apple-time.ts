@@ -22,12 +22,12 @@ export function fromAppleTime(value: bigint | number | null): number | null {
   return ms < APPLE_TIME_MS_MAX ? ms : null
 }
 
-/** The form since macOS 10.13. */
+/** Nanoseconds since 2001, the form since macOS 10.13. */
 export function toAppleNanoseconds(ms: number): bigint {
   return BigInt(Math.floor(ms) - APPLE_EPOCH_MS) * NS_PER_MS
 }
 
-/** The form before macOS 10.13. */
+/** Seconds since 2001, the form before macOS 10.13. */
 export function toAppleSeconds(ms: number): bigint {
   return BigInt(Math.floor((ms - APPLE_EPOCH_MS) / MS_PER_SECOND))
 }

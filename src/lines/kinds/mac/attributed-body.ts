@@ -17,7 +17,7 @@ export type DecodedBody =
       readonly ok: true
       /** Contains U+FFFC for each attachment and each part of an app balloon. */
       readonly text: string
-      /** In the order of the text. */
+      /** Transfer guids, in the order of the text. */
       readonly attachmentGuids: readonly string[]
       /** Pictures within the text (Genmoji). */
       readonly inlineEmoji?: readonly InlineEmoji[] | undefined
@@ -43,7 +43,7 @@ export function decodeAttributedBody(blob: Uint8Array | string): DecodedBody {
   try {
     return typeof blob === 'string' ? decodeText(blob) : decodeBytes(blob)
   } catch (error) {
-    // Even a bug of the decoder must not keep the next rows from being read.
+    // Even a bug of the decoder must not keep later rows from being read.
     const isFound = error instanceof TypedStreamError
     return { ok: false, problem: isFound ? error.message : 'the reader itself failed' }
   }
@@ -55,7 +55,7 @@ export function withoutMarks(text: string): string {
 
 function decodeText(text: string): DecodedBody {
   if (!text.startsWith(STREAM_AS_TEXT)) return { ok: true, text, attachmentGuids: [] }
-  // SQLite returns TEXT as UTF-8: invalid bytes have become U+FFFD and are lost.
+  // SQLite returns TEXT as UTF-8, with U+FFFD in the place of invalid bytes, which are lost.
   if (/[^\0-\xFF]/.test(text)) throw new TypedStreamError('the stream was stored as text')
   return decodeStream(Buffer.from(text, 'latin1'))
 }
@@ -98,7 +98,7 @@ const UNMARKED: Marking = { guid: null, isEmoji: false }
 
 function runsOf(groups: readonly TypedGroup[]): readonly Run[] {
   const markingOf = new Map<number, Marking>()
-  // Many sets may share one dictionary, which is searched once.
+  // Many attribute sets may share one dictionary, so each dictionary is searched only once.
   const markingIn = new Map<TypedObject, Marking>()
   const runs: Run[] = []
   const left = groups.values()
@@ -126,7 +126,7 @@ function markingInSet(group: TypedGroup | undefined, known: Map<TypedObject, Mar
   return marking
 }
 
-/** A dictionary is its number of pairs, then names and values in turn. */
+/** A dictionary holds its number of pairs, then names and values in turn. */
 function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking {
   const values = rest.map((group) => group.values[0])
   if (count?.values[0] !== values.length / 2) {
@@ -137,7 +137,7 @@ function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking
     return at < 0 ? undefined : values[at + 1]
   }
   const bytes = bytesOf(valueOf('__kIMFileTransferGUIDAttributeName'))
-  // An impossible guid is skipped: the text is still good.
+  // An impossible guid is skipped, because the text is still good.
   const isGuid = bytes !== null && bytes.byteLength <= GUID_BYTES_MAX
   const emoji = valueOf('__kIMEmojiImageAttributeName')
   return {

@@ -1,7 +1,7 @@
 // Opens chat.db and checks which columns it has.
 
 import { Database, SQLiteError } from 'bun:sqlite'
-// Only the file system knows why SQLite cannot open a file, and whether a path still leads to it.
+// Only the file system knows why SQLite can't open a file, and whether a path still leads to the file.
 import { closeSync, openSync, statSync } from 'node:fs'
 
 import { ownIds } from '../../../system/process.ts'
@@ -12,7 +12,7 @@ import { ownIds } from '../../../system/process.ts'
  */
 export type ChatDbErrorCode = 'absent' | 'denied' | 'wrong_owner' | 'unreadable'
 
-/** Identity of the file: equal values mean the same database. */
+/** Identity of the file: equal values mean the same file. */
 export type DatabaseIdentity = {
   readonly device: number
   readonly inode: number
@@ -57,7 +57,7 @@ export function systemFileAccess(): FileAccess {
   }
 }
 
-/** Also reads once: only that shows whether the database may be read. */
+/** Also reads once, because only a read shows whether the database may be read. */
 export function openChatDb(path: string, access: FileAccess): Opened {
   let db: Database | null = null
   try {
@@ -114,8 +114,8 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
   return FILE_ERRORS[code] ?? null
 }
 
-// Columns differ between machines with the same version of macOS (imessage-exporter), so the tables are
-// probed and the version is never asked; the order of columns means nothing either.
+// Columns differ between machines with the same version of macOS (imessage-exporter), so the tables are probed,
+// whatever the version. The order of the columns says nothing either.
 
 type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}`
   ? Word | Words<Rest>
@@ -123,7 +123,7 @@ type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}`
 
 /** Column names, separated by blanks. */
 export function columns<const Texts extends readonly string[]>(...texts: Texts) {
-  return texts.join(' ').split(' ') as Words<Texts[number]>[] // The type splits them as well.
+  return texts.join(' ').split(' ') as Words<Texts[number]>[] // The type splits the texts in the same way.
 }
 
 /** Without these columns, it is unknown what was sent, what failed, or who wrote a message. */
@@ -159,9 +159,9 @@ export const OPTIONAL_COLUMNS = {
   sqlite_sequence: [] as const,
 }
 
-/** Tables that not every macOS has; a table that lacks one of these columns is not read. */
+/** Tables that some versions of macOS lack; a table without one of these columns is not read. */
 const OPTIONAL_TABLES = {
-  /** Deleted messages that can be recovered: since macOS 13. */
+  /** Deleted messages that can be recovered. Since macOS 13. */
   chat_recoverable_message_join: columns('chat_id message_id'),
   attachment: columns('guid'),
   message_attachment_join: columns('message_id attachment_id'),
@@ -174,7 +174,7 @@ export type ChatDbColumn<T extends ChatDbTable> =
   | (typeof OPTIONAL_COLUMNS)[T][number]
 
 export type ChatDbSchema = {
-  /** The column under a table alias, as `m.is_spam`, or NULL if this database lacks it. */
+  /** The column under a table alias, such as `m.is_spam`, or NULL if this database lacks it. */
   column<T extends ChatDbTable>(alias: string, table: T, column: ChatDbColumn<T>): string
   has(table: keyof typeof OPTIONAL_TABLES): boolean
 }
@@ -207,7 +207,7 @@ export function probeSchema(db: Database): Probe {
   }
 }
 
-/** In lower case: SQLite ignores case. */
+/** Column names in lower case, because SQLite ignores case. */
 function columnsOf(db: Database, table: string): ReadonlySet<string> {
   using statement = db.prepare<{ name: string }, []>(`PRAGMA table_info(${table})`)
   return new Set(statement.all().map(({ name }) => name.toLowerCase()))

@@ -27,19 +27,19 @@ const FILE_COLUMNS = columns(
   'filename mime_type transfer_name total_bytes transfer_state is_outgoing hide_attachment',
 )
 
-/** Selected by name; other columns need an expression. */
+/** Columns that are selected by name; the other columns need an expression. */
 const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.message].filter(
   (column) => !EXPRESSIONS.has(column),
 )
 
 /**
- * Longest body that the decoder takes, plus one byte, so that it reports a longer one. Read as BLOB: a
+ * The longest body that the decoder takes, plus one byte, so that the decoder reports a longer one. Read as BLOB: a
  * body stored as TEXT would lose bytes that are not UTF-8.
  */
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
-/** Latest rows of any kind that are searched. */
+/** Number of latest rows that are searched for uses of our addresses. */
 const OWN_USES_AMONG = 50_000
-/** Latest uses of each of our addresses. */
+/** Latest uses that are read of each of our addresses. */
 const USES_OF_EACH = 20
 /** iMessage allows 32; a carrier may allow more. */
 const MEMBERS_MAX = 500
@@ -65,7 +65,7 @@ export function queriesOf(schema: ChatDbSchema) {
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)}, ${IS_IN_GROUP} FROM message m`
   const chat = chatColumns(schema)
-  // Without the column, the guid names the service, except since macOS 26.
+  // Before macOS 26, the guid names the service if the column is missing.
   const chatService = `lower(coalesce(nullif(${schema.column('c', 'chat', 'service_name')}, ''),
     substr(c.guid, 1, instr(c.guid, ';') - 1)))`
   const full = fullRows(schema)
@@ -128,7 +128,7 @@ function chatColumns(schema: ChatDbSchema): string {
     ${schema.column('c', 'chat', 'display_name')} AS chat_name`
 }
 
-/** Messages with everything that is read of them; the caller adds the WHERE clause. */
+/** Messages with every column that is read; the caller adds the WHERE clause. */
 function fullRows(schema: ChatDbSchema): string {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
@@ -159,8 +159,8 @@ function membersOf(schema: ChatDbSchema): string {
 }
 
 /**
- * Latest rows of each handle and each direct chat of that name, and the latest of those: a row that we
- * sent may have no handle, and a row that was never joined has no chat.
+ * Latest rows of each handle, and of each direct chat with that name; of these, the latest. A row that we sent may
+ * have no handle, and a row that was never joined has no chat.
  */
 function lastWith(selected: string, joinDate: string): string {
   return `SELECT ${selected}, ${HANDLE} FROM message m WHERE m.ROWID IN (
@@ -205,7 +205,7 @@ function fileColumns(schema: ChatDbSchema) {
   return { hasFiles, columns: named.join(', ') }
 }
 
-/** In the order of the rows, which may differ from the order in the text. */
+/** Files in the order of their rows, which may differ from the order in the text. */
 function filesAt(schema: ChatDbSchema): string {
   const { hasFiles, columns: named } = fileColumns(schema)
   if (!hasFiles) return `SELECT NULL AS id, NULL AS guid, ${named} WHERE 0 IN ${ROW_IDS} AND 0`
@@ -215,8 +215,8 @@ function filesAt(schema: ChatDbSchema): string {
 }
 
 /**
- * Files by guid that no message has: on macOS 15 only the body may name a file (BlueBubbles). A file of
- * another message is never returned to a message whose body names it.
+ * Files by guid that no message has: on macOS 15 sometimes only the body names a file (BlueBubbles). A file of
+ * another message is never returned, even if a body names it.
  */
 function unjoinedFiles(schema: ChatDbSchema): string {
   const { hasFiles, columns: named } = fileColumns(schema)
@@ -227,11 +227,10 @@ function unjoinedFiles(schema: ChatDbSchema): string {
 }
 
 /**
- * Our addresses that the latest messages without an error were sent from or came to, with everybody else
- * whom each message names. `last_addressed_handle` of the chat is not read: it may be the other person's.
- * Rows that only name their own address are skipped, because iCloud rewrites notes to oneself by the
- * thousand. All three flags are named because Messages has an index over them, ordered by ROWID; received
- * messages are never "sent".
+ * Our addresses that the latest messages without an error were sent from or came to, with all other people whom each
+ * message names. `last_addressed_handle` of the chat is not read: it may be the other person's. Rows that name only
+ * their own address are skipped, because iCloud rewrites notes to oneself by the thousand. All three flags are named
+ * because Messages has an index over them, ordered by ROWID; received messages are never "sent".
  */
 function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
   return `SELECT ${useColumns(schema)} FROM message m
@@ -241,7 +240,7 @@ function ownUses(schema: ChatDbSchema, isOwn: 0 | 1): string {
     ORDER BY m.ROWID DESC LIMIT 200`
 }
 
-/** The same by date, the latest of each address and account, so that a busy address hides no other. */
+/** Like `ownUses`, but the latest uses of each address and account by date, so that a busy address hides no other. */
 function usesOfEach(schema: ChatDbSchema): string {
   const address = schema.column('m', 'message', 'destination_caller_id')
   const account = schema.column('m', 'message', 'account')
@@ -270,7 +269,7 @@ function useColumns(schema: ChatDbSchema): string {
       ${address} AS address, ${account} AS account`
 }
 
-/** Matches a row with an address of ours that is not its handle. */
+/** Matches a row with an address of ours that differs from its handle. */
 function namesAnOther(schema: ChatDbSchema, isOwn: 0 | 1): string {
   const account = schema.column('m', 'message', 'account')
   const handle = '(SELECT lower(h.id) FROM handle h WHERE h.ROWID = m.handle_id)'

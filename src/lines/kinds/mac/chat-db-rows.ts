@@ -21,7 +21,7 @@ export function readRow<F extends Fields>(fields: F, raw: Raw): RowOf<F> {
     if (value === undefined) throw new Error(`The query has no column ${column}.`)
     row[name] = read(value)
   }
-  return row as RowOf<F> // Each field by its own reader.
+  return row as RowOf<F> // Each field is read by its own reader.
 }
 
 /** Ids of a row: the same ROWID with another guid means another database. */
@@ -43,7 +43,7 @@ export const CHAT = {
   guid: ['chat_guid', String],
   isDirect: ['chat_style', (value) => integerOf(value) === DIRECT_STYLE],
   identifier: ['chat_identifier', (value) => nameOf(value) ?? ''],
-  /** Stays the same if the guid and the identifier change. */
+  /** Id of the group, which stays the same if the guid and the identifier change. */
   groupId: ['chat_group_id', nameOf],
   name: ['chat_name', nameOf],
 } as const satisfies Fields
@@ -57,7 +57,7 @@ const FILE = {
   mimeType: ['mime_type', nameOf],
   name: ['transfer_name', nameOf],
   size: ['total_bytes', integerOf],
-  /** 5 is finished; 0 is not loaded; others are in transit (beeper). */
+  /** 5 means finished, 0 not loaded; others mean in transit (beeper). */
   transferState: ['transfer_state', integerOf],
   isOutgoing: ['is_outgoing', flagOf],
   isHidden: ['hide_attachment', flagOf],
@@ -66,9 +66,9 @@ export type FileRow = RowOf<typeof FILE>
 
 const OWN_STATE = {
   ...IDS,
-  /** `iMessage`, `SMS` or `RCS` in this spelling; others are unchanged. */
+  /** `iMessage`, `SMS` or `RCS` in this spelling; other services are unchanged. */
   service: ['service', serviceOf],
-  /** FZErrorType of IMFoundation; 0 is none. */
+  /** FZErrorType of IMFoundation; 0 means no error. */
   error: ['error', integerOf],
   isSent: ['is_sent', flagOf],
   isFinished: ['is_finished', flagOf],
@@ -79,10 +79,10 @@ const OWN_STATE = {
 
 /** State of a message that we sent, from its flags. Times are milliseconds since 1970. */
 export type OwnState = RowOf<typeof OWN_STATE> & {
-  /** From the flag or the date: either may be missing (BlueBubbles). */
+  /** By the flag or the date: either may be missing (BlueBubbles). */
   readonly isDelivered: boolean
   readonly isRead: boolean
-  /** Held back on purpose: being prepared, delayed, for a satellite, or scheduled. */
+  /** True if Messages holds it back on purpose: it is being prepared, delayed, for a satellite, or scheduled. */
   readonly isWaiting: boolean
 }
 
@@ -92,7 +92,7 @@ const MESSAGE = {
   at: ['date', timeOf],
   /** `handle.id` of the sender, or of the recipient. */
   handle: ['handle', nameOf],
-  /** Identifier of its group, set even before the row is joined to its chat. */
+  /** Identifier of the row's group, set even before the row is joined to its chat. */
   room: ['cache_roomnames', nameOf],
   subject: ['subject', nameOf],
   hasAttachments: ['cache_has_attachments', flagOf],
@@ -100,7 +100,7 @@ const MESSAGE = {
   balloon: ['balloon_bundle_id', nameOf],
   itemType: ['item_type', integerOf],
   associatedType: ['associated_message_type', integerOf],
-  /** The message it refers to: `p:0/…`, `bp:…` or a guid. */
+  /** The message that it is about: `p:0/…`, `bp:…` or a guid. */
   about: ['associated_message_guid', nameOf],
   emoji: ['associated_message_emoji', nameOf],
   /** Guid of the message that it replies to, and the part: `0:0:5`. */
@@ -119,15 +119,15 @@ const MESSAGE = {
 
 export type MessageRow = RowOf<typeof MESSAGE> &
   Body & {
-    /** Its lowest chat; null while it is joined to none. */
+    /** The chat with the lowest ROWID; null while the row is joined to none. */
     readonly chat: Chat | null
-    /** It may be in several chats, one of which may be named by another address of the same contact. */
+    /** All chats of the row: one of several may be named by another address of the same contact. */
     readonly chats: readonly ChatName[]
-    /** The sender, or everyone who may be the recipient; empty for our own in a group. */
+    /** The sender, or everyone who may be the recipient; empty for our own message in a group. */
     readonly people: readonly Handle[]
     readonly files: readonly FileRow[]
     readonly isSystem: boolean
-    /** Marked as junk by Messages, in whichever column its version uses. */
+    /** True if Messages marked it as junk, in whichever column its version uses. */
     readonly isSpam: boolean
     readonly state: OwnState
   }
@@ -135,10 +135,10 @@ export type MessageRow = RowOf<typeof MESSAGE> &
 type ChatName = Pick<Chat, 'guid' | 'isDirect' | 'identifier'>
 
 type Body = {
-  /** Contains U+FFFC for each attachment; null if there is none. */
+  /** Contains U+FFFC for each attachment; null if the row has no text. */
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
-  /** In the order of the text. */
+  /** Transfer guids, in the order of the text. */
   readonly attachmentGuids: readonly string[]
   readonly bodyProblem: string | null
 }
@@ -163,9 +163,9 @@ export type Exchanged = RowOf<typeof EXCHANGED>
 const DIRECT_STYLE = 45
 /** Most chats of a message, and members of a group, that are read. */
 const LIST_MAX = 500
-/** "Send Later". */
+/** `schedule_type` of "Send Later". */
 const SCHEDULED = 2
-/** `filter_action` of a message, and in its chat: junk (imessage-database). */
+/** `filter_action` of junk, for a message and for its row in the chat (imessage-database). */
 export const JUNK = 2
 
 const OWN_USE = {
@@ -205,7 +205,7 @@ export function messageRowOf(raw: Raw, personOf: (spelling: string) => Handle): 
     people: endsOf({ ...row, chat, chats }).map(personOf),
     files: [],
     isSystem: isAny(raw, 'is_system_message', 'is_service_message'),
-    // `is_spam` up to macOS 26; since 27 a category of the message, or of its row in the chat.
+    // Up to macOS 26 the column is `is_spam`; since 27 it is a category of the message, or of its row in the chat.
     isSpam: isAny(raw, 'is_spam', 'is_junk_in_chat') || integerOf(raw['filter_action']) === JUNK,
     state: ownStateOf(raw),
   }
@@ -237,7 +237,7 @@ export function fileOf(raw: Raw): FileRow {
   return { ...file, isHidden: file.isHidden || HIDDEN.test(file.path ?? file.name ?? '') }
 }
 
-/** Payload of a balloon, as a link's picture or a game's state. */
+/** Files that Messages adds to a balloon, such as a link's picture or a game's state. */
 const HIDDEN = /\.pluginPayloadAttachment$/i
 
 /** Throws a RangeError if a number cannot hold the value exactly. */
@@ -299,7 +299,7 @@ function serviceOf(value: SqlValue): string {
   return known.find((name) => name.toLowerCase() === service.toLowerCase()) ?? service
 }
 
-/** The body wins: for a message sent by AppleScript, the column `text` is NULL (imessage-max). */
+/** The body is preferred: for a message sent by AppleScript, the column `text` is NULL (imessage-max). */
 function bodyOf(raw: Raw): Body {
   const { text: column, body } = readRow(BODY, raw)
   const ofColumn = { text: column, inlineEmoji: [], attachmentGuids: [], bodyProblem: null }

@@ -63,11 +63,11 @@ type EditedRow = RowId & { readonly editedAt: number }
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
-/** Rows within two seconds that are searched. */
+/** Most rows of the same two seconds that are searched. */
 const DATED_LIKE_MAX = 500
 const PEOPLE_MAX = 20_000
 const NAMES_PAGE = 1_000
-/** A replay has the date of the original, give or take the precision lost on the way. */
+/** A replay has the date of the original, except for precision lost on the way. */
 const DUPLICATE_MS = 1_000
 
 type Values = Readonly<Record<string, string | number | bigint | null>>
@@ -81,7 +81,7 @@ export class ChatDb {
   readonly #access: FileAccess
   readonly #db: Database
   readonly #statements: Statements
-  /** Spellings that differ from a person's normal form, and the last row of each table that was read for them. */
+  /** Spellings that differ from a person's normal form, by person; and the last row of each table read for them. */
   readonly #oddSpellings = new Map<Handle, string[]>()
   readonly #namesRead = { handlesAfter: 0, chatsAfter: 0 }
   #personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, null))
@@ -105,7 +105,7 @@ export class ChatDb {
     return new ChatDb(path, access)
   }
 
-  /** Numbers without a country code are read as those of the line's country. Call it before anything else. */
+  /** Reads numbers without a country code as the line's country does from now on. Call it before anything else. */
   useHome(home: Home | null): void {
     this.#personOf = memoize(PEOPLE_MAX, (spelling) => personBehind(spelling, home))
   }
@@ -114,7 +114,7 @@ export class ChatDb {
     return this.#personOf(one) === this.#personOf(other)
   }
 
-  /** False once the path leads to another file than the open one: the database was restored. */
+  /** False once the path leads to another file than the open one, because the database was replaced. */
   isSameFile(): boolean {
     return isSameFile(this.#path, this.identity, this.#access)
   }
@@ -134,7 +134,7 @@ export class ChatDb {
     return this.#value('sequence') ?? 0
   }
 
-  /** At most 8 newest rows: the fingerprint of the database. */
+  /** The newest rows, at most 8: the fingerprint of the database. */
   lastRows(): readonly RowId[] {
     return this.#rows('lastRows', IDS)
   }
@@ -144,7 +144,7 @@ export class ChatDb {
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
-  /** Rows of both directions after a position, in order of ROWID. */
+  /** Received and sent rows after a position, in order of ROWID. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
     return this.#whole(this.#all('rowsAfter', { rowId, limit }))
   }
@@ -157,7 +157,7 @@ export class ChatDb {
     return this.#whole(this.#all('ownRowsAfter', { rowId, limit }))
   }
 
-  /** Rows dated from `ms` (since 1970) on, oldest first, without absurd dates. */
+  /** Rows dated `ms` (since 1970) or later, oldest first, without absurd dates. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
     return this.#whole(this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit))
   }
@@ -184,19 +184,19 @@ export class ChatDb {
     return this.#rows('membersOf', TEXT, { chatRowId }).flatMap(({ value }) => value ?? [])
   }
 
-  /** The newest 500 messages dated from `ms` (since 1970) on that were edited or unsent. */
+  /** The newest 500 messages dated `ms` (since 1970) or later that were edited or unsent. */
   editedSince(ms: number): readonly EditedRow[] {
     return this.#dated('editedBetween', { from: ms, limit: 500 })
       .map((raw) => readRow(EDITED, raw))
       .flatMap(({ editedAt, ...ids }) => (editedAt === null ? [] : [{ ...ids, editedAt }]))
   }
 
-  /** Finds messages from or to the person under any spelling. */
+  /** True if there are messages from or to the person under any spelling. */
   knowsHandle(handle: string): boolean {
     return this.#value('knowsHandle', { spellings: this.#spellingsOf(handle) }) !== null
   }
 
-  /** The message is in "Recently Deleted". */
+  /** True if the message is in "Recently Deleted". */
   isRecoverable(rowId: number): boolean {
     return this.#value('isRecoverable', { rowId }) !== null
   }
@@ -230,7 +230,7 @@ export class ChatDb {
     return this.#rows('lastWith', EXCHANGED, { handle, spellings, limit })
   }
 
-  /** Our latest 200 messages with an error, dated from `ms` (since 1970) on, latest first. */
+  /** Our latest 200 messages with an error, dated `ms` (since 1970) or later, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
     return this.#dated('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
       .map((raw) => readRow(OWN_ERROR, raw))
@@ -264,7 +264,7 @@ export class ChatDb {
     return [...this.#all('sentUses'), ...this.#all('receivedUses')].map(ownUseOf)
   }
 
-  /** The latest 20 uses of each address, dated from `ms` (since 1970) on, at most 500. */
+  /** The latest 20 uses of each address, dated `ms` (since 1970) or later, at most 500. */
   usesOfEach(ms: number): readonly OwnUse[] {
     return this.#dated('usesOfEach', { from: ms, limit: 500 }).map(ownUseOf)
   }
@@ -297,7 +297,7 @@ export class ChatDb {
     return new Map(found.map((file) => [file.guid, file]))
   }
 
-  /** Rows of a range of dates, at most `limit` of each date format; dates in seconds are older. */
+  /** Rows in a range of dates, at most `limit` in each date format; those dated in seconds are older. */
   #dated(
     name: QueryName,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
@@ -314,7 +314,7 @@ export class ChatDb {
     )
   }
 
-  /** As JSON: the given spelling and the person's others. */
+  /** The given spelling and the person's other spellings, as JSON. */
   #spellingsOf(handle: string): string {
     this.#readNames('handlesAfter')
     this.#readNames('chatsAfter')
@@ -358,7 +358,7 @@ function prepareStatements(db: Database): Statements {
   if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)
   const queries = Object.entries(queriesOf(probe.schema))
   const statements = queries.map(([name, sql]) => [name, db.prepare(sql)] as const)
-  return Object.fromEntries(statements) as Statements // One for each query.
+  return Object.fromEntries(statements) as Statements // There is one statement for each query.
 }
 
 function isEqual(row: MessageRow, other: MessageRow): boolean {

@@ -3,9 +3,9 @@ import { Compile } from 'typebox/compile'
 
 import type { Shape } from '../../../api/schema.ts'
 
-/** Repeats that are kept: in a rebuilt database, a repeat may come before its original. */
+/** Most guids of repeats that are kept: in a rebuilt database, a repeat may come before its original. */
 export const REPEATS_MAX = 100
-/** Two formats of dates, each with as many edits as one query returns. */
+/** Each of the two date formats has as many edits as one query returns. */
 const EDITS_MAX = 2_000
 const Count = Type.Integer({ minimum: 0 })
 
@@ -16,19 +16,19 @@ const Checkpoint = Type.Object({
   rowId: Count,
   /** ROWIDs of rows that are still waiting for something. */
   incomplete: Type.Array(Count, { maxItems: 1_000 }),
-  /** `sqlite_sequence` of the table; it never falls within one database. */
+  /** `sqlite_sequence` of the table of messages; it never falls within one database. */
   sequence: Count,
   /** Some of the newest rows: the fingerprint of the database. */
   lastRows: Type.Array(Type.Object({ rowId: Count, guid: Type.String() }), { maxItems: 100 }),
   /** Start of the line's first run, in milliseconds since 1970. */
   since: Type.Number(),
-  /** Last time at which all had been well for a while: ages of rows are counted to it, not to now. */
+  /** Last time at which everything had been well for a while: ages of rows are counted to it, not to now. */
   healthyAt: Type.Number(),
-  /** Date of the latest published message. */
+  /** Date of the latest message that was published. */
   lastAt: Type.Number(),
   /** Known edits; absent in checkpoints of earlier versions. */
   edits: Type.Optional(Type.Array(Type.Tuple([Count, Type.Number()]), { maxItems: EDITS_MAX })),
-  /** Guids of the last rows that repeat others, or that a send of ours caused in addition to its own row. */
+  /** Guids of the latest rows that repeat others, or that a send of ours caused in addition to its own row. */
   repeats: Type.Optional(Type.Array(Type.String(), { maxItems: REPEATS_MAX })),
 })
 const SHAPE = Compile(Checkpoint)
@@ -37,7 +37,7 @@ export function checkpointText(checkpoint: Checkpoint): string {
   return JSON.stringify(checkpoint)
 }
 
-/** Returns null for no checkpoint and an unknown form: the line then starts from the present. */
+/** Returns null without a checkpoint or for an unknown form: the line then starts from the present. */
 export function readCheckpoint(text: string | null): Checkpoint | null {
   if (text === null) return null
   try {

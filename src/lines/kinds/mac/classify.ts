@@ -10,10 +10,10 @@ import { spelledHandle } from './people.ts'
 import { groupChangeOf, reactionOf, type RowChange, wholeChange } from './row-changes.ts'
 
 export type Classification =
-  /** Votes, locations, failed messages and replays. */
+  /** A vote, a location, a failed message or a replay. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'leave_out'; readonly leftOut: LeftOut }
-  /** Part of it is still to come. A patient row delays no other, and is checked from time to time. */
+  /** A part of the row is still to come. A patient row delays no other row, and is checked from time to time. */
   | { readonly kind: 'incomplete'; readonly isPatient: boolean }
   | (Placed & {
       readonly kind: 'relay'
@@ -35,19 +35,19 @@ type Placed = {
   readonly isHistory: boolean
 }
 
-/** Facts besides the row that a classification depends on. Times are milliseconds since 1970. */
+/** The facts beside the row that its classification depends on. Times are milliseconds since 1970. */
 export type Context = {
   readonly now: number
   readonly waitedMs: number
   readonly since: number
-  /** Last healthy time of the line: a row written in an outage is new, however old it is. */
+  /** Last healthy time of the line: a row written in a later outage is new, however old it is. */
   readonly healthyAt: number
-  /** Many old rows come at once: iCloud restores the past. */
+  /** True if many old rows come at once, because iCloud restores the past. */
   readonly isBackFill: boolean
-  /** A row without a date came alone, among new rows. */
+  /** True if the row has no date and came alone, among new rows. */
   readonly isAlone: boolean
   readonly isOwnAlias: (handle: string) => boolean
-  /** iCloud rewrote a message that was seen long before. */
+  /** True if iCloud rewrote a message that was seen long before. */
   readonly isReplay: (row: MessageRow) => boolean
   readonly db: Pick<
     ChatDb,
@@ -55,27 +55,27 @@ export type Context = {
   >
 }
 
-/** A row is joined to its chat up to seconds later (imsg retries for as long). */
+/** Longest wait for a row to be joined to its chat (imsg retries for as long). */
 const CHAT_WAIT_MS = 10_000
-/** Some rows are joined later still; services' codes may never be (beeper). */
+/** Some rows are joined later still; those of services' codes may never be (beeper). */
 const LATE_CHAT_WAIT_MS = 60_000
-/** The other half of a changed number, and the edit that a copy quotes, come soon. */
+/** Longest waits for the other half of a changed number, and for the edit that a copy quotes. */
 const PAIR_WAIT_MS = 2_000
 const COPY_WAIT_MS = 10_000
-/** For the body of a row that Messages calls finished. */
+/** Longest wait for the body of a row that Messages calls finished. */
 const BODY_WAIT_MS = 2_000
-/** For a message typed on the device to leave, and for its error to clear. */
+/** Longest waits for a message typed on the device to be sent, and for its error to clear. */
 const SENDING_WAIT_MS = 60_000
 const ERROR_WAIT_MS = 10_000
 /** Messages schedules at most two weeks ahead. */
 const SCHEDULE_WAIT_MS = 20 * 24 * 3_600_000
 const HISTORY_AGE_MS = 24 * 3_600_000
-/** Older rows may belong to an iCloud restore. */
+/** Rows older than this may belong to an iCloud restore. */
 export const OLD_AGE_MS = 600_000
 /** A message that was in transit when the line was set up is not history. */
 const FIRST_START_SLACK_MS = 60_000
 
-/** Clocks are wrong, and a scheduled message keeps its date if it is sent early; a later date is none. */
+/** Clocks may be wrong, and a scheduled message that is sent early keeps its date; a later date counts as none. */
 const AHEAD_MS_MAX = 30 * 24 * 3_600_000
 
 /** The date of a row, but not after `now`; null if it has none or an impossible one. */
@@ -88,7 +88,7 @@ export function ageOf(row: MessageRow, healthyAt: number): number {
   return row.at === null ? Infinity : healthyAt - row.at
 }
 
-/** A written message that was sent at once: no tapback, rename or scheduled text. */
+/** True for a written message that was sent at once: not a tapback, a rename or a scheduled text. */
 export function isMessage(row: MessageRow): boolean {
   return nature(row) === 'message' && row.scheduleType === 0
 }
@@ -102,7 +102,7 @@ const POLLS = /(?:^|[.:])Polls$/
 
 type Nature = 'message' | RowChange | 'notice' | 'not_understood'
 
-/** Sets are exact: a value in none of them is never taken for a message. */
+/** The sets are exact: a value in none of them never counts as a message. */
 function nature(row: MessageRow): Nature {
   if (row.isSystem || row.associatedType === VOTE) return 'notice'
   const reaction = row.itemType === 0 ? reactionOf(row) : null
@@ -132,7 +132,7 @@ export function classify(row: MessageRow, context: Context): Classification {
   return classifyComplete(row, rowNature, context)
 }
 
-/** Unsent, or deleted in Messages, before it was read. The body of an edited row may still come. */
+/** True if it was unsent, or deleted in Messages, before it was read. The body of an edited row may still come. */
 function isGone(row: MessageRow, { db, waitedMs }: Context): boolean {
   const isRetracted = isUnsent(row) && (hasRetractedAll(row) || !isBodyLate(row, waitedMs))
   return isRetracted || (row.chat === null && db.isRecoverable(row.rowId))
@@ -160,12 +160,12 @@ function classifyInGroup(row: MessageRow, group: Chat, context: Context): Classi
   return isEcho ? ownOf(row, context) : relayed(row, row.handle, group, context)
 }
 
-/** The owner's words that came back, or that the owner wrote to themselves: counted unless they are old. */
+/** The owner's own message that came back, or a note to oneself: counted, unless it is old. */
 function ownOf(row: MessageRow, context: Context): Classification {
   return isHistory(row, context) ? SKIP : OWN
 }
 
-/** A message with words was not unsent, whatever its summary says. */
+/** True if the message was unsent. A message with words was not, whatever its summary says. */
 export function isUnsent(row: MessageRow): boolean {
   if (row.editedAt === null || bodyText(row, WORDLESS) !== '') return false
   return hasRetractedAll(row) || (!row.hasAttachments && row.subject === null)
@@ -198,7 +198,7 @@ function placed(row: MessageRow, group: Chat | null, context: Context): Placed {
   return { group, at, isHistory: isHistory(row, context) }
 }
 
-/** A row without a chat may be of a group, so it is stored but not announced. */
+/** A row without a chat may belong to a group, so it is stored but not announced. */
 function relayed(
   row: MessageRow,
   sender: string,
@@ -217,12 +217,12 @@ function relayed(
   }
 }
 
-/** Stays the same if a version of macOS spells guid and identifier differently. */
+/** The group's identifier, which stays the same if a version of macOS spells guid and identifier differently. */
 export function groupIdentifier({ groupId, identifier }: Chat): string {
   return groupId ?? identifier
 }
 
-/** Kind of wait for the rest of the row; null if the wait is over. */
+/** Kind of wait for the missing parts of a row; null if the wait is over. */
 function waitOf(
   row: MessageRow,
   rowNature: Nature,
@@ -235,7 +235,7 @@ function waitOf(
   return isToBeJoined(row, rowNature, { waitedMs, db }) ? 'patient' : null
 }
 
-/** Its chat, the other half of a changed number, or the edit that it quotes may still come. */
+/** True if its chat, the other half of a changed number, or the edit that it quotes may still come. */
 function isToBeJoined(
   row: MessageRow,
   rowNature: Nature,
@@ -256,13 +256,13 @@ function classifyDirect(row: MessageRow, context: Context): Classification {
   return peer === undefined ? ownOf(row, context) : relayed(row, peer, null, context)
 }
 
-/** "Send Later": its row stays the same when it goes out. */
+/** True for "Send Later": the row stays the same when the message is sent. */
 function isScheduled({ isFromMe, scheduleType, state }: MessageRow): boolean {
   const isOpen = !state.isSent && !state.isDelivered && state.error === 0
   return isFromMe && scheduleType !== 0 && isOpen
 }
 
-/** Typed on the device and not sent yet: it may fail, or be tried again. */
+/** True if it was typed on the device and isn't sent yet: it may fail, or be tried again. */
 function isOnItsWay({ isFromMe, state }: MessageRow, waitedMs: number): boolean {
   const isSent = state.error === 0 && (state.isSent || state.isDelivered)
   return isFromMe && !isSent && waitedMs < (state.error === 0 ? SENDING_WAIT_MS : ERROR_WAIT_MS)
@@ -274,12 +274,12 @@ function isBodyLate(row: MessageRow, waitedMs: number): boolean {
   return isEmpty(row) && waitedMs < bodyWaitMs
 }
 
-/** No words, no file and no app balloon: a body or a file is still to come. */
+/** True without words, a file or an app balloon: a body or a file is still to come. */
 export function isOfUnknownContent(row: MessageRow): boolean {
   return row.balloon === null && (isOfUnknownFiles(row) || (isEmpty(row) && row.files.length === 0))
 }
 
-/** Only marks or a flag: they stand for files, but do not say which. */
+/** True if only marks or a flag show that it has files, but not which ones. */
 function isOfUnknownFiles(row: MessageRow): boolean {
   const { text, balloon, attachmentGuids, files, hasAttachments } = row
   const isToHaveFiles = hasAttachments || text?.includes(MARK) === true
@@ -294,9 +294,9 @@ function isEmpty(row: MessageRow): boolean {
 }
 
 /**
- * iCloud writes old messages with new ROWIDs at any time. Stored but not announced: messages from before
- * the line, messages older than a day, messages that come with many old ones, and messages without a date
- * that come with others or among no new ones.
+ * True for messages that are stored but not announced, because iCloud writes old messages with new ROWIDs at any
+ * time: those from before the line, older than a day, or that come with many old ones, and those without a date that
+ * come with others or among no new ones.
  */
 function isHistory(row: MessageRow, context: Context): boolean {
   const { now, since, healthyAt, isBackFill, isAlone } = context
@@ -312,7 +312,7 @@ type EmojiWords = Pick<ChatDb, 'emojiWords'>
 const MARK = '\uFFFC'
 /** Placeholder character for an app balloon (imessage-database). */
 const APP_MARK = '\uFFFD'
-/** The only balloon whose text was typed: a link and the text around it. */
+/** The only balloon whose text was typed: a link, with the text around it. */
 const LINK_BALLOON = /(?:^|[.:])URLBalloonProvider$/
 
 /**
@@ -324,7 +324,7 @@ export function readableText(row: MessageRow, db: EmojiWords): string {
   return [row.subject ?? '', body].filter((part) => part !== '').join('\n')
 }
 
-/** Text without its subject; empty if there are only pictures and apps. */
+/** The text without its subject; empty if it consists only of pictures and apps. */
 function bodyText(row: MessageRow, db: EmojiWords): string {
   const text = withEmojiWords(withoutAppMarks(row), row, db)
   if (!text.includes(MARK)) return text
@@ -337,13 +337,13 @@ function bodyText(row: MessageRow, db: EmojiWords): string {
     .join('\n')
 }
 
-/** U+FFFD stands for the app in its own balloon; anywhere else it was typed. */
+/** U+FFFD stands for the app in an app's balloon; anywhere else it was typed. */
 function withoutAppMarks({ text, balloon }: MessageRow): string {
   if (text === null || balloon === null || LINK_BALLOON.test(balloon)) return text ?? ''
   return text.replaceAll(APP_MARK, MARK)
 }
 
-/** The name of an inline picture takes its place, or nothing if it has none. */
+/** Replaces each inline picture with its name, or with nothing if it has none. */
 function withEmojiWords(text: string, { inlineEmoji }: MessageRow, db: EmojiWords): string {
   if (inlineEmoji.length === 0) return text
   const words = db.emojiWords(inlineEmoji.map(({ guid }) => guid))

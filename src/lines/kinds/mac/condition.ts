@@ -27,7 +27,7 @@ const TROUBLE_OF_CLASS: Readonly<Record<FailureClass, MacTrouble>> = {
   failed: 'messages_not_answering',
 }
 
-/** Failures that concern Messages in every stage; the others concern a recipient or a text. */
+/** Failures that concern Messages at every stage; all others concern a recipient or a text. */
 const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
   'permission',
   'not_running',
@@ -71,7 +71,7 @@ export class Condition {
     return this.#isConnected
   }
 
-  /** Messages has an SMS account: an iPhone forwards its text messages. */
+  /** True if Messages has an SMS account: an iPhone then forwards its text messages. */
   get hasSms(): boolean {
     return this.#hasSms
   }
@@ -111,7 +111,7 @@ export class Condition {
       this.#trouble = 'no_gui_session'
       return
     }
-    // A restart would lose a file that Messages is taking, and the file delays every other answer.
+    // While Messages takes a file, a restart would lose the file, and every other answer is late anyway.
     const { isSendingFile } = script
     if (this.#mustRestart && !isSendingFile) await this.#restart(signal)
     if ((await app.isRunning(signal)) === false) {

@@ -21,12 +21,12 @@ import { RowEvents } from './row-events.ts'
 /** Reads at least this often, even without a new `data_version`. */
 const LOOK_ANYWAY_MS = 5_000
 const OPEN_AGAIN_MS = 15_000
-/** A database that fails during a read may just be being replaced. */
+/** A database that fails during a read may just be in the middle of being replaced. */
 const RECOVER_MS = 1_000
 const FAILURES_MAX = 3
 const ALIASES_EVERY_MS = 600_000
 const CHECKPOINT_EVERY_MS = 60_000
-/** A rebuilt database is read again from this long before the last published message. */
+/** A rebuilt database is read again from this long before the last published message on. */
 const REREAD_MS = 600_000
 const ROWS_MAX = 5_000
 
@@ -96,7 +96,7 @@ export class DatabaseWatch {
     this.#trouble = 'chat_db_unreadable'
   }
 
-  /** Opens the database if it is closed and due; returns false if there was nothing to do. */
+  /** Opens the database if it is closed and due; returns false if it did nothing. */
   async open(): Promise<boolean> {
     const { clock } = this.#host
     if (this.#db !== null || clock.monotonic() < this.#openAt) return false
@@ -140,7 +140,7 @@ export class DatabaseWatch {
     await this.#storeHealthyAt(reading, now)
   }
 
-  /** Matches our own rows before anything is read. */
+  /** Recognizes our own earlier rows before anything is read. */
   async #begin(db: ChatDb): Promise<Reading> {
     const known = readCheckpoint(this.#line.checkpoint)
     const start = known ?? this.#firstCheckpoint(db)
@@ -155,7 +155,7 @@ export class DatabaseWatch {
     if (known !== null) reading.resume(db)
     else {
       reading.begin(db)
-      // Without a stored checkpoint, a second start would begin later than this one.
+      // Without a stored checkpoint, a second start would begin at a later row than this one.
       await reading.publishCheckpoint()
     }
     this.#publishedHealthyAt = reading.checkpoint.healthyAt
@@ -187,7 +187,7 @@ export class DatabaseWatch {
     await reading.restart(db, rows, rowId)
   }
 
-  /** Stores the healthy time once a minute: a crash makes it at most a minute older. */
+  /** Stores the healthy time once a minute, so that after a crash it is at most a minute too early. */
   async #storeHealthyAt(reading: Reading, now: number): Promise<void> {
     const { healthyAt } = reading.checkpoint
     const isDue = now - this.#checkpointAt >= CHECKPOINT_EVERY_MS
@@ -205,8 +205,8 @@ export class DatabaseWatch {
 }
 
 /**
- * Checks that a checkpoint is of this database. The file may be a copy, and its device number changes
- * with each boot; only the ids of its newest rows count.
+ * Checks that a checkpoint belongs to this database. The file may be a copy, and its device number changes with each
+ * boot, so only the ids of its newest rows count.
  */
 function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   if (db.sequence() < sequence) return false
@@ -216,12 +216,12 @@ function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   return isSame && (found.length > 0 || lastRows.length === 0)
 }
 
-/** An older message has all its rows already. */
+/** By this age, a message has all its rows. */
 const RECENT_MS = 60_000
 
 /**
- * Looks for the rows of messages that a crash left open, and follows those that may have new receipts.
- * `failing` are our rows with an error, which may clear or be followed by another row.
+ * Searches for the rows of messages that a crash left open, and follows rows that may get new receipts. `failing` are
+ * our rows with an error, which may clear or be followed by another row.
  */
 function restoreSends(
   db: ChatDb,
@@ -254,7 +254,7 @@ function followOpen(db: ChatDb, line: DriverLine, own: OwnMessages, now: number)
   }
 }
 
-/** A message that Messages already has is followed by its row; for others, the rows are searched. */
+/** A message whose row is known is followed by that row; for other messages, the rows are searched. */
 function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: number): void {
   for (const unsettled of line.unsettled) {
     const { platformGuid } = unsettled.message
@@ -267,19 +267,19 @@ function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: nu
       continue
     }
     own.tracker.follow(row, 'held', now)
-    // Only the last part is held: the others are proven.
+    // Only the last part is held: the earlier parts are proven.
     own.expectSecond({ ...last, part: undefined }, row)
   }
 }
 
-/** Each part is searched separately: a crash may have come between two. */
+/** Searches for each part separately, because a crash may have come between two parts. */
 function expectParts(parts: readonly Expectation[], own: OwnMessages): void {
   for (const part of parts) own.expect(part, false)
   const [first] = parts
   if (first?.part !== undefined) own.parted.keep(first.messageId, new PartedSend(parts, null))
 }
 
-/** Without a note, the names of the copied files are unknown: files prove nothing. */
+/** Without a note, the names of the copied files are unknown, so files prove nothing. */
 function unsettledParts(db: ChatDb, unsettled: Unsettled): readonly Expectation[] {
   const { message, note } = unsettled
   const files = readNote(note)?.files ?? []

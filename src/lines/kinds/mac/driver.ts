@@ -22,7 +22,7 @@ export function chatDbPath(
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
 }
 
-/** The sandbox of Messages lets it read its own folder and Pictures. */
+/** The folder for copies of files. The sandbox of Messages lets it read its own folder and Pictures. */
 function stagingFolder(
   options: Pick<MacOptions, 'macStaging' | 'macChatDb'>,
   homeFolder: string,
@@ -31,7 +31,7 @@ function stagingFolder(
   return join(dirname(chatDbPath(options, homeFolder)), 'Attachments', STAGING_FOLDER)
 }
 
-/** Asks only for the account; returns whether Messages answered. */
+/** Asks Messages only about its account; returns whether it answered. */
 export async function askMessages(
   host: ScriptHost,
   osascriptPath: string,
@@ -90,7 +90,7 @@ export function createMacDriver(
   }
 }
 
-/** A line cannot be listed without its number. */
+/** Without its number, the Mac cannot be listed as a line. */
 function numberUnknown(key: string | null): Finding {
   return {
     code: 'number_unknown',

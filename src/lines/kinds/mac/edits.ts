@@ -20,7 +20,7 @@ import type { ChatDb } from './chat-db.ts'
 /** Apple allows five edits of a message. */
 const EDITS_MAX = 50
 
-/** Earlier texts, oldest first; for a message of several parts, those of the edited parts. */
+/** Earlier texts, oldest first; if the message has several parts, the earlier texts of the edited parts. */
 export function editsOf(summary: Uint8Array): readonly Edit[] {
   const parts = dictionaryOf(readSummary(summary)?.['ec'])
   const edits = Object.values(parts ?? {}).flatMap((versions) =>
@@ -29,7 +29,7 @@ export function editsOf(summary: Uint8Array): readonly Edit[] {
   return edits.toSorted((a, b) => a.at - b.at).slice(0, EDITS_MAX)
 }
 
-/** Every part that the message had was unsent. */
+/** True if every part that the message had was unsent. */
 export function isWhollyRetracted(summary: Uint8Array): boolean {
   const list = readSummary(summary)
   const parts = Object.keys(dictionaryOf(list?.['otr']) ?? {})
@@ -50,7 +50,7 @@ function listOf(value: PropertyValue | undefined): readonly PropertyValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Returns null if the list cannot be read: the message was edited, but its earlier text is unknown. */
+/** Returns null if the list cannot be read: the message was edited, but its earlier texts are unknown. */
 function readSummary(summary: Uint8Array): PropertyDictionary | null {
   try {
     return dictionaryOf(readBinaryPropertyList(summary))
@@ -59,7 +59,7 @@ function readSummary(summary: Uint8Array): PropertyDictionary | null {
   }
 }
 
-/** A device that cannot edit writes this message instead, and iCloud brings it to all others (mautrix). */
+/** A device that cannot edit sends this text for an edit, and iCloud brings it to all others (mautrix). */
 const COPY = /^Edited to [“"](.*)[”"]$/s
 const COPY_MS = 60_000
 
@@ -67,7 +67,7 @@ export function mayBeEditCopy({ at, text }: MessageRow): boolean {
   return at !== null && text !== null && COPY.test(text)
 }
 
-/** The row quotes the text to which its sender edited a message within a minute. */
+/** True if the row quotes the text of an edit that its sender made within a minute. */
 export function isEditCopy(row: MessageRow, db: Pick<ChatDb, 'editedSince' | 'rowsAt'>): boolean {
   const { at, text, handle, isFromMe, chat } = row
   const [, quoted] = COPY.exec(text ?? '') ?? []
@@ -91,7 +91,7 @@ const WINDOW_MS_MAX = 7 * 86_400_000
 
 type Look = {
   readonly now: number
-  /** Last healthy time of the line: edits made in an outage are found after it. */
+  /** Last healthy time of the line: edits made in an outage come after it. */
   readonly healthyAt: number
   /** False for a row that was read but still waits to be published. */
   readonly isRead: (rowId: number) => boolean
@@ -109,7 +109,7 @@ export class EditWatch {
     return [...this.#known]
   }
 
-  /** The text of a new message already contains its edits up to now. */
+  /** Notes a new message, whose text already contains its edits up to now. */
   take(row: MessageRow): void {
     if (row.editedAt !== null) this.#known = new Map([...this.#known, [row.rowId, row.editedAt]])
   }
@@ -120,7 +120,7 @@ export class EditWatch {
     this.#known = new Map(edited.map(({ rowId, editedAt }) => [rowId, editedAt]))
   }
 
-  /** Another database has other ROWIDs; the core knows an edit by its message's guid. */
+  /** Called for another database, which has other ROWIDs. The core knows an edit by its message's guid. */
   clear(): void {
     this.#known = new Map()
   }

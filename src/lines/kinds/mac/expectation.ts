@@ -1,4 +1,4 @@
-// Rows that a send is expected to cause, by the note of its point of no return, and how a row fits.
+// The rows that a send is expected to cause, by the note of its point of no return, and how well a row fits.
 
 import { type Handle, personOf } from '../../../domain/handle.ts'
 import type { AttachmentId, MessageId } from '../../../domain/ids.ts'
@@ -8,7 +8,7 @@ import type { DatabaseIdentity } from './chat-db-open.ts'
 import type { FileRow, MessageRow } from './chat-db-rows.ts'
 import { isMessage } from './classify.ts'
 
-/** Folder of the copies, within Messages' folder or Pictures. */
+/** Folder of the copied files, within Messages' folder or Pictures. */
 export const STAGING_FOLDER = 'Hookline'
 
 export type SendNote = {
@@ -17,7 +17,7 @@ export type SendNote = {
   readonly rowId: number
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Files of the message in order, which go before its text; absent if there are none. */
+  /** Files of the message in order, which are sent before its text; absent if there are none. */
   readonly files?: readonly StagedFile[] | undefined
 }
 
@@ -29,26 +29,26 @@ export type StagedFile = {
 
 export type Expectation = {
   readonly messageId: MessageId
-  /** Index among the parts of a message with files; absent for a text alone. */
+  /** Index among the parts of a message with files; absent if the message is only a text. */
   readonly part?: number | undefined
   readonly handle: Handle
   readonly chatGuid?: string | undefined
-  /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
+  /** The text as `plain` returns it; empty for a file. A text with a URL may come in two rows. */
   readonly text: string
   readonly file?: StagedFile | undefined
   readonly afterRowId: number
   /** Range of dates of its rows, in milliseconds since 1970. */
   readonly from: number
   readonly until: number
-  /** A later row with its text, but to another handle, was typed on the device. */
+  /** Until then, a row with this text to another handle counts as misrouted; a later one was typed on the device. */
   readonly strayUntil: number
 }
 
 const EARLY_MS = 5_000
 const LATE_MS = 600_000
-/** For the row of a file: Messages reads and converts it first (BlueBubbles). */
+/** Longest wait for the row of a file: Messages reads and converts the file first (BlueBubbles). */
 export const FILE_ROW_MS_MAX = 1_200_000
-/** For a row that went elsewhere: a script runs for 38 s at most. */
+/** Longest wait for a row in the wrong chat: a script runs for 38 s at most. */
 const STRAY_MS = 60_000
 
 export function noteText(
@@ -61,7 +61,7 @@ export function noteText(
   return JSON.stringify(files.length === 0 ? note : { ...note, files })
 }
 
-/** Returns null for no note and an unknown form. */
+/** Returns null without a note or for an unknown form. */
 export function readNote(text: string | null): SendNote | null {
   if (text === null) return null
   try {
@@ -77,8 +77,8 @@ export function readNote(text: string | null): SendNote | null {
 }
 
 /**
- * Expectation of a message by its note, if the note is of this database. Without a note (restored from a
- * backup while it was queued), any row since the message was created may be its row.
+ * The expected row of a message by its note, if the note is of this database. Without a note (the message was queued
+ * in a restored backup), any row since the message was created may be its row.
  */
 export function expectationOf(
   { message, note }: Unsettled,
@@ -100,7 +100,7 @@ export function expectationOf(
   }
 }
 
-/** Expectations of the message's files, in order, and of its text. */
+/** The expected rows of the message's files, in order, and of its text. */
 export function partsOf(
   expectation: Expectation,
   files: readonly StagedFile[],
@@ -111,13 +111,13 @@ export function partsOf(
   return expectation.text === '' ? ofFiles : [...ofFiles, ofText]
 }
 
-/** Expectation of a later part as it is handed over: `rowId` is the newest row before it. */
+/** The expected row of a later part, which is handed over now: `rowId` is the newest row before it. */
 export function handedOverNow(part: Expectation, rowId: number, now: number): Expectation {
   const from = now - EARLY_MS
   return { ...postponed(part, from - part.from), afterRowId: rowId, from }
 }
 
-/** The same rows, dated up to `ms` milliseconds later. */
+/** Expects the same row, dated up to `ms` milliseconds later. */
 export function postponed(expectation: Expectation, ms: number): Expectation {
   const { until, strayUntil } = expectation
   return { ...expectation, until: until + ms, strayUntil: strayUntil + ms }
@@ -135,9 +135,8 @@ export function fitOf(expectation: Expectation, row: MessageRow): Fit {
 }
 
 /**
- * The same text to another handle at that time: Messages sent it to the wrong chat. A row without a
- * handle in another direct chat proves nothing: the chat may be named by another address of the same
- * contact.
+ * True if Messages sent the same text to another handle at that time, so to the wrong chat. A row without a handle in
+ * another direct chat proves nothing: the chat may be named by another address of the contact.
  */
 export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
   if (row.at === null || row.at > expectation.strayUntil) return false
@@ -161,8 +160,8 @@ export function isGhost(expectation: Expectation, row: MessageRow): boolean {
 }
 
 /**
- * The row's handle or any of its chats is the recipient's. A group is known by its guid, whatever service
- * a version of macOS puts in front of it.
+ * True if the row's handle or any of its chats is the recipient's. A group is known by its guid, whatever service a
+ * version of macOS writes before it.
  */
 function isTo({ handle, chatGuid }: Expectation, row: MessageRow): boolean {
   if (chatGuid === undefined) return row.people.includes(handle)
@@ -206,7 +205,7 @@ function isPossible({ afterRowId, from, until }: Expectation, row: MessageRow): 
 
 const HAS_URL = /https?:\/\/|www\./i
 
-/** The form in which texts are compared: composed, lines ended by LF, no marks, no outer white space. */
+/** The form in which texts are compared: composed, with LF as line end, without marks and outer white space. */
 export function plain(text: string): string {
   return withoutMarks(text).normalize('NFC').replaceAll(/\r\n?/g, '\n').trim()
 }

@@ -6,7 +6,7 @@ import { MAC_OPTIONS, type MacOptions } from './options.ts'
 
 const SCRIPT_CALLS_MAX = 500
 
-/** In the order in which the Mac line checks: after the first failure it knows nothing more. */
+/** In the order of the line's checks: after the first failure it knows nothing about the later ones. */
 const CHECKLIST: readonly ChecklistStep[] = [
   { title: "This line's Mac is here", codes: ['device_absent', 'driver_failed'] },
   {
@@ -35,7 +35,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
     codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
     isOfMachine: true,
   },
-  // These do not stop the line now.
+  // These findings do not stop the line now.
   {
     title: 'Hookline can put files where Messages reads them',
     codes: ['staging_denied'],

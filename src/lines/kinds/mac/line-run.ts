@@ -21,13 +21,13 @@ import { Staging } from './staging.ts'
 const LOOK_MS = 50
 /** If the wall clock moves on by more than this and a tick, the Mac was asleep. */
 const ASLEEP_MS = 10_000
-/** After a start of Messages, and after a sleep, chats are not found for a while (-1728). */
+/** After a start of Messages, and after a sleep, Messages finds no chats for a while (-1728). */
 const SETTLE_MS = 5_000
-/** Messages quits, by force after ten seconds, and starts. */
+/** The time in which Messages quits, by force after ten seconds, and starts again. */
 const RESTART_MS = 20_000
 const SWEEP_EVERY_MS = 86_400_000
 const REVIEW_EVERY_MS = 5_000
-/** After this long without trouble, nothing from an outage can still be in transit. */
+/** After this long without trouble, nothing written in an outage can still be in transit. */
 const HEALTHY_MS = 900_000
 
 export class MacLineRun {
@@ -74,7 +74,7 @@ export class MacLineRun {
     return this.#vanishing.isSuspected
   }
 
-  /** False if Messages' folder takes no files of ours, so that none can be sent. */
+  /** False if we cannot write to Messages' folder, so that no file can be sent. */
   get canStage(): boolean {
     return this.#staging.isWritable
   }
@@ -83,7 +83,7 @@ export class MacLineRun {
     return this.#condition.isConnected
   }
 
-  /** Time left until new contacts may be written to, in milliseconds. */
+  /** Time left until the line may write to new contacts, in milliseconds. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.#host.clock.monotonic())
   }
@@ -99,7 +99,7 @@ export class MacLineRun {
       this.#sweep(inner),
     ].map((loop) => loop.finally(() => end.abort()))
     const ended = await Promise.allSettled(loops)
-    // Their rows are still read.
+    // The rows of these sends are still read.
     await Promise.allSettled(this.#sends)
     this.database.close()
     if (signal.aborted) return
@@ -166,7 +166,7 @@ export class MacLineRun {
       capabilities: {
         ...FULL_CAPABILITIES,
         new_contacts: this.pausedMs === 0,
-        // Only if an iPhone forwards its text messages.
+        // True only if an iPhone forwards its text messages.
         choose_service: this.#condition.hasSms,
       },
     })
@@ -199,7 +199,7 @@ export class MacLineRun {
         await this.#publishState()
       },
       onOutcome: async (outcome) => {
-        // Without a database, no row can be seen.
+        // Without a database, no row could be seen, so the outcome shows nothing.
         if (db() !== null) this.#vanishing.record(outcome)
         await this.#publishState()
       },
@@ -218,7 +218,7 @@ export class MacLineRun {
   }
 
   async #publish(events: readonly LineEvent[]): Promise<void> {
-    // A row of ours was found after its send: sends do leave traces.
+    // A row of ours was found after its send, so sends do leave traces.
     if (events.some(({ type }) => type === 'settled')) this.#vanishing.reset()
     await this.#events.publish(events)
   }

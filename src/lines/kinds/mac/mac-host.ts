@@ -32,7 +32,7 @@ export function macUser({ run, platform, self: { uid } }: KindHost) {
     run({ path, args, ...QUERY_LIMITS }, signal)
   let machine: string | null = null
   return {
-    /** The machine's UUID and the user id; null if unknown. */
+    /** The machine's UUID and the user id; null if the UUID is unknown. */
     async deviceKey(signal: AbortSignal): Promise<string | null> {
       const args = ['-rd1', '-c', 'IOPlatformExpertDevice']
       machine ??= isMac ? platformUuid(await ask('/usr/sbin/ioreg', args, signal)) : machineId()
@@ -58,7 +58,7 @@ function platformUuid(end: ProcessEnd): string | null {
   return /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(end.stdout)?.[1]?.toUpperCase() ?? null
 }
 
-/** The file is missing or empty in some containers. */
+/** In some containers the file is missing or empty. */
 function machineId(): string {
   const id = readTextOrNull(MACHINE_ID_PATH)?.trim() ?? ''
   return id === '' ? hostname() : id
@@ -77,7 +77,7 @@ const TOOL_LIMITS = { timeoutMs: 10_000, killAfterMs: 12_000 }
 const START_EVERY_MS = 10_000
 const QUIT_MS = 10_000
 const QUIT_LOOK_MS = 500
-/** Until the system has noticed that an application quit, `open` believes it is running (-600). */
+/** Until the system has noticed that an application quit, `open` believes that it is running (-600). */
 const AFTER_QUIT_MS = 1_000
 const AWAKE_AGAIN_MS = 10_000
 const CAFFEINATE_END_MS = 3_000
@@ -92,7 +92,7 @@ export class MessagesApp {
     this.#paths = paths
   }
 
-  /** Null if unknown. */
+  /** Returns null if it is unknown. */
   async isRunning(signal: AbortSignal): Promise<boolean | null> {
     const pids = await this.#pids(signal)
     return pids === null ? null : pids.length > 0
@@ -111,8 +111,8 @@ export class MessagesApp {
   }
 
   /**
-   * Quits Messages.app, by force after 10 s, and starts it again. Returns false if either failed; if it
-   * did not start, the next `start` does it.
+   * Quits Messages.app, by force after 10 s, and starts it again. Returns false if either failed; the next `start`
+   * then starts it.
    */
   async restart(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#host
@@ -145,7 +145,7 @@ export class MessagesApp {
     return Math.max(this.#startedAt + START_EVERY_MS - this.#host.clock.monotonic(), 0)
   }
 
-  /** Returns true once all `pids` are gone. A process that starts meanwhile is left alone. */
+  /** Returns true once all `pids` are gone. Leaves alone a process that starts meanwhile. */
   async #quit(pids: readonly string[], signal: AbortSignal): Promise<boolean> {
     const left = await this.#end('-TERM', pids, signal)
     const forced = left.length === 0 ? left : await this.#end('-KILL', left, signal)
@@ -170,7 +170,7 @@ export class MessagesApp {
     return left
   }
 
-  /** Processes with that exact name of our user: another user's session may run Messages too. */
+  /** Processes with exactly that name of our user, because another user's session may run Messages too. */
   async #pids(signal: AbortSignal): Promise<readonly string[] | null> {
     const { run, self } = this.#host
     const args = ['-U', String(self.uid), '-x', 'Messages']
@@ -183,7 +183,7 @@ export class MessagesApp {
   #startCaffeinate(): RunningProcess | null {
     const { start, self } = this.#host
     try {
-      // With -w it ends when we do, even if we are killed.
+      // With -w it ends when this process does, even if this process is killed.
       return start({
         path: this.#paths.caffeinate,
         args: ['-i', '-m', '-s', '-w', String(self.pid)],

@@ -19,16 +19,16 @@ const MESSAGES_FOLDER = '~/Library/Messages/'
 const OFTEN_MS = 600_000
 const SELDOM_MS = 3_600_000
 const GIVEN_UP_MS = 86_400_000
-/** For a file whose row is ahead of it. */
+/** Longest wait for a file that its row calls finished but that is not there. */
 const ABSENT_MS = 10_000
-/** Two checks that find the same size are this far apart. */
+/** A file is stable if two checks this far apart find the same size. */
 const STILL_MS = 500
 const PENDING_MAX = 1_000
 
 type PendingFile = {
   readonly messageGuid: string
   readonly attachmentGuid: string
-  /** Monotonic, as are the others. */
+  /** Monotonic, as are the other times. */
   readonly since: number
   readonly lookedAt: number
   /** Size and time of the last check; null if there was no file. */
@@ -40,18 +40,18 @@ export class MessageFiles {
   readonly #folder: string
   readonly #pending = new Map<string, PendingFile>()
 
-  /** `folder` is the folder of Messages that holds chat.db. */
+  /** `folder` is Messages' folder, which contains chat.db. */
   constructor(clock: Clock, folder: string) {
     this.#clock = clock
     this.#folder = folder
   }
 
-  /** A file may be ready soon: the next tick checks it. */
+  /** True if a file may be ready soon: the next tick checks it. */
   get isWaiting(): boolean {
     return [...this.#pending.values()].some(({ seen }) => seen !== null)
   }
 
-  /** Files that an earlier run announced and did not see the end of. */
+  /** Follows files that an earlier run announced and whose end it did not see. */
   follow(awaited: DriverLine['awaited']): void {
     for (const { messageGuid, attachmentGuid } of awaited ?? []) {
       this.#follow(messageGuid, attachmentGuid)
@@ -59,8 +59,8 @@ export class MessageFiles {
   }
 
   /**
-   * Files of a message that is published now; pending files are followed from here on. Files of history
-   * stay with Messages: iCloud restores years of them.
+   * The files of a message that is published now; pending files are followed from now on. Files of history stay with
+   * Messages, because iCloud restores years of them.
    */
   attachmentsOf(row: MessageRow, isHistory: boolean): readonly DeviceAttachment[] {
     return filesInOrder(row).map(({ guid, file }) => {
@@ -102,7 +102,7 @@ export class MessageFiles {
     return now - since < OFTEN_MS || now - lookedAt >= SELDOM_MS
   }
 
-  /** The attachment at its end; null while it is pending. */
+  /** The attachment once its state is final; null while it is pending. */
   #lookAt(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
     const { messageGuid, attachmentGuid, since } = pending
     const rowId = db.rowIdOf(messageGuid)
@@ -141,7 +141,7 @@ export class MessageFiles {
     return isWhole || isStill ? { state: 'available', path: located.path } : { state: 'pending' }
   }
 
-  /** The file, if it lies below the folder of Messages and no link leads to it. */
+  /** The file, if it is in the folder of Messages and the path contains no link. */
   #locate(path: string | null): { readonly path: string; readonly size: number } | null {
     if (path === null) return null
     const isOfMessages = path.startsWith(MESSAGES_FOLDER)
@@ -168,9 +168,8 @@ function keyOf(messageGuid: string, attachmentGuid: string): string {
 }
 
 /**
- * Files in the order of the text: the body names them, and their rows are in another order
- * (imessage-database). A name without a row is a file whose row is still to come. Without a body, only
- * the rows are known.
+ * Files in the order of the text: the body names them, and their rows are in another order (imessage-database). A
+ * name without a row is a file whose row is still to come. Without a body, only the rows are known.
  */
 function filesInOrder(
   row: MessageRow,

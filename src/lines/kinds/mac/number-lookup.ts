@@ -31,17 +31,17 @@ export class NumberLookup {
     this.#number = phoneNumber
   }
 
-  /** Reason why the last call could not read chat.db. */
+  /** Reason why the last lookup could not read chat.db. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }
 
-  /** The database was read, but does not show the number. */
+  /** True if the database was read but does not show the number. */
   get isUnknown(): boolean {
     return this.#number === null && this.#trouble === null
   }
 
-  /** Null if unknown: the history is empty, mixed, or cannot be read. */
+  /** Null if the number is unknown: the history is empty, mixed, or cannot be read. */
   async number(signal: AbortSignal): Promise<string | null> {
     const now = this.#host.clock.monotonic()
     const everyMs = this.#trouble === null ? LOOK_EVERY_MS : PROBE_EVERY_MS
@@ -56,7 +56,7 @@ export class NumberLookup {
   #look(): void {
     try {
       const db = this.#chatDb.open()
-      // A number that was clear once stays, even if the last messages are of several.
+      // A number that was certain once is kept, even if the last messages are from several numbers.
       const counts = lastAddressCounts(db.ownUses(), this.#host.clock.now())
       this.#number = this.#phoneNumber ?? ownNumber(counts) ?? this.#number
       this.#trouble = null
@@ -80,7 +80,7 @@ export class NumberLookup {
   }
 }
 
-/** The number of most of the last messages; null if that is not clear. */
+/** The number of most of the last messages; null if no number has enough of them. */
 function ownNumber(aliases: ReadonlyMap<string, number>): string | null {
   const numbers = numbersOf(aliases)
   const total = numbers.reduce((sum, [, count]) => sum + count, 0)

@@ -1,5 +1,5 @@
-// The owner's own addresses. Only rows prove an address: Messages sent from it, or received on it. A wrong
-// address would silence the person who has it, so anything that may be another person's proves nothing.
+// The owner's own addresses. An address is proven only by rows: Messages sent from it, or received on it. A wrong
+// address would silence the person who has it, so an address that may be another person's is never proven.
 
 import { type Handle, type Home, homeOfNumber, parseRecipient } from '../../../domain/handle.ts'
 import { memoize } from '../../../system/memoize.ts'
@@ -29,7 +29,7 @@ export class Owner {
     this.home = homeOfNumber(number)
   }
 
-  /** The owner's addresses, with their counts among the last messages. */
+  /** The owner's addresses, with the number of the last messages that used each. */
   get aliases(): ReadonlyMap<string, number> {
     return this.#aliases
   }
@@ -45,7 +45,7 @@ export class Owner {
   }
 }
 
-/** Uses before this time (since 1970) prove nothing. */
+/** The start of the uses that prove an address, in milliseconds since 1970. */
 function usedSince(now: number): number {
   return now - UNUSED_MS
 }
@@ -67,7 +67,7 @@ function ownPeople(uses: readonly OwnUse[], now: number, home: Home | null): Rea
   return new Set([...seen].flatMap(([person, times]) => (isProven(times) ? [person] : [])))
 }
 
-/** Addresses of the latest sent messages with their counts; if none was sent, of received ones. */
+/** Addresses of the latest sent messages with their counts; if none was sent, those of received ones. */
 function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const proving = uses.filter((use) => lastAt(use, now) >= usedSince(now))
@@ -78,7 +78,7 @@ function addressCounts(uses: readonly OwnUse[], now: number): ReadonlyMap<string
   return counts
 }
 
-/** The same, up to the last use: a Mac that sent nothing for months still has its number. */
+/** Like `addressCounts`, but as of the last use: a Mac that sent nothing for months still has its number. */
 export function lastAddressCounts(
   uses: readonly OwnUse[],
   now: number,
@@ -97,7 +97,7 @@ function sentIn<T extends Pick<OwnUse, 'isFromMe'>>(uses: readonly T[]): readonl
   return sent.length === 0 ? uses : sent
 }
 
-/** Addresses that a row proves: the message's and its account's (`E:me@example.com`, `P:+1202…`). */
+/** Addresses that a row proves to be ours: the message's and its account's (`E:me@example.com`, `P:+1202…`). */
 function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly string[] {
   const login = isFromMe ? (account ?? '').replace(/^.*:/, '') : ''
   const named = [address ?? '', parseRecipient(login) === null ? '' : login]
@@ -106,7 +106,7 @@ function addressesOf({ isFromMe, address, account, peers }: OwnUse): readonly st
 
 const homeOf = memoize(PAIRS_MAX, homeOfNumber)
 
-/** Compared by the country of the address: if it is ours, that is the line's country. */
+/** True if both are one person, by the rules of the address's country: if the address is ours, the line's. */
 const isPeer = memoize(PAIRS_MAX, (pair) => {
   const [address = '', peer = ''] = pair.split('\n')
   const home = homeOf(address)

@@ -18,7 +18,7 @@ import {
 import { stageOf, StatusTracker } from './status-tracker.ts'
 
 export type RowMatch =
-  /** The message's row, found after its send had ended; `insteadOf` is the ROWID of its earlier row that failed. */
+  /** The message's row, found after its send had returned; `insteadOf` is the ROWID of its earlier row that failed. */
   | (PartOf & { readonly kind: 'found'; readonly insteadOf: number | null })
   /** The row has an error, which may clear or be followed by a second row, or is a part that is still being sent. */
   | (PartOf & { readonly kind: 'failing' })
@@ -26,14 +26,14 @@ export type RowMatch =
   | (PartOf & { readonly kind: 'misrouted' })
   /** Its send is still under way and will return the outcome. */
   | { readonly kind: 'in_flight' }
-  /** A further row of a message whose row is known. */
+  /** One more row of a message whose row is known. */
   | { readonly kind: 'more' }
 
 type PartOf = Pick<Expectation, 'messageId' | 'part'>
 
 type ExpectedMessage = {
   readonly expectation: Expectation
-  /** The text that is still to come. */
+  /** The rest of the text, whose row is still to come. */
   readonly rest: string
   readonly isInFlight: boolean
   readonly row: MessageRow | null
@@ -49,17 +49,17 @@ const SENT_MAX = 20
 /** No message stays unsettled for longer; a longer sleep is a step of the clock. */
 const ASLEEP_MS_MAX = 7 * 86_400_000
 
-/** Tries the message under way first, then the oldest that the row fits. */
+/** Tries the message that is being sent first, then the oldest that the row fits. */
 export class OwnMessages {
   readonly tracker = new StatusTracker()
   readonly parted = new PartedSends()
   readonly #expected = new Map<string, ExpectedMessage>()
-  /** By the rows' guids. */
+  /** Matches by the row's guid. */
   readonly #matches = new Map<string, RowMatch>()
   /** Our last rows, to recognize the previews of their links. */
   #sent: readonly MessageRow[] = []
 
-  /** A message is between its point of no return and its outcome. */
+  /** True if a message is between its point of no return and its outcome. */
   get isInFlight(): boolean {
     return [...this.#expected.values()].some(({ isInFlight }) => isInFlight)
   }
@@ -70,7 +70,7 @@ export class OwnMessages {
     dropOldest(this.#expected, EXPECTED_MAX)
   }
 
-  /** Messages is still trying to send `row`, and may write a second one. */
+  /** Called while Messages is still trying to send `row`: it may write a second row. */
   expectSecond(expectation: Expectation, row: MessageRow): void {
     this.#expected.set(keyOf(expectation), { expectation, rest: '', isInFlight: false, row })
     this.#remember(row, { kind: 'more' })
@@ -80,7 +80,7 @@ export class OwnMessages {
     this.#remember(row, { kind: 'more' })
   }
 
-  /** The send has returned: rows found later are reported by `match`. */
+  /** Called when the send has returned: `match` reports rows that are found later. */
   finishSend(id: string, isSent: boolean): void {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
@@ -88,12 +88,12 @@ export class OwnMessages {
     else this.#expected.set(id, { ...expected, isInFlight: false })
   }
 
-  /** Called if the message did not leave, or its failure was published. */
+  /** Called if the message was not sent, or its failure was published. */
   forget(id: string): void {
     this.#expected.delete(id)
   }
 
-  /** After a rebuild of the database, only dates count. */
+  /** Called after the database was rebuilt: from now on, only the dates of rows count. */
   forgetRowIds(): void {
     for (const [id, expected] of this.#expected) {
       const expectation = { ...expected.expectation, afterRowId: 0 }
@@ -101,7 +101,7 @@ export class OwnMessages {
     }
   }
 
-  /** The Mac slept for `ms`: rows in transit are dated as much later. */
+  /** Called after the Mac slept for `ms`: rows of messages in transit are dated later by as much. */
   sleep(ms: number): void {
     for (const [id, expected] of this.#expected) {
       const expectation = postponed(expected.expectation, Math.min(ms, ASLEEP_MS_MAX))
@@ -109,7 +109,7 @@ export class OwnMessages {
     }
   }
 
-  /** What is expected of a message now: a sleep of the Mac changes that. Null if nothing is. */
+  /** The expected row of a message, after sleeps of the Mac; null if none is expected. */
   expectationOf(id: string): Expectation | null {
     return this.#expected.get(id)?.expectation ?? null
   }
@@ -118,7 +118,7 @@ export class OwnMessages {
     return this.#expected.get(id)?.row ?? null
   }
 
-  /** Match of a row; null if it was typed on the device. Finds each message once. */
+  /** The match of a row; null if it was typed on the device. Finds each message only once. */
   match(row: MessageRow): RowMatch | null {
     const match = this.peek(row)
     if (match?.kind === 'found' || match?.kind === 'misrouted') this.ignore(row)
@@ -152,7 +152,7 @@ export class OwnMessages {
     return this.#isPreview(row) ? { kind: 'more' } : null
   }
 
-  /** Replaces a failed row by the one that Messages wrote when it tried again. */
+  /** Replaces a failed row with the row that Messages wrote when it tried again. */
   replace(id: string, row: MessageRow): void {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
@@ -164,7 +164,7 @@ export class OwnMessages {
     return this.#matches.has(row.guid)
   }
 
-  /** Marks a row that a message of ours caused, but that is not its row: a ghost, or a misrouted one. */
+  /** Marks a row that a send of ours caused but that is not its row: a ghost, or a misrouted one. */
   ignore(row: MessageRow): void {
     this.#matches.set(row.guid, { kind: 'more' })
   }
@@ -185,7 +185,7 @@ export class OwnMessages {
     return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, part, insteadOf: null }
   }
 
-  /** Fit of the remaining text; null also if the message under way is waiting for the row. */
+  /** Fit of the row to the remaining text; null also if a message that is being sent is waiting for the row. */
   #fit({ expectation, rest, isInFlight, row: known }: ExpectedMessage, row: MessageRow): Fit {
     if (expectation.file !== undefined && known !== null) return null
     const fit = fitOf({ ...expectation, text: rest }, row)
@@ -193,8 +193,8 @@ export class OwnMessages {
   }
 
   /**
-   * Takes a row without an error after a failed one, once the send has returned (imessage-max saw both
-   * rows for one send). Returns the ROWID of the failed row, or null.
+   * Takes a row without an error in place of a failed one, once the send has returned (imessage-max saw both rows for
+   * one send). Returns the ROWID of the failed row, or null.
    */
   #takeSecond(expected: ExpectedMessage, row: MessageRow): number | null {
     const { expectation, isInFlight, row: first } = expected
@@ -206,7 +206,7 @@ export class OwnMessages {
     return first.rowId
   }
 
-  /** The row may be the first of a message under way that has the same text. */
+  /** True if the row may be the first row of a message that is being sent and has the same text. */
   #isAwaited(row: MessageRow): boolean {
     return [...this.#expected.values()].some(
       ({ expectation, isInFlight, row: first }) =>
@@ -230,7 +230,7 @@ export class OwnMessages {
   }
 }
 
-/** The row has an error, or is a part that is still being sent. */
+/** True if the row has an error, or is a part that is still being sent. */
 function isOpen({ state }: MessageRow, part: number | undefined): boolean {
   return state.error !== 0 || (part !== undefined && stageOf(state) === 'held')
 }
@@ -240,7 +240,7 @@ type Accepted = Extract<Settlement, { readonly outcome: 'accepted' }>
 export class PartedSend {
   readonly #parts: readonly Expectation[]
   readonly #proven = new Map<number, Accepted>()
-  /** Index of the last part handed to Messages; null if a crash left that open. */
+  /** Index of the last part handed to Messages; null if that is unknown after a crash. */
   #lastHandedOver: number | null
 
   constructor(parts: readonly Expectation[], lastHandedOver: number | null) {
@@ -248,7 +248,7 @@ export class PartedSend {
     this.#lastHandedOver = lastHandedOver
   }
 
-  /** Called for each part in order: no earlier part is open then. */
+  /** Called for each part in order, when all earlier parts are settled. */
   handOver(part: number): void {
     this.#lastHandedOver = part
   }
@@ -257,7 +257,7 @@ export class PartedSend {
     this.#proven.set(part, accepted)
   }
 
-  /** The message's end, if a part ended with `outcome` and no further part is handed over. */
+  /** The message's outcome, if a part ended with `outcome` and no further part is handed over. */
   endWith(outcome: Settlement): Settlement {
     const [only, ...others] = this.#parts
     if (others.length === 0 && only?.file === undefined) {
@@ -313,7 +313,7 @@ export class PartedSends {
     dropOldest(this.#open, OPEN_MAX)
   }
 
-  /** The message's end after one of its parts ended; null if it is known already. */
+  /** The message's outcome after one of its parts ended; null if the message is settled already. */
   end(messageId: MessageId, part: number, outcome: Settlement): Settlement | null {
     const send = this.#open.get(messageId)
     if (send === undefined || outcome.outcome === 'held') return null
@@ -324,7 +324,7 @@ export class PartedSends {
   }
 }
 
-/** Event for a matched row of ours; null if its send returns the outcome, or nothing is new. */
+/** The event for a matched row of ours; null if its send returns the outcome, or nothing is new. */
 export function settledEvent(
   { tracker, parted }: OwnMessages,
   match: RowMatch,
@@ -338,7 +338,7 @@ export function settledEvent(
   return endEvent(parted, match, tracker.settle(row, now))
 }
 
-/** End of a message, or of a part, whose own row proves that it did not leave. */
+/** The event for a message, or a part, whose own row proves that it was not sent. */
 export function failedEvent(parted: PartedSends, of: PartOf, reason: string): LineEvent | null {
   return endEvent(parted, of, notSent(reason, 'message'))
 }

@@ -1,5 +1,4 @@
-// Limits on a line's sending: its pace, recipients known not to be on iMessage, and sends that leave no
-// trace.
+// Limits on a line's sending: its pace, recipients known not to be on iMessage, and sends that leave no trace.
 
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
@@ -7,8 +6,8 @@ import type { Settlement } from '../../driver.ts'
 import type { Exchanged } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
-// Apple publishes nothing; vendors settle on about a message a second, thirty a minute, and more time
-// between new contacts.
+// Apple publishes no limits; vendors settle on about a message a second, thirty a minute, and more time between new
+// contacts.
 const GAP_MS = 1_000
 const GAP_JITTER_MS = 500
 const NEW_CONTACT_GAP_MS = 2_000
@@ -19,7 +18,7 @@ const REFILL_MS = 2_000
 export class Pacer {
   readonly #clock: Clock
   readonly #random: Random
-  /** Messages that may go at once, as of `#countedAt`. */
+  /** Messages that may be sent at once, as of `#countedAt`. */
   #tokens = BURST_MAX
   #countedAt: number
   #nextAt = 0
@@ -50,7 +49,7 @@ export class Pacer {
     this.#nextNewContactAt = now + NEW_CONTACT_GAP_MS + jitterMs
   }
 
-  /** Sends nothing for `ms`: Messages has just been started, or the Mac woke up. */
+  /** Sends nothing for `ms`, because Messages has just been started, or the Mac woke up. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + ms)
   }
@@ -62,7 +61,7 @@ export class Pacer {
   }
 }
 
-// Only the history of Messages shows who is on iMessage, and it remembers that for us.
+// Only the history of Messages shows who is on iMessage, so nothing about it is stored here.
 
 /** The recipient does not exist or cannot be routed to (FZErrorType 22): not on iMessage. */
 const NOT_ON_IMESSAGE = new Set([21, 22, 23])
@@ -73,14 +72,14 @@ const PAUSED_BY = 5
 const AHEAD_MS_MAX = 60_000
 const HOUR_MS = 3_600_000
 
-/** A wrong date would count as news until it has come. */
+/** True for a date in the future, which would count as the latest until that time. */
 function isFromFuture({ at }: { readonly at: number | null }, now: number): boolean {
   return at !== null && at > now + AHEAD_MS_MAX
 }
 
 /**
- * The latest news of `handle`, from the last 7 days, is that it is not on iMessage. A later message from
- * it by iMessage, or one of ours that went through, disproves that.
+ * True if the latest fact about `handle`, from the last 7 days, is that it is not on iMessage. A later message from
+ * it by iMessage, or one of ours that was sent to it, disproves that.
  */
 export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
   for (const row of db.lastWith(handle, HISTORY_MAX)) {
@@ -102,8 +101,8 @@ function proofOf(row: Exchanged, handle: string): 'absent' | 'present' | null {
 }
 
 /**
- * Time for which the line should write to no new contact, in milliseconds. Five recipients in an hour that are
- * not on iMessage look like a bought list of numbers.
+ * Time for which the line should not write to new contacts, in milliseconds. Five recipients in an hour that are not
+ * on iMessage look like a bought list of numbers.
  */
 export function pauseMs(db: ChatDb, now: number): number {
   const failures = db
@@ -117,16 +116,15 @@ export function pauseMs(db: ChatDb, now: number): number {
 
 const RESTART_AFTER = 2
 const OFFLINE_AFTER = 3
-/** Rest of the line, doubled each time another trial vanishes, up to an hour. */
+/** Time for which the line rests, doubled each time another trial vanishes, up to an hour. */
 const REST_MS = 600_000
 const REST_MS_MAX = 3_600_000
 
 /**
- * Counts sends that Messages accepted but that left no row, or one without chat and text. Public reports
- * from macOS 26 (openclaw, imsg) have whole days of it. Each such message stays uncertain, so a line that
- * loses several in a row must stop. Only a send can show that it is over: after each rest the line is
- * online for one message, and its outcome decides. A day costs about 26 messages at most; a restarted
- * relay counts from zero.
+ * Counts sends that Messages accepted but that left no row, or a row without chat and text. Public reports from macOS
+ * 26 (openclaw, imsg) have whole days of it. Each such message stays uncertain, so a line that loses several in a row
+ * must stop. Only a send can show that it is over: after each rest the line is online for one message, and its
+ * outcome decides. A day costs about 26 messages at most; a restarted relay counts from zero.
  */
 export class VanishingSends {
   readonly #clock: Clock
@@ -144,7 +142,7 @@ export class VanishingSends {
     return this.#count >= OFFLINE_AFTER && this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** Several sends were lost: it may be chance, but the owner should know. */
+  /** True if several sends were lost: it may be chance, but the owner should know. */
   get isSuspected(): boolean {
     return this.#count >= RESTART_AFTER
   }
@@ -157,7 +155,7 @@ export class VanishingSends {
     else this.reset()
   }
 
-  /** A row of ours appeared, early or late. */
+  /** Called when a row of ours appeared, early or late. */
   reset(): void {
     this.#count = 0
   }

@@ -2,7 +2,7 @@
 
 import { deviceHandle, type Handle, type Home, personOf } from '../../../domain/handle.ts'
 
-/** Messages adds it to the names of some SMS senders: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
+/** Messages adds this to the names of some SMS senders: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
 
 export function spelledHandle(spelling: string): Handle {

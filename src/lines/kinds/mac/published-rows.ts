@@ -7,7 +7,7 @@ import type { FileRow, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { isOfUnknownContent } from './classify.ts'
 
-/** Later additions belong to a repair of the database. */
+/** Later additions are from a repair of the database. */
 export const WATCHED_MS = 600_000
 const ROWS_MAX = 500
 
@@ -16,7 +16,7 @@ type PublishedRow = {
   /** Monotonic. */
   readonly since: number
   readonly files: ReadonlySet<string>
-  /** It had at most a subject. */
+  /** True if it had at most a subject. */
   readonly isBlank: boolean
   readonly isHistory: boolean
 }
@@ -34,7 +34,7 @@ export class PublishedRows {
     this.#clock = clock
   }
 
-  /** For history, only missing words are awaited. */
+  /** Watches a row that is published now. In history, only missing words are awaited. */
   take(row: MessageRow, fileGuids: readonly string[], isHistory: boolean): void {
     const files = new Set([...fileGuids, ...row.inlineEmoji.map(({ guid }) => guid)])
     const [since, isBlank] = [this.#clock.monotonic(), isOfUnknownContent(row)]
@@ -43,7 +43,7 @@ export class PublishedRows {
     dropOldest(this.#rows, ROWS_MAX)
   }
 
-  /** Another database has other ROWIDs. */
+  /** Called for another database, which has other ROWIDs. */
   clear(): void {
     this.#rows.clear()
   }

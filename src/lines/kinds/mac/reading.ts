@@ -19,12 +19,12 @@ import { UndatedRows } from './undated-rows.ts'
 
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
-/** A clock that was ahead by more was wrong; by less, it may be set back again. */
+/** If a clock was ahead by more, it was wrong; if by less, it may be set back again. */
 const CLOCK_STEP_MS_MAX = 24 * 3_600_000
 const PAGE_MAX = 100
 /** If this many urgent rows wait, nothing new is read. */
 const URGENT_MAX = 200
-/** Further patient rows are not waited for. */
+/** Patient rows beyond this number are not waited for. */
 const PATIENT_MAX = 200
 
 const MORE: RowMatch = { kind: 'more' }
@@ -61,7 +61,7 @@ export class Reading {
     return this.#checkpoint
   }
 
-  /** Rows wait for something that may come at any moment: the next tick must check them. */
+  /** True if rows wait for something that may come at any moment: the next tick must check them. */
   get isWaiting(): boolean {
     return this.#incomplete.urgentCount > 0 || this.#events.isWaiting
   }
@@ -90,7 +90,7 @@ export class Reading {
     this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
   }
 
-  /** Continues after an earlier run: its last messages may still get files. */
+  /** Continues after an earlier run, whose last messages may still get files. */
   resume(db: ChatDb): void {
     const isRead = this.#isRead()
     const rows = db.rowsSince(this.#clock.now() - WATCHED_MS, PAGE_MAX)
@@ -118,7 +118,7 @@ export class Reading {
     await this.publishCheckpoint()
   }
 
-  /** Continues in a rebuilt database: publishes `rows` again (their guids stop duplicates), then from `rowId`. */
+  /** Continues in a rebuilt database: publishes `rows` again (known guids are ignored), then reads on from `rowId`. */
   async restart(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
     this.#incomplete.clear()
     this.#edits.clear()
@@ -126,7 +126,7 @@ export class Reading {
     await this.#take(db, rows, rowId)
   }
 
-  /** All is well at `now`: ages are counted to it, unless a wrong clock named a later time. */
+  /** Notes that all is well at `now`: ages are counted to it, unless a wrong clock gave a later time. */
   markHealthy(now: number): void {
     const { since, healthyAt } = this.#checkpoint
     const known = healthyAt - now > CLOCK_STEP_MS_MAX ? now : Math.max(healthyAt, now)
@@ -157,7 +157,7 @@ export class Reading {
     if (isNew || rowId !== this.#checkpoint.rowId) await this.#commit(db, events, rowId)
   }
 
-  /** A single message carries its checkpoint; several are followed by it, so that none is skipped. */
+  /** A single message carries its checkpoint. Several are followed by the checkpoint, so that none is skipped. */
   async #commit(db: ChatDb, events: readonly LineEvent[], rowId: number): Promise<void> {
     const dates = events.flatMap((event) => (event.type === 'message' ? [event.message.at] : []))
     const next: Checkpoint = {
@@ -166,7 +166,7 @@ export class Reading {
       incomplete: this.#incomplete.rowIds,
       sequence: db.sequence(),
       lastRows: db.lastRows(),
-      // A wrong date, or a clock that was wrong, counts as now.
+      // A date in the future, or of a wrong clock, counts as now.
       lastAt: Math.min(Math.max(this.#checkpoint.lastAt, ...dates), this.#clock.now()),
       edits: this.#edits.known,
       repeats: [...this.#repeats],
@@ -187,7 +187,7 @@ export class Reading {
     const { own } = this.#events
     const match = this.#repeats.has(row.guid) ? MORE : own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
-    // During a send, no row can be matched for certain: its own may still lack its text.
+    // While a send runs, no row can be matched for certain: the send's own row may still lack its text.
     if (row.isFromMe && own.isInFlight) return 'wait'
     const context = this.#context(db, row, isBackFill)
     const found = classify(row, context)
@@ -205,7 +205,7 @@ export class Reading {
     if (this.#repeats.size > REPEATS_MAX && oldest !== undefined) this.#repeats.delete(oldest)
   }
 
-  /** Last healthy time, but not after now: the clock may have been ahead when it was stored. */
+  /** The last healthy time, but never after now, because the clock may have been ahead when it was stored. */
   get #healthyAt(): number {
     return Math.min(this.#checkpoint.healthyAt, this.#clock.now())
   }
@@ -234,7 +234,7 @@ export class Reading {
     const { own } = this.#events
     if (match.kind === 'more' || match.kind === 'misrouted') this.#noteRepeat(row)
     if (match.kind !== 'failing') return settledEvent(own, match, row, this.#clock.now())
-    // A part without an error is in transit for as long as its file takes.
+    // A part without an error stays in transit for as long as its file takes.
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
     if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
     own.forget(keyOf(match))
@@ -250,12 +250,12 @@ export class Reading {
 type IncompleteRow = {
   /** Monotonic. */
   readonly since: number
-  /** The sender; null for our own rows, and until the row was read in this run. */
+  /** The sender; null for our own rows, and until this run has read the row. */
   readonly peer: Handle | null
   readonly isPatient: boolean
 }
 
-/** Rows that wait to be complete. Later rows of the same sender wait behind urgent ones. */
+/** Rows that are not complete yet. Later rows of the same sender wait behind urgent ones. */
 export class IncompleteRows {
   readonly #clock: Clock
   readonly #rows = new Map<number, IncompleteRow>()
@@ -327,8 +327,8 @@ const OLD_ROWS_MAX = 50
 const WINDOW_MS = 600_000
 
 /**
- * Detects an iCloud restore: more than 50 rows within ten minutes that were old when they appeared. Users
- * saw thousands in a night, some of them little more than an hour old.
+ * Detects an iCloud restore: more than 50 rows within ten minutes that were already old when they appeared. Users saw
+ * thousands in a night, some of them little more than an hour old.
  */
 export class BackFillWatch {
   readonly #clock: Clock

@@ -1,19 +1,18 @@
-// Replays: messages that iCloud writes again under another guid and ROWID, minutes after they came by push,
-// or at any time later. People also write the same text twice within a second; those rows come soon after
-// each other.
+// Replays: messages that iCloud writes again under another guid and ROWID, minutes after they came by push, or at any
+// later time. People also write the same text twice within a second; those rows come soon after each other.
 
 import type { Clock } from '../../../system/clock.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 
-/** Longest time between the two rows of a person who wrote the same twice. */
+/** Longest time between the two rows of a person who wrote the same text twice. */
 const APART_MS = 60_000
 const SEEN_MAX = 10_000
 
 export class Replays {
   readonly #clock: Clock
   readonly #startedAt: number
-  /** By guid, oldest first; monotonic. */
+  /** Times at which rows were seen (monotonic), by guid, oldest first. */
   readonly #seenAt = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -34,15 +33,15 @@ export class Replays {
   }
 
   /**
-   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a
-   * second. Any number of copies may have the original's exact date. If the dates differ, each original has one
-   * replay at a time: the second of two new rows is a message that only came by iCloud.
+   * True if `row` repeats one of `equals`: earlier rows with its text and its people, dated within a second. Any
+   * number of copies may have the original's exact date. If the dates differ, each original has one replay at a time:
+   * the second of two new rows is a message that came only by iCloud.
    */
   isReplay(row: MessageRow, equals: readonly MessageRow[]): boolean {
     const agoMs = this.#agoMs(row)
     const isOld = (other: MessageRow) => this.#agoMs(other) - agoMs > APART_MS
-    // Nobody writes the same twice in one millisecond; but carriers date in whole seconds. A date ahead of the
-    // clock never passes, so the time at which the other row was seen counts too.
+    // Nobody writes the same text twice in one millisecond; but carriers date in whole seconds. A date in the future
+    // never passes, so the time at which the other row was seen counts too.
     const isCopy = (other: MessageRow) =>
       other.at === row.at &&
       (isExactlyDated(row) || isOld(other) || (this.#isPast(row) && this.#agoMs(other) > agoMs))
@@ -55,8 +54,8 @@ export class Replays {
   }
 
   /**
-   * Time since a row was seen. A row from before this run counts as seen at its date; if that is far ahead, nobody
-   * knows when, and it counts as long ago.
+   * Time since a row was seen. A row from before this run counts as seen at its date; if the date is far in the
+   * future, it counts as long ago.
    */
   #agoMs({ guid, at }: MessageRow): number {
     const now = this.#clock.monotonic()
@@ -66,7 +65,7 @@ export class Replays {
   }
 }
 
-/** With such a date, even two rows of one look are one message: a Mac that wakes up sees both at once. */
+/** True for a date by which even two rows of one read are one message: a Mac that wakes up reads both at once. */
 function isExactlyDated({ at, state }: MessageRow): boolean {
   return at !== null && (state.service === 'iMessage' || at % 1_000 !== 0)
 }

@@ -14,13 +14,13 @@ type RowReaction = {
   readonly action: 'added' | 'removed'
   readonly type: ReactionType
   readonly emoji: string | null
-  /** Index of the part that it is about, from 0. */
+  /** Index of the message part that it is about, from 0. */
   readonly part: number
 }
 
 const ADDED = 2_000
 const REMOVED = 3_000
-/** A sticker that was put onto a message, before there were reactions with stickers. */
+/** A sticker put onto a message, in versions before reactions with stickers. */
 const STICKER = 1_000
 export function reactionOf(row: MessageRow): RowReaction | null {
   const { associatedType: number } = row
@@ -35,13 +35,13 @@ export function reactionOf(row: MessageRow): RowReaction | null {
   return { kind, ...target, action, type, emoji: type === 'emoji' ? row.emoji : null }
 }
 
-/** `p:2/GUID` is part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
+/** `p:2/GUID` means part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
 function targetOf(about: string | null): Pick<RowReaction, 'targetGuid' | 'part'> | null {
   const [, part = '0', targetGuid] = /^(?:p:(\d{1,4})\/|bp:)?([^/]+)$/.exec(about ?? '') ?? []
   return targetGuid === undefined ? null : { targetGuid, part: Number(part) }
 }
 
-/** The message and part that a row replies to: the part leads `0:0:5`, before its range in the text. */
+/** The message and part that a row replies to. In `0:0:5` the part comes first, then its range in the text. */
 export function replyOf({
   replyTo,
   replyToPart,
@@ -58,7 +58,7 @@ type RowGroupChange = {
   readonly target: string | null
   /** The new name; null if the name was removed, or for another kind of change. */
   readonly name: string | null
-  /** `handle.id` that the new member had before. */
+  /** `handle.id` that the member had before a change of number. */
   readonly replaced?: string | null | undefined
 }
 
@@ -89,9 +89,9 @@ export function groupChangeOf(row: MessageRow): RowGroupChange | null {
 const PAIR_ROWS_MAX = 50
 
 /**
- * The change with its other half. A changed number is two rows of one date: the old one left, and the new
- * one joined; Messages shows them as one line (imessage-exporter). Null for the row that left: the other
- * says it all.
+ * The change joined with its other half. A changed number is two rows of one date: the old number left, and the new
+ * one joined; Messages shows them as one line (imessage-exporter). Null for the row of the old number, because the
+ * other row says everything.
  */
 export function wholeChange(
   row: MessageRow,

@@ -1,4 +1,4 @@
-// Events of rows: a message with its files, a reaction, a group change, an edit.
+// The events of rows: a message with its files, a reaction, a group change, an edit.
 
 import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
@@ -19,7 +19,7 @@ export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
 type Changed = Extract<Classified, { kind: 'change' }>
 
-/** Messages published as history, and messages published without their whole text. */
+/** Counts messages published as history, and messages published without their whole text. */
 export type Counted = 'history' | 'undecodable'
 
 export class RowEvents {
@@ -38,7 +38,7 @@ export class RowEvents {
     this.#published = new PublishedRows(clock)
   }
 
-  /** A file may be there at any moment. */
+  /** True if a file may be complete at any moment. */
   get isWaiting(): boolean {
     return this.#files.isWaiting
   }
@@ -47,7 +47,7 @@ export class RowEvents {
     return this.#counts.get(what) ?? 0
   }
 
-  /** Event of a complete row; null if there is nothing to report. */
+  /** The event of a complete row; null if there is nothing to report. */
   of(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {
     switch (found.kind) {
       case 'skip':
@@ -66,7 +66,7 @@ export class RowEvents {
     }
   }
 
-  /** Edit or unsend of a published message; a message from before `since` is history. */
+  /** The edit or unsend of a published message; a message from before `since` is history. */
   editEvent(db: ChatDb, row: MessageRow, since: number): readonly LineEvent[] {
     const { editedAt, guid: targetGuid, summary } = row
     if (editedAt === null) return []

@@ -1,4 +1,4 @@
-// Watches the row of a message that was handed to Messages: it alone proves the outcome.
+// Watches the row of a message that was handed to Messages: only the row proves the outcome.
 
 import { type Clock, NEVER } from '../../../system/clock.ts'
 import { notSent, type Settlement } from '../../driver.ts'
@@ -21,9 +21,9 @@ export type OpenDb = () => ChatDb | null
 type HandedOver = {
   readonly expectation: Expectation
   readonly answer: ScriptAnswer
-  /** Nothing of the message follows, so a row that is still being sent may end the send. */
+  /** True if nothing of the message follows, so that a row that is still being sent may end the send. */
   readonly isLast: boolean
-  /** The session has been over for a while: the send must return. */
+  /** Returns true once the session has been over for a while: the send must return. */
   readonly mustReturn: () => boolean
 }
 
@@ -32,7 +32,7 @@ const LOOK_MS = 50
 const LOOK_OFTEN_FOR_MS = 1_000
 const LOOK_SELDOM_MS = 250
 const LOOK_RARELY_MS = 1_000
-/** For a row to appear, and to be sent. */
+/** Longest wait for a row to appear and to be sent. */
 const ROW_MS_MAX = 8_000
 const ROWS_MAX = 50
 
@@ -74,7 +74,7 @@ class RowWatch {
     return this.#own.expectationOf(this.#key) ?? this.#handedOver.expectation
   }
 
-  /** Null while the outcome is open. */
+  /** The outcome by the row; null while it is open. */
   look(passedMs: number): Settlement | null {
     const rows = this.#rows()
     for (const row of rows) this.#own.peek(row)
@@ -83,9 +83,8 @@ class RowWatch {
   }
 
   /**
-   * Outcome once the time is up: the row is still being sent, went elsewhere, or never came. A file's row
-   * may take its time, whether its script got an answer or not, and whatever follows a file waits until
-   * it is sent.
+   * The outcome once the time is up: the row is still being sent, went elsewhere, or never came. A file's row may
+   * take its time, whether its script got an answer or not, and whatever follows a file waits until it is sent.
    */
   endAfter(passedMs: number): Settlement | null {
     const isOver = this.#handedOver.mustReturn()
@@ -109,7 +108,7 @@ class RowWatch {
     return { outcome: 'held', guid: row.guid, service }
   }
 
-  /** Outcome by a row that the message caused but that is not its own, or null. */
+  /** The outcome by a row that the send caused but that is not its own; null if there is none. */
   #strayEnd(): Settlement | null {
     const strays = this.#rows().filter((other) => !this.#own.isMatched(other))
     const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
@@ -164,7 +163,7 @@ class RowWatch {
     return this.#read((db) => db.ownRowsAfter(afterRowId, ROWS_MAX)) ?? []
   }
 
-  /** Null if the database cannot be read: the reading loop reports that, and reopens it. */
+  /** Null if the database cannot be read; the reading loop reports that and reopens it. */
   #read<T>(query: (db: ChatDb) => T): T | null {
     const db = this.#db()
     if (db === null) return null

@@ -9,7 +9,7 @@ import { FILE_SECONDS, MESSAGES_SCRIPT } from './script.ts'
 /** A chat of Messages.app, or a handle (E.164 or email address). */
 export type Target =
   | { readonly by: 'chat'; readonly guid: string }
-  /** By iMessage, unless SMS is asked for. */
+  /** Sends by iMessage unless `service` is SMS. */
   | { readonly by: 'participant'; readonly handle: string; readonly service?: 'SMS' | undefined }
 
 /** A text, or the path of a file, which is sent as its own message. */
@@ -24,10 +24,10 @@ export type ScriptAnswer =
   | { readonly answer: 'refused'; readonly stage: Stage; readonly number: number }
   /** No Apple event of the send stage was sent; this is proven. */
   | { readonly answer: 'not_run'; readonly number: number | null; readonly why: string }
-  /** It may have acted. `why` quotes neither output nor message. */
+  /** The script may have acted. `why` quotes neither output nor message. */
   | { readonly answer: 'silent'; readonly why: string }
 
-/** True if the account could not be read: an unreadable property must not take the line offline. */
+/** Both are true if the account could not be read: an unreadable property must not take the line offline. */
 export type AccountState = { readonly isEnabled: boolean; readonly isConnected: boolean }
 
 export type Account = {
@@ -38,7 +38,7 @@ export type Account = {
 }
 
 export type AccountAnswer =
-  /** `state` is the sending account's. */
+  /** `state` is that of the account that sends. */
   | {
       readonly answer: 'account'
       readonly state: AccountState
@@ -53,7 +53,7 @@ type Order = { readonly mode: Mode; readonly target: Target | null; readonly con
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 export type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** Only for a script that hangs: the script itself gives up an Apple event after 25 s, and a file later. */
+/** Ends only a script that hangs: the script itself gives up an Apple event after 25 s, and a file later. */
 const TIMEOUT_MS = 35_000
 const FILE_TIMEOUT_MS = FILE_SECONDS * 1_000 + 10_000
 const KILL_AFTER_MS = 3_000
@@ -77,7 +77,7 @@ export class MessagesScript {
     this.#onCall = onCall
   }
 
-  /** While Messages takes a file, it may answer nothing else. */
+  /** True while a file is being sent: Messages may answer nothing else meanwhile. */
   get isSendingFile(): boolean {
     return this.#files > 0
   }
@@ -97,9 +97,8 @@ export class MessagesScript {
   }
 
   /**
-   * Sends a text or a file, once. Killing osascript withdraws no Apple event that it has sent, and would
-   * only leave the outcome unknown, so `signal` stops the wait for a file, which may take minutes, and
-   * not for a text.
+   * Sends a text or a file, once. Killing osascript would not withdraw an Apple event that it has sent, but only
+   * leave the outcome unknown. So `signal` stops the wait for a file, which may take minutes, but not for a text.
    */
   async send(target: Target, content: Content, signal: AbortSignal): Promise<ScriptAnswer> {
     if (typeof content === 'string') {
@@ -188,13 +187,13 @@ function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exi
   const number = lastNumber(end.stderr)
   const why = `exit ${end.exitCode}, number ${number ?? 'unknown'}`
   if (isNotCompiled(number)) return { answer: 'not_run', number, why }
-  // The script catches the errors of its stages, so the progress of a send is unknown.
+  // The script catches errors within its stages, so the progress of a send is unknown.
   const isSend = mode === 'send' || mode === 'send_file'
   if (number === null || isSend) return { answer: 'silent', why }
   return { answer: 'refused', stage: 'account', number }
 }
 
-/** The script's one line; null if it wrote none, or more. */
+/** The script's only line; null if it wrote none, or more. */
 function readLine(end: ProcessEnd): Line | null {
   if (end.end !== 'exited' || end.exitCode !== 0) return null
   const found = /^([a-z]+)\t(-?\d{1,9})\t([^\t\n]*)\n?$/.exec(end.stdout)
@@ -216,7 +215,7 @@ function stateOf(detail: string): AccountState | null {
 function accountsOf(detail: string): readonly Account[] {
   return [...detail.matchAll(ACCOUNT)].map(([, service = '', enabled, connection]) => ({
     service,
-    // STATE and ACCOUNT match only these words.
+    // STATE and ACCOUNT match only these values.
     enabled: enabled as Account['enabled'],
     connection: connection as Account['connection'],
   }))
@@ -232,7 +231,7 @@ export type FailureClass =
   | 'not_found'
   /** No iMessage account is signed in. */
   | 'no_account'
-  /** This Messages.app does not know the words of our script. */
+  /** This Messages.app does not know the terms of our script. */
   | 'vocabulary'
   | 'file'
   | 'failed'
@@ -257,7 +256,7 @@ const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
   [-2741, 'vocabulary'], // OSASyntaxTypeError: the dictionary lacks a word
   [-43, 'file'], // fnfErr
   [-128, 'failed'], // userCanceledErr
-  [-2700, 'failed'], // an error without a number of its own
+  [-2700, 'failed'], // an error without its own number
   [-10000, 'failed'], // errAEEventFailed
   [-10004, 'failed'], // errAEPrivilegeError
   [1002, 'failed'],

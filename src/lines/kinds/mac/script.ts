@@ -1,4 +1,4 @@
-/** For the Apple event that sends a file. */
+/** Time limit of the Apple event that sends a file. */
 export const FILE_SECONDS = 300
 
 /**

@@ -1,6 +1,6 @@
-// Sends the messages of a Mac line: everything that can fail harmlessly, the point of no return, the
-// script, and then the row in chat.db, which alone proves the outcome. Each file of a message, and its
-// text, is sent that way.
+// Sends the messages of a Mac line: first everything that can fail harmlessly, then the point of no return, then the
+// script, and then the row in chat.db, which alone proves the outcome. Each file of a message, and its text, is sent
+// that way.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import { type Clock, NEVER } from '../../../system/clock.ts'
@@ -93,7 +93,7 @@ export class Sender {
     return this.#handOver({ message, target, isNew, files }, pointOfNoReturn, signal)
   }
 
-  /** Reason not to send now that is known without asking Messages. */
+  /** The outcome if the message can't be sent now, as far as that is known without asking Messages; else null. */
   #obstacleOf(
     db: ChatDb,
     { to, service, chatGuid }: OutgoingMessage,
@@ -134,7 +134,7 @@ export class Sender {
     const note = db === null ? null : noteText(db.identity, db.maxRowId(), clock.now(), files)
     const parts = db === null ? [] : partsOf(expectationOf({ message, note }, db.identity), files)
     const [first] = parts
-    // Expected before the transaction, because the row can be there before the first look.
+    // Expected before the transaction, because the row can come before the first read.
     if (first !== undefined) own.expect(first, true)
     if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
       if (first !== undefined) own.forget(keyOf(first))
@@ -149,7 +149,7 @@ export class Sender {
     }
   }
 
-  /** Sends one part after the other; the first that is not proven ends the message. */
+  /** Sends one part after the other; the first part that is not proven ends the message. */
   async #sendParts(
     order: Order,
     parts: readonly Expectation[],
@@ -199,7 +199,7 @@ export class Sender {
     const outcome = await watchRow(this.#clock, own, db, handedOver)
     if (outcome.outcome === 'not_sent') own.forget(key)
     else own.finishSend(key, outcome.outcome === 'accepted')
-    // A file takes Messages minutes: its silence says nothing about the app.
+    // Messages takes minutes for a file, so its silence says nothing about the app.
     const isSlow = file !== undefined && isSilent(answer)
     if (outcome.outcome === 'unknown' && !isSlow) await onAnswer(answer)
     await onOutcome(outcome)
@@ -208,8 +208,8 @@ export class Sender {
 }
 
 /**
- * A group only by its own guid. A person by the chat that Messages has; if the app does not know that
- * chat (quiet for long, or another form of guid), and for a new contact, by the recipient itself, whom
+ * The targets to try, in order. A group only by its own guid. A person by the chat that Messages has; if the app does
+ * not know that chat (quiet for long, or another form of guid), and for a new contact, by the recipient itself, whom
  * the iMessage account reaches by iMessage or not at all (error 22).
  */
 function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
@@ -220,12 +220,12 @@ function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
 }
 
 /**
- * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and BlueBubbles
- * uses its `service_name`. No source says which service the next message takes, so a chat whose last
- * message was the carrier's is not used, and no such chat if iMessage was asked for.
+ * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and BlueBubbles uses its
+ * `service_name`. No source says which service the next message takes, so a chat whose last message went by the
+ * carrier is not used, and no such chat if iMessage was asked for.
  */
 function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Target[] {
-  // If a chat contains another person, Messages decides whom it writes to.
+  // If another person is in the chat too, Messages decides whom it writes to.
   const chat = db
     .directChats(handle)
     .find(({ rowId }) => db.membersOf(rowId).every((member) => db.isSamePerson(member, handle)))
@@ -237,7 +237,7 @@ function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Ta
   return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
-/** Nothing has left: Messages does not know the recipient, or has a problem itself. */
+/** Nothing was sent: Messages does not know the recipient, or has a problem itself. */
 function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   const isRecipient = answer.answer === 'refused' && answer.stage === 'resolve'
   if (isRecipient && chatGuid !== undefined && classOf(answer.number) === 'not_found') {
@@ -246,10 +246,10 @@ function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused', 'line')
 }
 
-/** A send may go on for this long after its session ended. */
+/** A send may go on for this long after its session has ended. */
 const AFTER_END_MS = 20_000
 
-/** Aborts when the send must return; `clear` stops the timer. */
+/** The returned `signal` aborts when the send must return; `clear` stops the timer. */
 function endAfter(clock: Clock, signal: AbortSignal) {
   const end = new AbortController()
   let cancel = () => {}
@@ -266,8 +266,8 @@ function endAfter(clock: Clock, signal: AbortSignal) {
 }
 
 /**
- * The script reports its progress: before its stage `send` it handed over nothing of the message, and it
- * has ended, so nothing can act any more. From there on, only the row counts.
+ * True if nothing was handed over. The script reports its progress: before its stage `send` it has handed over
+ * nothing, and it has ended, so nothing can act any more. From that stage on, only the row counts.
  */
 function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')

@@ -1,6 +1,6 @@
-// Copies files for Messages. It runs in a sandbox and reads few folders: a file elsewhere is accepted, and
-// fails later (Jared, imsg). Most programs use its own folder of attachments (imsg, BlueBubbles); Pictures
-// is another (imessage-max, imessage-kit).
+// Copies files for Messages, which runs in a sandbox and reads few folders: it accepts a file elsewhere, and fails
+// later (Jared, imsg). Most programs use its own folder of attachments (imsg, BlueBubbles); others use Pictures
+// (imessage-max, imessage-kit).
 
 import {
   accessSync,
@@ -19,11 +19,11 @@ import { type NotSent, notSent } from '../../driver.ts'
 import type { KindHost } from '../../line-kind.ts'
 import type { StagedFile } from './expectation.ts'
 
-/** Messages keeps pointing at the copy of a sent file (BlueBubbles). */
+/** Messages keeps referring to the copy of a sent file (BlueBubbles), so copies are kept for this long. */
 const KEPT_MS = 30 * 86_400_000
 const FOLDER_BYTES = 16
 const FOLDER_NAME = /^[0-9a-f]{32}$/
-/** Contains the time at which Messages was done with the file. */
+/** Name of the file with the time at which Messages was done with the copy. */
 const PROOF = '.done'
 const NAME_BYTES_MAX = 200
 
@@ -51,7 +51,7 @@ export class Staging {
     return join(this.#folder, path)
   }
 
-  /** Copies of all files, or the outcome if a file cannot be copied; then no copy remains. */
+  /** Copies all files, or returns the outcome if a file cannot be copied; then no copy remains. */
   async stageAll(
     attachments: readonly OutgoingAttachment[],
   ): Promise<readonly StagedFile[] | NotSent> {
@@ -84,20 +84,20 @@ export class Staging {
     }
   }
 
-  /** Removes copies that Messages has never seen. */
+  /** Removes copies that were never handed to Messages. */
   async remove(files: readonly StagedFile[]): Promise<void> {
     for (const file of files) {
       await rm(dirname(this.pathOf(file)), { recursive: true, force: true }).catch(() => {})
     }
   }
 
-  /** Messages is done with the file: it is kept for 30 days from now on. */
+  /** Called when Messages is done with the file: the copy is kept for 30 days from now on. */
   async markDone(file: StagedFile): Promise<void> {
     const proof = join(dirname(this.pathOf(file)), PROOF)
     await writeFile(proof, String(this.#host.clock.now()), { mode: 0o600 }).catch(() => {})
   }
 
-  /** Removes files that Messages was done with 30 days ago. A copy without proof stays: it may still go out. */
+  /** Removes copies that Messages was done with 30 days ago. Others stay, because their sends may still go on. */
   async sweep(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => [])
     for (const name of names.filter((each) => FOLDER_NAME.test(each))) {

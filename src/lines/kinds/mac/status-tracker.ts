@@ -1,4 +1,4 @@
-// States of messages handed to Messages. Their rows are read again by primary key, because no index covers
+// Tracks the states of messages handed to Messages. Their rows are read again by primary key, because no index covers
 // the dates of delivery and reading.
 
 import { timestamp } from '../../../domain/ids.ts'
@@ -8,16 +8,16 @@ import type { Settlement } from '../../driver.ts'
 import type { FileRow, MessageRow, OwnState, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 
-/** `failed` can still turn into `sent`. */
+/** A `failed` message can still turn into `sent`. */
 export type Stage = 'held' | 'failed' | 'sent' | 'delivered' | 'read'
 
 /**
- * Stage that the flags of a row prove (the enumeration is Barcelona's): delivered and read for our own
- * messages only; `error` for a row with an error, or one that is finished and not sent.
+ * The stage that the flags of a row prove (the enumeration is Barcelona's): delivered and read for our own messages
+ * only; `error` for a row with an error, or one that is finished and not sent.
  */
 export function stageOf(state: OwnState): Stage | 'error' {
   if (state.error !== 0) return 'error'
-  // One of many has it, or has read it: that is no receipt of a group (mautrix).
+  // Only one of many has received or read it, which is not a receipt of the whole group (mautrix).
   if (state.isInGroup && (state.isRead || state.isDelivered)) return 'sent'
   if (state.isRead) return 'read'
   if (state.isDelivered) return 'delivered'
@@ -25,12 +25,12 @@ export function stageOf(state: OwnState): Stage | 'error' {
   return state.isFinished && !state.isWaiting ? 'error' : 'held'
 }
 
-/** A row without a service has the line's own. */
+/** A row without a service has the line's own service. */
 export function serviceOf({ service }: OwnState): string {
   return service === '' ? 'iMessage' : service
 }
 
-/** FZErrorType codes, as Barcelona's headers of IMFoundation name them, in the API's words. */
+/** Ranges of FZErrorType codes, as Barcelona's headers of IMFoundation name them, and the API's words for them. */
 const REASONS: readonly (readonly [first: number, last: number, reason: string])[] = [
   [3, 3, 'send_timed_out'],
   [4, 4, 'send_failed'],
@@ -56,9 +56,9 @@ type TrackedRow = {
   readonly stage: Stage
   /** The published service. */
   readonly service: string
-  /** In milliseconds since 1970. */
+  /** The time when tracking began, in milliseconds since 1970. */
   readonly at: number
-  /** Messages should have sent it within this time, in milliseconds. */
+  /** If Messages takes longer than this to send it, in milliseconds, it counts as stuck. */
   readonly stuckMs: number
   /** Time at which the row was first seen with an error, or finished and not sent; null without an error. */
   readonly errorSince: number | null
@@ -70,18 +70,18 @@ type Followed = RowId & { readonly service?: string; readonly files?: readonly F
 export const ERROR_GRACE_MS = 10_000
 const UNSENT_GRACE_MS = 60_000
 const STUCK_MS = 180_000
-/** A file takes its time on a slow line; a restart of Messages would begin it again. */
+/** A file takes its time on a slow connection, and a restart of Messages would send it from the beginning. */
 const FILE_STUCK_MS = 1_200_000
-/** Rows per sweep: the newest, and as many of the older ones in rotation. */
+/** Rows checked in a sweep: the newest, and as many of the older ones in rotation. */
 const BATCH_MAX = 200
-/** The core follows 10,000 for 30 days. */
+/** The core asks for 10,000 messages of the last 30 days. */
 const TRACKED_MAX = 20_000
 
 export class StatusTracker {
   readonly #tracked = new Map<number, TrackedRow>()
   #sweepOffset = 0
 
-  /** Messages has been sending something for minutes: it may need a restart. */
+  /** True if Messages has been sending something for minutes: it may need a restart. */
   isStuck(now: number): boolean {
     return [...this.#tracked.values()].some(
       ({ stage, at, stuckMs }) =>
@@ -89,7 +89,7 @@ export class StatusTracker {
     )
   }
 
-  /** Tracks the row of a message whose send has ended. Its error may still clear. */
+  /** Tracks the row of a message whose send has ended, because an error may still clear; returns the outcome. */
   settle(row: MessageRow, now: number): Settlement {
     const stage = stageOf(row.state)
     const isSent = stage !== 'error' && stage !== 'held'
@@ -115,7 +115,7 @@ export class StatusTracker {
     this.#tracked.delete(rowId)
   }
 
-  /** Finds every row again by its guid: a rebuilt database has other ROWIDs. */
+  /** Finds every row again by its guid, because a rebuilt database has other ROWIDs. */
   relocate(db: ChatDb): void {
     const all = [...this.#tracked.values()]
     this.#tracked.clear()
@@ -125,7 +125,7 @@ export class StatusTracker {
     }
   }
 
-  /** Receipts of everything that changed, oldest first. */
+  /** The receipts of everything that changed, oldest first. */
   sweep(db: ChatDb, now: number): readonly Receipt[] {
     const due = this.#dueRowIds()
     const found = db.statesAt(due)
@@ -134,7 +134,7 @@ export class StatusTracker {
     return states.flatMap((state) => this.#compare(state, now))
   }
 
-  /** ROWIDs of vanished rows that came back under another: Messages may write a row again. */
+  /** ROWIDs under which vanished rows came back: Messages may write a row again. */
   #follow(db: ChatDb, due: readonly number[], found: ReadonlySet<number>): readonly number[] {
     return due.flatMap((before) => {
       const tracked = this.#tracked.get(before)
@@ -164,7 +164,7 @@ export class StatusTracker {
     if (reached === 'error') return this.#markError(state, before, now)
     const isLater = STAGES.indexOf(reached) > STAGES.indexOf(before.stage)
     const stage = isLater ? reached : before.stage
-    // A held message may still fail, or change its service once more.
+    // A held message may still fail, or change its service again.
     const service = stage === 'held' ? before.service : serviceOf(state)
     this.#keep(state.rowId, { ...before, stage, service, errorSince: null })
     const steps = stepsBetween(before.stage, reached)
@@ -189,7 +189,7 @@ export class StatusTracker {
     return [{ guid: state.guid, kind: 'failed', at: timestamp(now), reason }]
   }
 
-  /** A read message is done; a group or SMS never gets there and is dropped by age. */
+  /** Keeps a row, unless it is read, which is final. Rows of groups and SMS are never read, and are dropped by age. */
   #keep(rowId: number, tracked: TrackedRow): void {
     if (tracked.stage === 'read') this.#tracked.delete(rowId)
     else this.#tracked.set(rowId, tracked)
@@ -200,7 +200,7 @@ const STAGES: readonly Stage[] = ['held', 'failed', 'sent', 'delivered', 'read']
 const STEPS = ['sent', 'delivered', 'read'] as const
 type Step = (typeof STEPS)[number]
 
-/** A delivered or read message has arrived; a sent one has failed only if its row has an error. */
+/** True if the message may still have failed: not if it was delivered or read, and if it was sent, only by an error. */
 function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState): boolean {
   if (isDelivered || isRead) return false
   return stage === 'held' || (stage === 'sent' && error !== 0)

@@ -1,5 +1,5 @@
-// Records how Messages writes a message: which rows of chat.db come, how they change, and when. A test can
-// replay it to the driver. The record holds no text, address or guid.
+// Records how Messages writes a message: which rows of chat.db come, how they change, and when. A test can replay the
+// record to the driver. The record holds no text, address or guid.
 
 import { Database, type Statement } from 'bun:sqlite'
 import { createHmac } from 'node:crypto'
@@ -25,7 +25,7 @@ export type TraceEnd = { readonly isWhole: boolean }
 const LOOK_AGAIN_MS = 20
 const ENTRIES_MAX = 50_000
 
-/** A table comes after those that its rows refer to. */
+/** Each table comes after the tables that its rows refer to. */
 const TABLES = [
   'handle',
   'chat',
@@ -53,7 +53,7 @@ export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promi
   db.run('PRAGMA query_only = 1')
   db.run('PRAGMA busy_timeout = 5000')
   const startedAt = clock.monotonic()
-  // Read first, so that a commit in between counts as a change.
+  // The version is read first, so that a commit in between counts as a change.
   let version = dataVersion(db)
   const anonymize = createAnonymizer(random.bytes(32))
   const tables = inOneSnapshot(db, () =>
@@ -88,12 +88,12 @@ function look(tables: readonly FollowedTable[], t: number): readonly TraceEntry[
   ]
 }
 
-/** It changes with each commit of another connection, and reading it takes less than a microsecond. */
+/** A number that changes with each commit of another connection; reading it takes less than a microsecond. */
 function dataVersion(db: Database): bigint | undefined {
   return db.query<{ data_version: bigint }, []>('PRAGMA data_version').get()?.data_version
 }
 
-/** Short, because an open read keeps Messages from emptying its write-ahead log. */
+/** `read` must be short, because an open read keeps Messages from emptying its write-ahead log. */
 function inOneSnapshot<T>(db: Database, read: () => T): T {
   return db.transaction(read)()
 }
@@ -156,19 +156,19 @@ export class FollowedTable {
     return new FollowedTable(db, name, columns, anonymize)
   }
 
-  /** Further rows are not followed. */
+  /** True if no further rows are followed. */
   get isFull(): boolean {
     return this.#rows.size >= ROWS_MAX
   }
 
-  /** New rows since the last call, which are followed from here on. */
+  /** The new rows since the last call; they are followed from now on. */
   arrivals(): readonly RowChange[] {
     const rows = this.#after.all(this.#lastRowId, ROWS_MAX - this.#rows.size)
     this.#lastRowId = Math.max(this.#lastRowId, ...rows.map(rowIdOf))
     return this.#follow(rows)
   }
 
-  /** Older rows that were not followed before; they are from here on. */
+  /** Older rows that were not followed before; they are followed from now on. */
   known(rowIds: readonly number[]): readonly RowChange[] {
     return this.isFull ? [] : this.#follow(this.#readAt(rowIds))
   }
@@ -195,7 +195,7 @@ export class FollowedTable {
     return unknown.map((row) => this.#change(op, row, () => true))
   }
 
-  /** A table without AUTOINCREMENT may reuse the highest ROWID once it is free. */
+  /** A table without AUTOINCREMENT may give the highest ROWID again once it is free. */
   #forget(rowId: number, row: Row): RowChange {
     this.#rows.delete(rowId)
     this.#lastRowId = Math.max(this.#startRowId, Math.min(this.#lastRowId, rowId - 1))
@@ -218,7 +218,7 @@ function rowIdOf(row: Row): number {
   return Number(row[ROW_ID])
 }
 
-// A trace is given away: of a cell it keeps numbers, lengths, and a few words of Apple. All other text, in
+// A trace is given to other people: of a cell it keeps numbers, lengths, and a few words of Apple. All other text, in
 // any column, becomes a token.
 
 /** A cell as SQLite returns it with `safeIntegers`. */
@@ -232,7 +232,7 @@ export type TraceValue =
 
 export type TracedColumn = {
   readonly name: string
-  /** Declared numeric: a number in it is neither an address nor a name. */
+  /** True if the column is declared numeric: a number in it is neither an address nor a name. */
   readonly isNumeric: boolean
 }
 

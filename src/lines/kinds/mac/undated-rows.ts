@@ -6,7 +6,7 @@ import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { dateOf } from './classify.ts'
 
-/** At most one undated row is new in this time, and only among younger rows. */
+/** Of the undated rows in this time, at most one is new, and only if the newest dated rows are new. */
 const NEW_MS = 60_000
 
 export class UndatedRows {
@@ -28,7 +28,7 @@ export class UndatedRows {
     if (isAlone && only !== undefined) this.#alone = only.rowId
   }
 
-  /** The row came alone while the newest rows were new. */
+  /** True if the row came alone while the newest rows were new. */
   isAlone({ rowId }: MessageRow): boolean {
     return rowId === this.#alone
   }
