@@ -27,7 +27,7 @@ import { normalUdid } from './udid.ts'
 
 export type OpenedIphones = ReturnType<typeof openIphones>
 
-/** Opens nothing before the cable runs. */
+/** Opens no connection; the cable does that when it runs. */
 export function openIphones(host: KindHost, options: IphoneOptions) {
   const { iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
   const cable = new UsbCable(host, usbmuxdAddress)
@@ -45,7 +45,7 @@ export function openIphones(host: KindHost, options: IphoneOptions) {
 }
 
 export type IphoneDriver = LineDriver & {
-  /** Progress of every phone that is a line or configured as one. */
+  /** The progress of every phone that is a line or configured as one. */
   reports(): readonly PhoneReport[]
 }
 
@@ -68,7 +68,7 @@ export function createIphoneDriver(
     udid === null || normalUdid(udid) === phone.udid
   const chosen = () =>
     cable.phones().filter((phone) => phones.some((choice) => isChosen(choice, phone)))
-  // The owner's number counts first: the SIM's may be stale, and a phone may forget it for a while.
+  // The number that the owner gave is preferred: the SIM's may be stale, and a phone may forget it for a while.
   const numberOf = (phone: Phone) => {
     const given = phones.find((choice) => choice.number !== null && isChosen(choice, phone))
     return given?.number ?? phone.facts?.number ?? phone.numbers.at(-1) ?? null
@@ -109,7 +109,7 @@ export function createIphoneDriver(
 }
 
 /**
- * The phones as the lines see them. A phone that is only in the network, as the owner's private one may be, counts
+ * The phones as the lines see them. A phone that is only in the network, as the owner's private phone may be, counts
  * as attached only if its UDID was given: `all` means phones on a cable.
  */
 class ChosenCable implements PhoneCable {
@@ -150,7 +150,7 @@ class ChosenCable implements PhoneCable {
   }
 }
 
-/** Waits for the first answer of usbmuxd: until then a plugged-in phone must not be called absent. */
+/** Waits for the first answer of usbmuxd: before it, a plugged-in phone must not count as absent. */
 async function firstReading(cable: PhoneCable, clock: Clock, signal: AbortSignal): Promise<void> {
   const until = clock.monotonic() + KNOWN_MS_MAX
   while (!cable.isKnown && !signal.aborted && clock.monotonic() < until) {

@@ -24,7 +24,7 @@ const MUX_ADDRESS_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** A phone to use as a line: `udid` is null for every phone, `number` if its SIM has it. */
+/** A phone to use as a line: `udid` is null for all phones, `number` if the SIM's number is to be used. */
 export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
 
 const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
@@ -43,7 +43,7 @@ const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
 const COMMAND_WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g
 const UNKNOWN_VALUE = /\{(?!(?:udid|serial|port|bundle|folder|xctestrun)\})\w+\}/
 
-/** A program and its arguments, run without a shell; quotes keep words with spaces together. */
+/** A program and its arguments, run without a shell; quotes group words with spaces. */
 const COMMAND_KIND: ValueKind<readonly string[]> = {
   placeholder: 'COMMAND',
   wanted:

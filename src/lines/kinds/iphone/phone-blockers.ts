@@ -7,7 +7,7 @@ import { AgentError, type AgentErrorCode } from './agent/wda-http.ts'
 import type { Phone, PhoneTroubleReason } from './cable/lockdown.ts'
 import { isPhoneWide, troubleCodeOf, UiTrouble, type UiTroubleCode } from './screens/navigation.ts'
 
-/** The stages of a phone on its way to being a line, in order. */
+/** The stages by which a phone becomes a line, in order. */
 export const PHONE_STAGES = [
   'absent',
   'attached',
@@ -45,7 +45,7 @@ export type PhoneBlocker = {
 }
 
 type BlockerWords = {
-  /** The highest stage in which a phone can be while this lasts. */
+  /** The highest stage that a phone can be in while the blocker lasts. */
   readonly fallback: PhoneStage
   readonly title: string
   readonly why: string
@@ -252,7 +252,7 @@ export function blockerOf(error: unknown): PhoneBlocker | null {
 }
 
 /**
- * The blocker behind a failed send; null if the failure may concern its chat only: a recipient whose chat cannot be
+ * The blocker behind a failed send; null if the failure may concern only its chat. A recipient whose chat cannot be
  * shown must not take the line offline, or the message would be tried forever.
  */
 export function blockerOfSend(trouble: AgentErrorCode | UiTroubleCode | null): PhoneBlocker | null {
@@ -272,11 +272,11 @@ export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   return null
 }
 
-/** The first of the last known facts that keeps a phone from being a line. */
+/** The blocker in the last known facts of a phone; null if there is none. */
 export function fitnessBlocker(phone: Phone | null): PhoneBlocker | null {
   const facts = phone?.facts ?? null
   if (facts === null) return attachBlocker(phone)
-  // iOS leaves out a last number that is zero.
+  // iOS leaves out a last version number that is zero.
   const version = [...facts.iosVersion.split('.'), '0', '0'].slice(0, 3).join('.')
   if (Bun.semver.order(version, IOS_MIN) < 0) {
     return { code: 'ios_too_old', detail: `It runs iOS ${facts.iosVersion}.` }

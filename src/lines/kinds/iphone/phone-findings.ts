@@ -20,7 +20,7 @@ type Words = Pick<Finding, 'code' | 'title' | 'why' | 'fix'>
 type NumberOf = (phone: Phone) => string | null
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
-/** Enough of a UDID for its owner to recognize the phone. */
+/** As many digits at the end of a UDID as its owner needs to recognize the phone. */
 const UDID_END_LENGTH = 6
 const TOP = stageIndex('online')
 
@@ -72,7 +72,7 @@ export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Find
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
 }
 
-/** A finding about configured phones that were not plugged in since the start. */
+/** A finding about configured phones that have not been plugged in since the start. */
 export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding[] {
   if (unseen.length === 0) return []
   const ends = unseen.flatMap(({ udid }) => udid?.slice(-UDID_END_LENGTH) ?? [])
@@ -185,7 +185,7 @@ const GAPS: Remark = {
   fix: 'Check Messages on the iPhone. This finding clears at the next start of the line.',
 }
 
-// The iPhone that holds the number of a Mac line. No message goes through its cable, but Apple takes the number from
+// An iPhone that holds the number of a Mac line. No message goes through its cable, but Apple removes the number from
 // the account some time after the phone or its SIM is gone, so the phone is worth watching.
 
 type AnchoredLine = { readonly key: string; readonly number: string }
@@ -242,7 +242,7 @@ function remarksOn(
   return [trouble, anchorBattery(holder), oldIos(holder.facts)].filter((remark) => remark !== null)
 }
 
-/** If there is one line and one phone with another number, they belong together, or the phone only charges here. */
+/** One line and one phone with another number: either the phone is the line's, or it only charges here. */
 function strangerRemarks(
   lines: readonly AnchoredLine[],
   phones: readonly ReadPhone[],

@@ -1,5 +1,5 @@
-// The life of one phone as a line: it advances from stage to stage, each of which must hold before the next is tried,
-// and falls back to the stage of whatever fails. A pulled cable takes it back to the first stage at once.
+// The life of one phone as a line: it advances from stage to stage, each of which must be reached before the next is
+// tried, and falls back to the stage of a blocker. A pulled cable takes it back to the first stage at once.
 
 import { Signal } from '../../../system/signal.ts'
 import type { KindHost } from '../../line-kind.ts'
@@ -32,12 +32,12 @@ export type DrivenPhone = {
   readonly launcher: PhoneLauncher | null
 }
 
-/** The line's work on a phone whose agent runs. Each function may throw what agent and screens throw. */
+/** The line's work on a phone whose agent runs. Each function may throw the errors of the agent and the screens. */
 export type LifeWork = {
   readonly show: (signal: AbortSignal) => Promise<null>
   readonly catchUp: (signal: AbortSignal) => Promise<null>
   readonly stay: (signal: AbortSignal) => Promise<PhoneBlocker>
-  /** Called at every change of stage or blocker; a rejection ends the life. */
+  /** Called at every change of stage or blocker; if it rejects, the life ends. */
   readonly onChange: () => Promise<void>
 }
 
@@ -53,9 +53,9 @@ const GOOD_MS = 300_000
 const FALLS_WITHIN_MS = 600_000
 /** After more falls than this the agent is restarted; after twice as many, the line starts over. */
 const FALLS_MAX = 3
-/** Restarting the agent does not help against these. */
+/** Blockers that only a person can clear: restarting the agent doesn't help. */
 const FOR_PEOPLE: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_shared'])
-/** Blockers at the stage of the cable that the cable cannot clear. */
+/** Blockers at the stages of the cable that a change of the cable can't clear. */
 const OF_LAUNCHER: ReadonlySet<BlockerCode> = new Set([
   'launcher_absent',
   'image_mount_failed',
@@ -66,7 +66,7 @@ const TOP = stageIndex('online')
 const TRUSTED = stageIndex('trusted')
 const PREPARED = stageIndex('prepared')
 
-/** The step from each stage to the next; resolves to null once it is reached. */
+/** The step from each stage to the next; resolves with null once the next stage is reached. */
 type Steps = Readonly<Record<PhoneStage, (signal: AbortSignal) => Promise<PhoneBlocker | null>>>
 
 export class PhoneLife {
@@ -96,7 +96,7 @@ export class PhoneLife {
       prepared: async () => this.#launch(),
       agent_starting: (signal) => this.#awaitAgent(signal),
       agent_running: (signal) => work.show(signal),
-      // Assumed: only sends can show whether iMessage works.
+      // Assumed here, because only sends can show whether iMessage works.
       ui_ready: async () => null,
       imessage_active: (signal) => work.catchUp(signal),
       online: (signal) => work.stay(signal),
@@ -111,7 +111,7 @@ export class PhoneLife {
     return this.#reached === TOP && this.#interruptedBy === null
   }
 
-  /** The last blocker, until the phone has advanced past its stage. */
+  /** The last blocker; null once the phone has advanced past its stage. */
   get blocker(): PhoneBlocker | null {
     return this.#interruptedBy ?? this.#blocker
   }
@@ -127,7 +127,7 @@ export class PhoneLife {
   /** Takes the phone offline for a blocker found elsewhere; it advances again from that stage. */
   fail(blocker: PhoneBlocker): void {
     const at = fallbackIndex(blocker)
-    // Already lower, for another reason.
+    // The phone is at a lower stage already, for another reason.
     if (at > this.#reached) return
     if (this.#interruptedBy === null || at < fallbackIndex(this.#interruptedBy)) {
       this.#interruptedBy = blocker
@@ -135,7 +135,7 @@ export class PhoneLife {
     this.#interrupt.abort()
   }
 
-  /** Runs until `signal` aborts; has stopped everything when it resolves. */
+  /** Runs until `signal` aborts; when it resolves, everything has been stopped. */
   async run(signal: AbortSignal): Promise<void> {
     const unsubscribe = this.#phone.cable.onChange(() => this.#onCableChange())
     try {
@@ -149,7 +149,7 @@ export class PhoneLife {
   /** Goes up a stage, or down to the blocker's stage. */
   async #step(signal: AbortSignal): Promise<void> {
     this.#checkPhone()
-    // An interruption may come between two steps too.
+    // An interruption may also come between two steps.
     const blocker =
       this.#interruptedBy ??
       (await this.#advance(AbortSignal.any([signal, this.#interrupt.signal])))
@@ -162,7 +162,7 @@ export class PhoneLife {
     await this.#work.onChange()
   }
 
-  /** A restarted agent alone does not prove that the blocker is over. */
+  /** True if the blocker's stage is passed. A restarted agent alone doesn't prove that the blocker is over. */
   #isPastBlocker(): boolean {
     const isStarting = this.stage === 'agent_starting'
     return this.#blocker !== null && fallbackIndex(this.#blocker) < this.#reached && !isStarting
@@ -253,7 +253,7 @@ export class PhoneLife {
     this.#host.log.warn('phone line stopped', fields)
   }
 
-  /** Index of the stage after a fall: lower than the blocker's own if several falls to that did not help. */
+  /** Index of the stage to fall back to: below the blocker's own if several falls to that one did not help. */
   #fallbackStage(blocker: PhoneBlocker, now: number): number {
     const index = fallbackIndex(blocker)
     if (index <= TRUSTED || FOR_PEOPLE.has(blocker.code)) return index
@@ -267,7 +267,7 @@ export class PhoneLife {
     this.#checkPhone()
     const { phone, blocker } = this
     const present = this.#interruptedBy ?? firstBlocker(phone)
-    // A new reading of any phone must not hurry the agent or its launcher.
+    // A reading of another phone must not hurry the agent or its launcher.
     if (blocker === null || !isOfCable(blocker) || present?.code === this.#blocker?.code) return
     this.#delayMs = DELAY_MS_MIN
     this.#wake.notify()

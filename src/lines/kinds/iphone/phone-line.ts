@@ -1,5 +1,5 @@
-// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads incoming messages,
-// looks for receipts, and lets sends go in between.
+// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads incoming messages and
+// looks for receipts. Sends go in between.
 
 import type { Handle } from '../../../domain/handle.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
@@ -29,14 +29,14 @@ import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory } from './screens/transcript-memory.ts'
 
-/** The next run of the line finds the bubble and settles the message. */
+/** The outcome of a send during which the line ended: the next run finds the bubble and settles the message. */
 const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
 
 /** Least time between sends: no person writes faster, and Messages needs its time. */
 const PACE_MS = 4_000
 const JITTER_MS = 1_000
 const RETRY_MS = 1_000
-/** A single failed round may be a hiccup. */
+/** One failed round may be chance, so this many in a row take the line offline. */
 const FAILURES_MAX = 2
 
 export class PhoneLine {
@@ -59,7 +59,7 @@ export class PhoneLine {
   #publishing: Promise<void> = Promise.resolve()
   #unknownScreen: string | null = null
 
-  /** `drafts` are the chats in which a text of ours may stand that was not sent, kept from run to run. */
+  /** `drafts` are the chats whose composers may hold an unsent text of ours; the caller keeps them from run to run. */
   constructor(
     host: KindHost,
     phone: DrivenPhone & { readonly drafts: Set<Handle> },
@@ -129,7 +129,7 @@ export class PhoneLine {
       return null
     } catch (error) {
       if (blockerOf(error)?.code === 'ui_unknown') {
-        // For a report only: if the phone does not describe its screen, the last one is kept.
+        // Only for a report, so without an answer the last screen is kept.
         const tree = await screen.agent.tree(signal).catch(() => null)
         if (tree !== null) this.#unknownScreen = skeletonOf(tree)
       }
@@ -150,7 +150,7 @@ export class PhoneLine {
     return null
   }
 
-  /** Reads and looks for receipts until two rounds in a row have failed. */
+  /** Reads messages and receipts until two rounds in a row have failed. */
   async #stay(signal: AbortSignal): Promise<PhoneBlocker> {
     const { clock } = this.#host
     this.#onlineSignal = signal
@@ -201,15 +201,15 @@ export class PhoneLine {
     this.#sentAt = clock.monotonic()
     this.#noteOutcome(message.to, outcome, service)
     const blocker = signal.aborted ? null : blockerOfSend(trouble)
-    // A line that cannot send says so before its message is returned.
+    // If the line can't send, it goes offline before its message is returned.
     if (blocker !== null) this.life.fail(blocker)
     // If the state cannot be published, the next attempt ends the line; the outcome stays true.
     await this.#publish().catch(() => {})
-    // Without this the next run would take the bubble for one typed on the phone.
+    // Without this outcome, the next run would take the bubble for one typed on the phone.
     return outcome.outcome === 'accepted' && this.#signal.aborted ? LINE_ENDED : outcome
   }
 
-  /** Notes what a send shows about iMessage itself, and watches an accepted one for receipts. */
+  /** Notes what a send shows about iMessage, and watches an accepted send for receipts. */
   #noteOutcome(handle: Handle, outcome: SendOutcome, service: string | null): void {
     if (outcome.outcome === 'not_sent') {
       if (outcome.reason === 'not_on_imessage') this.evidence.noteRefused(handle)
@@ -221,7 +221,7 @@ export class PhoneLine {
     this.#receipts.begin(handle, this.#onlineSignal)
   }
 
-  /** Emits the event; notes what a receipt shows about iMessage, and watches a send that an earlier run left open. */
+  /** Emits the event; notes what a receipt shows about iMessage, and watches an earlier run's send for receipts. */
   async #onScreenEvent(event: LineEvent): Promise<void> {
     await this.#emit(event)
     if (event.type === 'settled' && event.outcome.outcome === 'accepted') {
@@ -285,8 +285,8 @@ const REST_MS = 900_000
 const KNOWN_MAX = 500
 
 /**
- * The state of iMessage on the phone, as far as sends show it. It counts as working until two recipients in a row
- * who should be reachable could not be reached. Then sending rests, and the next send is a trial.
+ * The state of iMessage on the phone, as far as sends show it. It counts as working until two recipients in a row who
+ * should be reachable could not be reached. Then sending pauses, and the next send is a trial.
  */
 export class ImessageEvidence {
   readonly #clock: Clock
@@ -303,7 +303,7 @@ export class ImessageEvidence {
     return this.#restsUntil !== null && this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** Notes an own bubble that says iMessage: the recipient is on it. The mark that it failed may come much later. */
+  /** Notes a bubble of ours that says iMessage: its recipient is on iMessage. A mark of failure may come much later. */
   noteBubble(handle: Handle): void {
     this.#known.delete(handle)
     this.#known.add(handle)
@@ -315,7 +315,7 @@ export class ImessageEvidence {
     this.#restsUntil = null
   }
 
-  /** Notes that the composer says the recipient is not on iMessage, which counts only if they were before. */
+  /** Notes that the composer says the recipient is not on iMessage, which is a failure only if they were before. */
   noteRefused(handle: Handle): void {
     if (this.#known.has(handle)) this.noteFailed(handle)
   }

@@ -1,4 +1,4 @@
-/** Since the iPhone XS: 8 and 16 digits, which some programs write without the dash. Before: 40 digits. */
+/** Since the iPhone XS, 8 and 16 digits, which some programs write without the dash; before, 40 digits. */
 const NEW_UDID = /^([0-9a-f]{8})-?([0-9a-f]{16})$/i
 const OLD_UDID = /^[0-9a-f]{40}$/i
 

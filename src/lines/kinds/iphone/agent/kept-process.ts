@@ -1,5 +1,5 @@
-// A third-party program that runs as long as it is needed. It is ended by its process id only: other users may run
-// programs of the same name.
+// A third-party program that runs as long as it is needed. It is ended only by its process id, because other users
+// may run programs of the same name.
 
 import { withTimeout, type Clock } from '../../../../system/clock.ts'
 import type { ReadProcess } from '../../../../system/process.ts'
@@ -14,7 +14,7 @@ export type KeptEnd = {
 /** Characters kept of each output: its last lines say why a program failed. */
 const KEPT_LENGTH = 16_384
 const FORCE_AFTER_MS = 5_000
-/** After this a process that the kernel cannot end, because a device does not answer, is left behind. */
+/** After this long, a process that the kernel can't end, because a device doesn't answer, is left behind. */
 const GIVE_UP_MS = 5_000
 /** A grandchild that outlives the process holds its outputs open. */
 const OUTPUT_WAIT_MS = 1_000
@@ -50,13 +50,13 @@ export class KeptProcess {
     return `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '')
   }
 
-  /** Drops the output so far, and keeps none from now on. */
+  /** Drops the output so far, and keeps no output from now on. */
   ignoreOutput(): void {
     this.#isIgnored = true
     this.#output.stdout = this.#output.stderr = ''
   }
 
-  /** Ends the process, by force after five seconds; resolves when it has ended or is given up. */
+  /** Ends the process, by force after five seconds; resolves when it has ended or is left behind. */
   stop(): Promise<void> {
     this.#stopping ??= this.#kill()
     return this.#stopping

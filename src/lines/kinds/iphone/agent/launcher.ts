@@ -12,7 +12,7 @@ import type { IPHONE_OPTIONS } from '../options.ts'
 import { isUdid } from '../udid.ts'
 import { type KeptEnd, KeptProcess } from './kept-process.ts'
 
-/** Causes that are known for any program, whose exit codes say only success or failure. */
+/** Known causes of a failed start, the same for every launch program: exit codes say only success or failure. */
 export type LaunchTroubleCode =
   | 'launcher_absent'
   /** Apple's disk image could not be mounted, mostly because there is no internet. */
@@ -31,14 +31,14 @@ export type AgentOptions = Omit<
   OptionValues<typeof IPHONE_OPTIONS>,
   'iphone' | 'iphoneLines' | 'usbmuxdAddress'
 > & {
-  /** Our folder for go-ios's identity and disk images; created if it is missing. */
+  /** The folder for go-ios's identity and disk images; created if it is missing. */
   readonly folder: string
 }
 
 type AgentCommands = {
   /** A process for each phone that runs as long as the agent. */
   readonly agent: CommandLine
-  /** One process for all phones that runs beside the agents. */
+  /** One process for all phones that runs while agents do. */
   readonly tunnel: CommandLine | null
   /** Renews the tunnel of one phone only. */
   readonly refresh: CommandLine | null
@@ -49,11 +49,11 @@ type AgentCommands = {
 /** The phone's id as Xcode writes it, and as usbmuxd writes it. */
 export type LaunchPhone = { readonly udid: string; readonly serial: string }
 
-/** An agent whose command runs: later it answers on its port, or the command ends. */
+/** An agent whose command runs: later the agent answers on its port, or the command ends. */
 export type Launched = {
   /** Resolves when the command has ended; never rejects. */
   readonly ended: Promise<LaunchTrouble>
-  /** To be called when the agent answers: from then on its output may quote the screen, and is not read. */
+  /** Called when the agent answers: from then on its output may quote the screen, and is not read. */
   ignoreOutput(): void
   /** Ends the command; resolves when it has ended. */
   stop(): Promise<void>
@@ -64,7 +64,7 @@ const TEST_BUNDLE = 'WebDriverAgentRunner.xctest'
 const IMAGE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
 /** go-ios waits 30 seconds for the new tunnel (cmd_tunnel.go). */
 const REFRESH_LIMITS = { timeoutMs: 35_000, killAfterMs: 40_000 }
-/** Head start of the tunnel; go-ios gives it ten seconds (tunnel_api.go). */
+/** Time that the tunnel gets before an agent is started; go-ios gives it ten seconds (tunnel_api.go). */
 const HEAD_START_MS = 10_000
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
@@ -72,12 +72,12 @@ const DELAY_MS_MAX = 60_000
 const GOOD_MS = 60_000
 const LINES_QUOTED = 3
 const LINE_LENGTH_MAX = 200
-/** Never shown to the owner. */
+/** The result of an aborted start; never shown to the owner. */
 const CALLED_OFF: LaunchTrouble = { code: 'launch_failed', why: 'It was called off.' }
 const NO_UDID: LaunchTrouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' }
 const ENDING: LaunchTrouble = { code: 'launch_failed', why: 'The relay is ending.' }
 
-/** Starts agents, and keeps the tunnel command alive beside them once one is needed. */
+/** Starts agents, and runs the tunnel command alongside once an agent is needed. */
 export class Launcher implements Service {
   readonly name = 'iphone-agent-launcher'
   readonly #host: KindHost
@@ -108,7 +108,7 @@ export class Launcher implements Service {
     return commands === null ? null : new Launcher(host, options, commands)
   }
 
-  /** Does everything that must come before the agent; returns null once it is done. */
+  /** Does everything that must happen before the agent starts; returns null once that is done. */
   async prepare(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const trouble = isPhone(phone) ? this.#makeFolder() : NO_UDID
     if (trouble !== null) return trouble
@@ -182,7 +182,7 @@ export class Launcher implements Service {
     const trouble = await this.#tunnelEnd(command, signal)
     cancelHeadStart()
     cancelGood()
-    // Another program may own the tunnel: then this command ends at once, and agents start all the same.
+    // Another program may own the tunnel: then this command ends at once, but agents still start.
     this.#hasHeadStart.resolve(null)
     if (trouble !== null && this.#tunnelTrouble === null) {
       log.warn('the tunnel command for iPhones ended', { why: trouble.why })
@@ -203,9 +203,9 @@ export class Launcher implements Service {
   }
 
   /**
-   * Renews the tunnel of a phone if it is not new and the agent never answered: a phone that was restarted may
-   * leave a dead tunnel. If the program can't renew one phone's tunnel, as go-ios before 1.2.0, the tunnel command
-   * is restarted for all phones, unless another phone uses it.
+   * Renews the tunnel of a phone if it is not new and the agent never answered: a phone that was restarted may leave
+   * a dead tunnel. If the program can't renew one phone's tunnel, as go-ios before 1.2.0, the tunnel command is
+   * restarted for all phones, unless another phone uses it.
    */
   async #renewTunnel(phone: LaunchPhone): Promise<void> {
     const now = this.#host.clock.monotonic()
@@ -294,7 +294,7 @@ export class Launcher implements Service {
 const PLACEHOLDERS = /\{(\w+)\}/g
 const PLACEHOLDER = /\{\w+\}/
 
-/** The commands of the owner or the preset; null if the owner starts the agents. */
+/** The commands of the owner or of the preset; null if the owner starts the agents. */
 function commandsOf(options: AgentOptions): AgentCommands | null {
   const { iphoneAgentCommand: agent, iphoneTunnelCommand: tunnel } = options
   if (agent !== null) return { agent, tunnel, refresh: null, image: null }
@@ -311,13 +311,13 @@ function commandsOf(options: AgentOptions): AgentCommands | null {
   }
 }
 
-/** go-ios 1.3.2; it knows phones by the names that usbmuxd gives them (listdevices.go). */
+/** The commands of go-ios 1.3.2, which names phones as usbmuxd does (listdevices.go). */
 function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCommands {
   return {
-    // Without the folder go-ios keeps its identity in the current directory.
+    // Without this folder, go-ios keeps its identity in the current directory.
     tunnel: tunnelCommand ?? [ios, 'tunnel', 'start', '--userspace', '--pair-record-path={folder}'],
     refresh: [ios, 'tunnel', 'refresh', '--udid={serial}'],
-    // A phone loses Apple's image for developers whenever it restarts.
+    // A phone loses Apple's developer disk image whenever it restarts.
     image: [ios, 'image', 'auto', '--udid={serial}', '--basedir={folder}/images'],
     agent: [
       ios,
@@ -327,7 +327,7 @@ function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCom
       '--bundleid={bundle}',
       '--testrunnerbundleid={bundle}',
       `--xctestconfig=${TEST_BUNDLE}`,
-      // Otherwise the agent, which knows no password, listens to everybody on the phone's network.
+      // Otherwise the agent, which has no password, listens to everybody on the phone's network.
       '--env=USE_IP=127.0.0.1',
       '--env=USE_PORT={port}',
     ],
@@ -339,7 +339,7 @@ function isPhone({ udid, serial }: LaunchPhone): boolean {
   return isUdid(udid) && isUdid(serial)
 }
 
-/** The trouble of a mount; null too if go-ios ends a failed download as a success: then the agent ends. */
+/** The trouble of a mount. Null also if go-ios reports success for a failed download: the agent then ends. */
 function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null {
   if (end.end === 'not_started') return startTrouble(end.why)
   if (end.end === 'killed' && end.why === 'aborted') return CALLED_OFF
@@ -371,7 +371,7 @@ function startTrouble(code: string): LaunchTrouble {
   return { code: isAbsent ? 'launcher_absent' : 'launch_failed', why }
 }
 
-/** The code of a failed start; the message may quote an argument. */
+/** The code of a failed start, because the message may quote an argument. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
   return typeof code === 'string' ? code : 'unknown'

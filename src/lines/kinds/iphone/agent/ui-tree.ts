@@ -1,7 +1,7 @@
 // The screen as WebDriverAgent describes it in `GET /source?format=json`; the attributes of its nodes are in
 // XCUIApplication+FBHelpers.m (16.7.0).
 
-/** In points of the screen. */
+/** A rectangle in points of the screen. */
 export type Rect = {
   readonly x: number
   readonly y: number
@@ -14,7 +14,7 @@ export type UiNode = {
   readonly type: string
   readonly id: string | null
   readonly label: string | null
-  /** The placeholder, if the node is an empty text field. */
+  /** The text of the node; for an empty text field, its placeholder. */
   readonly value: string | null
   readonly placeholder: string | null
   readonly isEnabled: boolean
@@ -31,7 +31,7 @@ const TEXT_LENGTH_MAX = 100_000
 const SKELETON_LINES_MAX = 400
 const ID_LENGTH_MAX = 60
 
-/** The tree in an answer; null for any other value, and for a tree larger than a screen can be. */
+/** The tree in an answer; null for any other value, and for a tree that is too large for a screen. */
 export function parseTree(value: unknown): UiNode | null {
   const budget = { nodes: NODES_MAX }
   const root = parseNode(value, DEPTH_MAX, budget)
@@ -88,7 +88,7 @@ export function placeOf(root: UiNode, node: UiNode): NodePlace {
   return { name: id ?? label ?? '', label, rank: alike.indexOf(node) }
 }
 
-/** Types, identifiers and lengths of labels, for diagnostics, without the texts. */
+/** The types, identifiers and lengths of labels without any text, for diagnostics. */
 export function skeletonOf(root: UiNode): string {
   const lines: string[] = []
   const write = (node: UiNode, indent: string) => {
@@ -102,10 +102,10 @@ export function skeletonOf(root: UiNode): string {
   return lines.join('\n')
 }
 
-/** Words joined as programmers join them: `sendButton`, `lockscreen-date-view`. */
+/** Words joined as in program code: `sendButton`, `lockscreen-date-view`. */
 const JOINED_WORDS = /^(?:[A-Za-z]*[a-z][A-Z][A-Za-z]*|[a-z]+(?:[-_.][A-Za-z]+)+)$/
 
-/** XCTest fills in the text of an element without an identifier, and the title of a navigation bar. */
+/** The identifier if a programmer wrote it, else its length: XCTest fills in the text of an element without one. */
 function shownId(type: string, id: string): string {
   const isProgrammers = JOINED_WORDS.test(id) && type !== 'NavigationBar'
   return isProgrammers ? id.slice(0, ID_LENGTH_MAX) : `(${id.length})`

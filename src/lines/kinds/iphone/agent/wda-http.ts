@@ -18,14 +18,14 @@ export type AgentErrorCode =
   | 'alert'
   /** No answer: the agent has ended, or the cable is out. */
   | 'down'
-  /** No answer for a minute: the test daemon of the phone has died. */
+  /** No answer for a minute: the test daemon of the phone has crashed. */
   | 'stuck'
   /** Another controller keeps taking the session. */
   | 'shared'
   | 'aborted'
   | 'other'
 
-/** A failed command of the agent. Its message never contains a text or a handle. */
+/** A failed command of the agent. The error's message never contains a text or a handle. */
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly code: AgentErrorCode
@@ -53,10 +53,10 @@ export type WdaExchange = (request: WdaRequest, signal: AbortSignal) => Promise<
 /** A screen with a long chat has a few hundred kilobytes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 
-/** The errors of FBCommandStatus.m; any other is `other`. */
+/** Codes by the errors of FBCommandStatus.m; every other error is `other`. */
 const CODES: Readonly<Record<string, AgentErrorCode>> = {
   'no such element': 'no_such_element',
-  // The answer to a question about an alert if there is none.
+  // The answer to a question about an alert when there is none.
   'no such alert': 'no_such_element',
   'stale element reference': 'stale',
   'invalid session id': 'invalid_session',
@@ -65,7 +65,7 @@ const CODES: Readonly<Record<string, AgentErrorCode>> = {
   'unexpected alert open': 'alert',
 }
 
-/** The value of an answer. Leaves out the text of an error: it describes elements, which quote messages. */
+/** The value in an answer. Leaves out the text of an error, because it describes elements, which quote messages. */
 export function valueOf(request: WdaRequest, { status, body }: WdaAnswer): unknown {
   const answer = jsonOf(body)
   if (!isRecord(answer) || !('value' in answer)) {
@@ -95,7 +95,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Uses a new connection for each request: the cable may have been out since the last one. */
+/** Uses a new connection for each request, because the cable may have been out since the last one. */
 export function httpExchange(connect: ConnectPhone, port: number): WdaExchange {
   return async (request, signal) => {
     const socket = await connect(port, signal).catch(() => {

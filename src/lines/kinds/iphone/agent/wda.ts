@@ -9,9 +9,9 @@ import { AgentError, valueOf, type WdaExchange, type WdaRequest } from './wda-ht
 export type AgentAlert = { readonly text: string; readonly buttons: readonly string[] }
 
 /**
- * The agent's id of a view on the screen. XCTest binds it to that view and never looks for another one
- * (`allElementsBoundByAccessibilityElement`, FBXCodeCompatibility.m); if the view is gone, a command to it
- * fails as `stale` before anything was done (`checkStaleness`, FBElementCache.m).
+ * The agent's id of a view on the screen. XCTest binds it to that view and never looks for another
+ * (`allElementsBoundByAccessibilityElement`, FBXCodeCompatibility.m); if the view is gone, a command to it fails as
+ * `stale` before anything was done (`checkStaleness`, FBElementCache.m).
  */
 export type AgentElement = { readonly id: string }
 
@@ -26,7 +26,7 @@ const CAPABILITIES = {
   shouldWaitForQuiescence: false,
   waitForIdleTimeout: 0,
   disableAutomaticScreenshots: true,
-  // Seconds until the agent gives up a hanging snapshot, before the test daemon hangs too. Since 16.12
+  // Seconds until the agent gives up a snapshot that hangs, before the test daemon hangs too. Since 16.12
   // (FBConfiguration.h); an older agent ignores it.
   accessibilityDeadline: 30,
 }
@@ -38,7 +38,7 @@ const CAPABILITIES = {
 const SETTINGS = {
   snapshotMaxDepth: 50,
   animationCoolOffTimeout: 0,
-  // Found elements come with their labels (FBResponsePayload.m).
+  // Makes found elements come with their labels (FBResponsePayload.m).
   shouldUseCompactResponses: false,
   elementResponseAttributes: 'label',
 }
@@ -59,7 +59,7 @@ const TREE_PATH = `/source?format=json&excluded_attributes=${EXCLUDED_ATTRIBUTES
 
 /** WebDriverAgent types 60 characters a second: a piece takes about 17 s. */
 const PIECE_LENGTH = 1_000
-/** Appium's guide: a command that takes longer means that the phone's test daemon has died. */
+/** Appium's guide: if a command takes longer, the phone's test daemon has crashed. */
 const COMMAND_MS_MAX = 60_000
 const HEALTH_MS_MAX = 10_000
 /** If the session is lost twice within this time, another controller drives the phone. */
@@ -83,7 +83,7 @@ export class PhoneAgent {
     return new PhoneAgent(new WdaSession(exchange, clock), new TaskQueue(), 'poll')
   }
 
-  /** The same agent; its commands wait in the queue with this urgency. */
+  /** The same agent, whose commands wait in the queue with this urgency. */
   at(urgency: Urgency): PhoneAgent {
     return new PhoneAgent(this.#session, this.#queue, urgency)
   }
@@ -122,7 +122,7 @@ export class PhoneAgent {
     return await this.#run(signal, () => this.#session.find(place, signal))
   }
 
-  /** Touches once at most, whatever happens: a failed touch is never repeated. */
+  /** Touches at most once: a touch that failed is never repeated. */
   async tap(element: AgentElement, signal: AbortSignal): Promise<void> {
     await this.#run(signal, () => this.#session.onElement(element, post('/click', {}), signal))
   }
@@ -147,12 +147,12 @@ export class PhoneAgent {
     return text
   }
 
-  /** Moves the finger: down shows what is above. */
+  /** Moves the finger in this direction: `down` shows what is above. */
   swipe(direction: 'up' | 'down', signal: AbortSignal): Promise<void> {
     return this.#act('/wda/swipe', { direction }, signal)
   }
 
-  /** The alert in front, of Messages or of the system. */
+  /** The alert in front, from Messages or the system; null if there is none. */
   async alerts(signal: AbortSignal): Promise<AgentAlert | null> {
     return await this.#run(signal, async () => {
       try {
@@ -234,12 +234,12 @@ class WdaSession {
     throw new AgentError('stale', 'The element is not on the screen.')
   }
 
-  /** A command to an element, given at most once. */
+  /** Gives a command to an element, at most once. */
   onElement({ id }: AgentElement, request: WdaRequest, signal: AbortSignal): Promise<unknown> {
     return this.once({ ...request, path: `/element/${id}${request.path}`, signal })
   }
 
-  /** A command that is given at most once. */
+  /** Gives a command in the session, at most once. */
   async once(command: Command): Promise<unknown> {
     const id = this.#id ?? (await this.#create(command.signal))
     try {
@@ -250,7 +250,7 @@ class WdaSession {
     }
   }
 
-  /** A command outside of the session. */
+  /** Gives a command outside of the session. */
   async ask(command: Command, msMax = COMMAND_MS_MAX): Promise<unknown> {
     const limit = deadline(this.#clock, msMax, command.signal)
     try {
@@ -302,7 +302,7 @@ function piecesOf(text: string): readonly string[] {
   return pieces.filter((piece) => piece !== '')
 }
 
-/** The most urgent waiting task runs first. */
+/** Urgencies of tasks, the most urgent first. */
 const ORDER = ['send', 'receipt', 'poll'] as const
 export type Urgency = (typeof ORDER)[number]
 
@@ -310,7 +310,7 @@ type WaitingTask = { readonly urgency: Urgency; readonly start: () => void }
 
 const WAITING_MAX = 100
 
-/** Runs one task at a time; next comes the most urgent waiting task, and of equals the first. */
+/** Runs one task at a time: the most urgent waiting task is next, and of equally urgent tasks the first. */
 export class TaskQueue {
   #waiting: WaitingTask[] = []
   #isBusy = false
@@ -350,7 +350,7 @@ export class TaskQueue {
   #startNext(): void {
     const [next] = this.#waiting.toSorted((a, b) => rank(a) - rank(b))
     this.#waiting = this.#waiting.filter((other) => other !== next)
-    // Busy at once: a task may come before the next one wakes.
+    // The queue is busy at once, because a new task may come before the next one wakes.
     this.#isBusy = next !== undefined
     next?.start()
   }

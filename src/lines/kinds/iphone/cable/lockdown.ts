@@ -1,6 +1,6 @@
-// Reads facts about an attached iPhone from its service "lockdown": 4 bytes of length, big-endian, and a property list
-// in XML (libimobiledevice). A few values are open to every computer; a trusted one starts a session, in TLS on the
-// same connection, and may ask for the rest.
+// Reads facts about an attached iPhone from its service "lockdown": 4 bytes of length, big-endian, and a property
+// list in XML (libimobiledevice). Every computer may read a few values; a trusted one starts a session, in TLS on the
+// same connection, and may read all.
 
 import type { Duplex } from 'node:stream'
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
@@ -31,11 +31,11 @@ export type PhoneFacts = {
   readonly battery: { readonly percent: number; readonly isCharging: boolean } | null
   /** This and the following fields are null if the phone does not say. */
   readonly isDeveloperModeOn: boolean | null
-  /** As `en` or `en-US`. */
+  /** A language tag such as `en` or `en-US`. */
   readonly language: string | null
   /** True if a passcode is set and the screen is locked. */
   readonly isLocked: boolean | null
-  /** As `Europe/Berlin`. */
+  /** An IANA name such as `Europe/Berlin`. */
   readonly timeZone: string | null
 }
 
@@ -52,7 +52,7 @@ export type PhoneTroubleReason =
 export type PhoneTrouble = {
   readonly reading: 'trouble'
   readonly udid: string
-  /** The phone's name; null if not even this could be read. */
+  /** The phone's name; null if not even the name could be read. */
   readonly name: string | null
   readonly reason: PhoneTroubleReason
   /** A sentence without secrets. */
@@ -66,13 +66,13 @@ export type Phone = {
   readonly udid: string
   /** Its attachment; null while it is not plugged in. */
   readonly device: MuxDevice | null
-  /** The last facts, even from before a trouble or before it was unplugged. */
+  /** The last facts, even if they are from before the present trouble or before it was unplugged. */
   readonly facts: PhoneFacts | null
   /** The reason why it cannot be read; null while it can. */
   readonly trouble: PhoneTrouble | null
-  /** The numbers that it had, in order of time; at most ten. */
+  /** The numbers that it has had, oldest first; at most ten. */
   readonly numbers: readonly string[]
-  /** Below 20 % and not charging for ten minutes. */
+  /** True if it has been below 20 % and not charging for ten minutes. */
   readonly hasLowBattery: boolean
 }
 
@@ -85,7 +85,7 @@ const TEXT_LENGTH_MAX = 200
 
 const BATTERY = 'com.apple.mobile.battery'
 const INTERNATIONAL = 'com.apple.international'
-/** Apple Mobile File Integrity lets only signed programs run, and knows the developer mode. */
+/** Apple Mobile File Integrity lets only signed programs run, and knows whether developer mode is on. */
 const FILE_INTEGRITY = 'com.apple.security.mac.amfi'
 
 /** Troubles by lockdown's error words (lockdown.h of libimobiledevice). */
@@ -103,10 +103,10 @@ const REASON_OF_WORD: Readonly<Record<string, PhoneTroubleReason>> = {
 const WORD = /^[A-Za-z]{1,60}$/
 
 const E164 = /^\+[1-9][0-9]{6,14}$/
-/** Spaces, dashes, brackets, and the direction marks that iOS puts around numbers. */
+/** Characters to ignore in numbers: spaces, dashes, brackets, and the direction marks that iOS puts around them. */
 const NUMBER_DRESSING = /[\s().\-/\u00AD\u2010-\u2015\u200B-\u200F\u202A-\u202E\u2060-\u2069]/gu
 
-/** The phone cannot be read: there is no trust, it refused, or its answer breaks the protocol. */
+/** The phone cannot be read: it does not trust us, it refused, or its answer breaks the protocol. */
 class LockdownError extends Error {
   override readonly name: string = 'LockdownError'
   readonly reason: PhoneTroubleReason
@@ -177,7 +177,7 @@ async function readTrusted(
   }
 }
 
-/** The number in E.164; null if it lacks its country. */
+/** The number in E.164; null if it lacks its country code. */
 export function phoneNumberOf(text: string): string | null {
   const plain = text.replaceAll(NUMBER_DRESSING, '')
   return E164.test(plain) ? plain : null
@@ -203,13 +203,13 @@ class Lockdown {
     this.#signal = signal
   }
 
-  /** The value of `key`; null if the phone has none, or keeps it from us. */
+  /** The value of `key`; null if the phone has none, or withholds it. */
   async value(key: string, domain: string | null = null): Promise<PropertyValue | null> {
     const place = domain === null ? {} : { Domain: domain }
     try {
       return (await this.#ask({ Request: 'GetValue', ...place, Key: key }))['Value'] ?? null
     } catch (error) {
-      // GetProhibited, MissingValue and similar.
+      // The phone refused with GetProhibited, MissingValue or similar.
       if (error instanceof LockdownRefusal) return null
       throw error
     }
@@ -259,8 +259,8 @@ class Lockdown {
   }
 
   /**
-   * The phone's certificate comes from no authority, and the phone is plugged into this computer: like other
-   * programs, this one checks no more.
+   * No authority signs the phone's certificate, and the phone is plugged into this computer. So the certificate isn't
+   * checked, as in other programs.
    */
   async #encrypt(secureContext: SecureContext): Promise<void> {
     const secure = connect({ socket: this.#stream, secureContext, rejectUnauthorized: false })
@@ -268,7 +268,7 @@ class Lockdown {
     const ready = Promise.withResolvers<void>()
     const fail = () => ready.reject(new LockdownError('The encrypted session failed to start.'))
     secure.once('secureConnect', ready.resolve)
-    // The listener for errors stays: an unhandled one would end the process.
+    // The listener for errors stays, because an error without a listener would end the process.
     for (const name of ['error', 'close', 'end']) secure.on(name, fail)
     this.#signal.addEventListener('abort', fail)
     if (this.#signal.aborted) fail()
@@ -283,7 +283,7 @@ class Lockdown {
 type PairRecord = {
   readonly hostId: string
   readonly systemBuid: string
-  /** Certificate and key of this computer, in a form that gives neither back. */
+  /** Certificate and key of this computer, in a form from which neither can be read. */
   readonly secureContext: SecureContext
 }
 
@@ -293,7 +293,7 @@ async function readPairRecord(
   device: MuxDevice,
   signal: AbortSignal,
 ): Promise<PairRecord> {
-  // By either name: an older usbmuxd may have stored it in another form of the UDID.
+  // Asks by both names, because an older usbmuxd may have stored it under another form of the UDID.
   const bytes =
     (await mux.pairRecord(device.serial, signal)) ??
     (device.serial === device.udid ? null : await mux.pairRecord(device.udid, signal))
@@ -308,7 +308,7 @@ async function readPairRecord(
   return { hostId, systemBuid, secureContext }
 }
 
-/** The dictionary in `bytes`; empty if they hold none. */
+/** The dictionary in `bytes`; empty if there is none. */
 function pairDictionary(bytes: Uint8Array): PropertyDictionary {
   try {
     return dictionaryOf(parsePropertyList(bytes)) ?? {}

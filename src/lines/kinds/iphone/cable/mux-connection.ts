@@ -37,12 +37,12 @@ export class MuxError extends Error {
   }
 }
 
-/** The address of usbmuxd: a Unix socket, or a port of the computer that the phones are plugged into. */
+/** The address of usbmuxd: a Unix socket, or a port of the computer into which the phones are plugged. */
 export type MuxAddress =
   | { readonly path: string }
   | { readonly host: string; readonly port: number }
 
-/** The same on macOS and Linux. */
+/** The socket's usual path, the same on macOS and Linux. */
 const DEFAULT_PATH = '/var/run/usbmuxd'
 /** `sun_path` has 104 bytes with its closing zero on macOS; on Linux it is longer. */
 const PATH_BYTES_MAX = 103
@@ -70,7 +70,7 @@ export function muxAddress(text: string | null): MuxAddress {
 type Frame = { readonly tag: number; readonly message: PropertyDictionary }
 
 const HEAD_BYTES = 16
-/** A list of a thousand phones is shorter, and so is any pair record. */
+/** Larger than a list of a thousand phones, and than any pair record. */
 const FRAME_BYTES_MAX = 1_048_576
 const VERSION_PLIST = 1
 const KIND_PLIST = 8
@@ -112,7 +112,7 @@ export class MuxConnection {
         reject(error)
       }
       const abort = () => fail(new MuxError('silent', 'it does not take the connection'))
-      // This listener stays: an unhandled error would end the process.
+      // This listener stays, because an error without a listener would end the process.
       socket.on('error', (error) => fail(errorOfSocket(error)))
       socket.once('connect', () => {
         signal.removeEventListener('abort', abort)
@@ -143,7 +143,7 @@ export class MuxConnection {
     return this.#early.shift() ?? (await this.#read(signal)).message
   }
 
-  /** Gives the socket away; bytes that came after the last answer are still in it. */
+  /** Hands over the socket; bytes that came after the last answer are still in it. */
   release(): Socket {
     return this.#socket
   }
@@ -201,9 +201,8 @@ export class StreamEndedError extends Error {
 }
 
 /**
- * The next `length` bytes of `stream`, and none beyond them: what follows stays in the stream for the next reader.
- * Rejects with a `StreamEndedError` if the stream ends or fails before, or `signal` aborts; then the stream is
- * unusable.
+ * The next `length` bytes of `stream`; what follows stays in the stream for the next reader. Rejects with a
+ * `StreamEndedError` if the stream ends or fails before, or `signal` aborts; then the stream is unusable.
  */
 export function readExactly(
   stream: Duplex,

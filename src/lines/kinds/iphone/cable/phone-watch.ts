@@ -19,11 +19,11 @@ import { muxAddress, MuxError, type MuxErrorCode, type OpenSocket } from './mux-
 import { type MuxDevice, type MuxEvent, type MuxListening, Usbmux } from './usbmux.ts'
 
 const READ_EVERY_MS = 60_000
-/** Delay until a phone in trouble is read again; null: not before it is plugged in again. */
+/** Delay until a phone in trouble is read again; null if it must be plugged in again first. */
 const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   not_trusted: 5_000,
   trust_dialog: 5_000,
-  // The phone remembers the refusal while the cable is in.
+  // The phone keeps the refusal as long as the cable is in.
   trust_denied: null,
   pairing_stale: 30_000,
   passcode_locked: 30_000,
@@ -50,7 +50,7 @@ type KeptPhone = {
   end: AbortController | null
 }
 
-/** The phones that usbmuxd reports, and connections to their ports, which work after the run too. */
+/** The phones that usbmuxd reports, and connections to their ports, which work even after the run has ended. */
 export class UsbCable implements Service {
   readonly name = 'usb-cable'
   readonly #host: KindHost
@@ -62,7 +62,7 @@ export class UsbCable implements Service {
   readonly #listeners = new Set<() => void>()
 
   /**
-   * `address` is where usbmuxd listens, null for the usual place; throws a RangeError if it is none. A test's
+   * `address` is where usbmuxd listens, null for the usual place; throws a RangeError if it is invalid. In a test,
    * `open` stands in for a system that refuses the socket.
    */
   constructor(host: KindHost, address: string | null, open?: OpenSocket) {
@@ -71,7 +71,7 @@ export class UsbCable implements Service {
     this.#watch = new MuxWatch(host, this.#mux, (change) => this.#onChange(change))
   }
 
-  /** True if the attached phones are known, and each was read or failed to be read. */
+  /** True if the attached phones are known, and each has been read or could not be read. */
   get isKnown(): boolean {
     const isRead = ({ device, facts, trouble }: Phone) =>
       device === null || facts !== null || trouble !== null
@@ -115,7 +115,7 @@ export class UsbCable implements Service {
         await this.#wake.wait(this.#host.clock, this.#msUntilDue(), signal)
       }
     } finally {
-      // They end with the same signal.
+      // The sessions end with the same signal.
       await Promise.all(this.#sessions)
     }
   }
@@ -152,7 +152,7 @@ export class UsbCable implements Service {
     return phone
   }
 
-  /** Starts to read the phones that are due, longest wait first. */
+  /** Starts to read the phones that are due; the phone that has waited longest comes first. */
   #readDue(signal: AbortSignal): void {
     const now = this.#host.clock.monotonic()
     const due = [...this.#phones.values()]
@@ -201,7 +201,7 @@ export class UsbCable implements Service {
     const { clock, log } = this.#host
     const before = phone.trouble?.reason ?? null
     const againMs = reading.reading === 'facts' ? READ_EVERY_MS : AGAIN_MS[reading.reason]
-    // If the owner tapped Trust during the reading, it is due at once already.
+    // If the owner tapped Trust during the reading, the phone is due at once already.
     if (phone.dueAt === Infinity && againMs !== null) phone.dueAt = clock.monotonic() + againMs
     if (reading.reading === 'trouble') {
       phone.trouble = reading
@@ -232,9 +232,9 @@ export class UsbCable implements Service {
 
 export type PhoneCable = Pick<UsbCable, 'phones' | 'isKnown' | 'isDenied' | 'connect' | 'onChange'>
 
-/** A change of a phone, over all of its attachments. */
+/** A change of a phone, whatever the number of its attachments. */
 export type MuxChange = {
-  /** `attached` also if it now has another `deviceId`. */
+  /** `attached` also if the phone now has another `deviceId`. */
   readonly change: 'attached' | 'detached' | 'paired'
   readonly device: MuxDevice
 }
@@ -245,7 +245,7 @@ const RETRY_MS_MAX = 10_000
 const GOOD_MS = 10_000
 /** Phones count as attached for this long after usbmuxd ends: it may just be restarting. */
 const GRACE_MS = 3_000
-/** By then a new connection has announced all attached phones. */
+/** After this long, a new connection has announced all attached phones. */
 const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
@@ -255,9 +255,9 @@ export class MuxWatch {
   readonly #onChange: (change: MuxChange) => void
   /** Attachments that the current connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
-  /** Phones of the previous connection, by UDID, that this one has not announced yet. */
+  /** Phones of the previous connection, by UDID, that the current one has not announced yet. */
   readonly #left = new Map<string, MuxDevice>()
-  /** Phones that the changes so far have reported, by UDID. */
+  /** Phones that have been reported as attached, by UDID. */
   #known: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
   #hasBeenHeard = false
@@ -280,7 +280,7 @@ export class MuxWatch {
     return this.#hasBeenHeard
   }
 
-  /** Listens until `signal` aborts; the last phones stay known, for a send that is still under way. */
+  /** Listens until `signal` aborts; the last phones stay known, for a send that is still running. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#host
     let delayMs = RETRY_MS_MIN
@@ -359,7 +359,7 @@ export class MuxWatch {
     for (const [udid, device] of this.#known) this.#left.set(udid, device)
   }
 
-  /** Emits the changes since the last call; prefers the cable if a phone is in the network too. */
+  /** Emits the changes since the last call; prefers the cable for a phone that is in the network too. */
   #emitChanges(): void {
     const before = this.#known
     const now = new Map(this.#left)

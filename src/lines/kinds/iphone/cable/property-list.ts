@@ -1,5 +1,5 @@
 // Property lists, the language of usbmuxd and iPhones, in XML or Apple's binary form. A phone is not trusted, and a
-// pair record is full of secrets: nothing is read without bounds, and no error quotes a list.
+// pair record is full of secrets: nothing is read without a limit, and no error quotes a list.
 
 import { types } from 'node:util'
 
@@ -39,7 +39,7 @@ export function xmlPropertyList(value: PropertyValue): string {
   }
 }
 
-/** Buffers for byte arrays: of another view the package would write the whole memory behind it. */
+/** Turns byte arrays into Buffers: of any other view, the package would write all of the memory behind it. */
 function writable(value: PropertyValue): unknown {
   if (typeof value !== 'object') return value
   if (value instanceof Uint8Array) return Buffer.from(value)
@@ -49,7 +49,7 @@ function writable(value: PropertyValue): unknown {
 
 const VALUES_MAX = 100_000
 
-/** No white space may match two parts: ten thousand spaces would take minutes. */
+/** No white space may match two parts of the pattern: ten thousand spaces would take minutes. */
 const HEAD =
   /^\uFEFF?\s*(?:<\?xml[^<>?]*\?>\s*)?(?:<!DOCTYPE\s+plist(?:\s+(?:PUBLIC|SYSTEM)(?:\s+"[^"<>[\]]*"){1,2})?\s*>\s*)?(?=<plist\b)/
 /** A tag of a property list (plist.dtd), text, or a known entity. */
@@ -78,7 +78,7 @@ function readXml(text: string): PropertyValue | null {
   }
 }
 
-/** The value as ours; null for a date, and for nothing. */
+/** The value in our types; null for a date, and if there is no value. */
 function valueOf(given: unknown): PropertyValue | null {
   if (typeof given === 'string' || typeof given === 'boolean') return given
   if (typeof given === 'number') return given

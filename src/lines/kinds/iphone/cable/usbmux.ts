@@ -22,14 +22,14 @@ import {
   type OpenSocket,
 } from './mux-connection.ts'
 
-/** A listening connection: usbmuxd closes it at any further request. */
+/** A listening connection; usbmuxd closes it at any further request. */
 export type MuxListening = {
   /** The next event; waits for it without limit. Rejects with a `MuxError` when the connection ends. */
   next(signal: AbortSignal): Promise<MuxEvent>
   close(): void
 }
 
-/** As in libusbmuxd. usbmuxd does not answer a payload that it cannot read. */
+/** The time limit of libusbmuxd. usbmuxd does not answer a payload that it cannot read. */
 const ANSWER_MS_MAX = 5_000
 
 /** usbmuxd's result numbers (usbmuxd-proto.h); it also passes on errno values. */
@@ -66,13 +66,13 @@ export class Usbmux {
     })
   }
 
-  /** The stored trust between this computer and a phone. */
+  /** The stored trust between this computer and a phone; null if there is none. */
   async pairRecord(serial: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const request = { MessageType: 'ReadPairRecord', PairRecordID: serial }
     const answer = await this.#askOnce(request, signal)
     const record = bytesOf(answer['PairRecordData'])
     if (record !== null) return record
-    // ENOENT has the same number as an unknown device.
+    // ENOENT has the same number as the result for an unknown device.
     if (numberOf(answer['Number']) === RESULT_BAD_DEVICE) return null
     throw failureOf(answer)
   }
@@ -123,7 +123,7 @@ export class Usbmux {
   }
 }
 
-/** usbmuxd's number of a port: its two bytes in network order, read in the host's. */
+/** A port as usbmuxd numbers it: its two bytes in network order, read in the host's order. */
 export function muxPort(port: number): number {
   return ((port & 0xff) << 8) | (port >> 8)
 }
@@ -177,7 +177,7 @@ function muxEvent(message: PropertyDictionary): MuxEvent | null {
   return kind === 'Paired' ? { event: 'paired', deviceId } : null
 }
 
-/** The device in an entry of a device list, or in an event; null if it does not say which. */
+/** The device in an entry of a device list, or in an event; null if it names none. */
 function muxDevice(entry: PropertyValue): MuxDevice | null {
   const properties = dictionaryOf(dictionaryOf(entry)?.['Properties'])
   const serial = textOf(properties?.['SerialNumber'])

@@ -1,5 +1,5 @@
-// Finds out whose a chat is. Its title alone proves nothing: anybody can name a group after a number, and Messages may
-// show a suggested name. The proof is the senders of its bubbles together with its details page, which is opened once.
+// Finds out whose a chat is. Its title alone proves nothing: anybody can name a group after a number, and Messages
+// may show a suggested name. The senders of its bubbles and its details page, which is opened once, prove it.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
@@ -25,10 +25,10 @@ export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whos
 const TITLE_ID = 'ConversationTitle'
 const TRIES = 3
 const DETAILS_LOOKS = 4
-/** Bubbles that a chat must still show: a text and its time alone may stand in two chats. */
+/** Number of last bubbles that a chat must still show: two chats may share one text and its time. */
 const BUBBLES_OF_PROOF = 3
 
-/** The screen of a phone, with the memory that shows whose chat is on it. */
+/** The screen of a phone, with the memory by which its chats are recognized. */
 export class PhoneChats extends PhoneScreen {
   readonly memory: TranscriptMemory
   /** The phone's time zone, as the IANA names it. */
@@ -49,7 +49,7 @@ export class PhoneChats extends PhoneScreen {
     return compareChat({ memory, now: clock.now(), timeZone: this.timeZone() }, handle, bubbles)
   }
 
-  /** True if bubbles name two people, or another one than the title. */
+  /** True if the bubbles name two people, or a person other than the title does. */
   hasOtherSender(screen: TranscriptScreen): boolean {
     const senders = senderHandles(screen)
     const first = shownHandle(screen) ?? senders[0]
@@ -92,13 +92,13 @@ export class PhoneChats extends PhoneScreen {
     return { kind: 'person', handle: proven }
   }
 
-  /** True if the chat on the screen is still the known one with `handle`, and not another with the same title. */
+  /** True if the chat on the screen is still the known one with `handle`, and not another chat with the same title. */
   isSameChat(screen: TranscriptScreen, handle: Handle): boolean {
     const isNumbered = screen.chat.kind === 'direct' && isByNumbers(screen)
     return isNumbered && this.isChatWith(screen, handle) && this.#isContinued(handle, screen)
   }
 
-  /** True if the end of the known chat is on the screen: one bubble may stand in another chat with the same title. */
+  /** True if the last known bubbles are on the screen: a single one may also be in another chat with the same title. */
   #isContinued(handle: Handle, { bubbles }: TranscriptScreen): boolean {
     const known = this.memory.chat(handle) ?? []
     const { rows } = this.compare(handle, bubbles)
@@ -128,10 +128,10 @@ export class PhoneChats extends PhoneScreen {
       : { kind: 'unproven' }
   }
 
-  /** The details of the open chat; nobody if its title leads nowhere in all tries: an alert may take a touch. */
+  /** The details of the open chat; nobody if its title opens nothing in all tries: alerts may take the touches. */
   async #readDetails(signal: AbortSignal): Promise<ChatDetails> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      // A touch that fails proves nothing: the chat is left to the next look.
+      // A touch that failed proves nothing: the next look reads the chat.
       await this.touch({ name: TITLE_ID }, signal)
       const details = await this.#settledDetails(signal)
       if (details !== null) return details
@@ -157,7 +157,7 @@ export class PhoneChats extends PhoneScreen {
 
   /**
    * Opens the chat with `handle`, and returns it with its composer ready. Opens it again if the phone shows another
-   * one; nothing is typed before the chat is proven to be that person's. A chat without bubbles that a link opened
+   * chat; nothing is typed before the chat is proven to be that person's. A chat without bubbles that a link opened
    * is no group.
    */
   async showChat(handle: Handle, signal: AbortSignal): Promise<TranscriptScreen> {
@@ -183,7 +183,7 @@ export class PhoneChats extends PhoneScreen {
     signal: AbortSignal,
   ): Promise<TranscriptScreen | null> {
     if (opened.bubbles.length === 0 && this.isChatWith(opened, handle)) return opened
-    // Two people may have one suggested name, and have written the same.
+    // Two people may have the same suggested name, and have written the same.
     const isSuggested = opened.chat.kind === 'suggested'
     const { whose, screen } = isSuggested
       ? await this.#ask(opened, signal)
@@ -198,17 +198,17 @@ function shownHandle({ chat }: TranscriptScreen): Handle | null {
   return chat.kind === 'direct' ? chat.handle : null
 }
 
-/** The numbers and addresses that the bubbles of the other side begin with. */
+/** The numbers and addresses with which the labels of the other side's bubbles begin. */
 function senderHandles({ bubbles }: TranscriptScreen): readonly Handle[] {
   return bubbles.flatMap(({ sender }) => (sender === null ? [] : (handleIn(sender) ?? [])))
 }
 
-/** True if every bubble of the other side begins with a number, which has to do if the details show nobody. */
+/** True if every bubble of the other side names a number, which is enough proof if the details show nobody. */
 function isBySenders(screen: TranscriptScreen): boolean {
   return screen.bubbles.some(({ isFromMe }) => !isFromMe) && isByNumbers(screen)
 }
 
-/** True if no bubble of the other side begins with anything but a number: a name stands for anybody. */
+/** True if every sender named on a bubble is a number or an address: a name may be anybody's. */
 function isByNumbers({ bubbles }: TranscriptScreen): boolean {
   return bubbles.every(({ isFromMe, sender }) => isFromMe || handleIn(sender ?? '') !== null)
 }
@@ -234,7 +234,7 @@ function readPage(root: UiNode): DetailsPage | null {
   // The next touch dismisses the alert.
   if (screen === 'transcript' || screen === 'alert') return null
   if (screen === 'locked') throw new UiTrouble('locked')
-  // A page that has none of the known words may be the details all the same.
+  // A page without any of the known words may still be the details.
   if (screen !== 'details' && screen !== 'unknown') throw new UiTrouble('ui_unknown')
   const details = readDetails(root)
   return { ...details, isNamed: details.isGroup || details.people.length > 0, back: backOf(root) }

@@ -1,4 +1,4 @@
-// Every look at a transcript goes through here: what is new in it is emitted in order, and remembered in the same
+// Every look at a transcript goes through here: its new bubbles are emitted in order, and remembered in the same
 // transaction.
 
 import { type Handle, isSamePerson } from '../../../../domain/handle.ts'
@@ -16,9 +16,9 @@ import type { Descriptor, OwnStage } from './transcript-memory.ts'
 import { type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
-/** The longest that the words in an empty composer are waited for. */
+/** Longest wait for the words in an empty composer, which show the service. */
 const SERVICE_MS_MAX = 4_000
-/** A message of unknown service is announced, and text messages may not be. */
+/** The service of a message if it is unknown: iMessages are announced, but text messages may not be. */
 const UNKNOWN_SERVICE: UiService = 'iMessage'
 /** The list shows at least this much of the last text. */
 const PREVIEW_LENGTH = 20
@@ -26,14 +26,14 @@ const LAST_LOOKS = 3
 
 type Look = {
   readonly signal: AbortSignal
-  /** True if the transcript had time to load: then bubbles that are missing from it are gone. */
+  /** True if the transcript had time to load: then known bubbles that it lacks are gone. */
   readonly isWhole: boolean
 }
 
 /** Reads the chats of a phone for its line. */
 export class ChatReader extends PhoneChats {
   readonly own: OwnSends
-  /** Sequences of touches on the phone, one at a time. */
+  /** Runs one sequence of touches on the phone at a time. */
   readonly queue: TaskQueue
   /** Resolves when the event is durable with its checkpoint; rejects if it could not be stored. */
   readonly emit: (event: LineEvent) => Promise<void>
@@ -81,14 +81,14 @@ export class ChatReader extends PhoneChats {
     }
   }
 
-  /** Emits what is new of a chat. Rejects if something could not be made durable; the rest comes again. */
+  /** Emits the new bubbles of a chat. Rejects if something could not be made durable; the rest is emitted later. */
   async takeTranscript(
     handle: Handle,
     screen: TranscriptScreen,
     { signal, isWhole }: Look,
   ): Promise<{ readonly reportedCount: number; readonly hasGap: boolean }> {
     const first = this.compare(handle, screen.bubbles)
-    // Taken now, the last bubbles would hide those above them: the next poll reads the chat as far up as needed.
+    // If the last bubbles were taken now, they would hide those above: the next poll reads as far up as needed.
     if (!isWhole && first.hasMoreAbove) {
       this.memory.addPending(handle)
       return { reportedCount: 0, hasGap: false }
@@ -109,8 +109,8 @@ export class ChatReader extends PhoneChats {
   }
 
   /**
-   * The service by which the other side wrote. Only the composer shows it, and only for now: nobody knows it of
-   * messages that came since the composer last said iMessage.
+   * The service by which the other side wrote. Only the composer shows it, and only as of now: for messages that came
+   * since the composer last said iMessage, it is unknown.
    */
   async #serviceOfNews(handle: Handle, signal: AbortSignal): Promise<UiService> {
     const { memory } = this
@@ -121,14 +121,14 @@ export class ChatReader extends PhoneChats {
     return isTexting && isCertain ? 'SMS' : UNKNOWN_SERVICE
   }
 
-  /** A chat without any bubble so far stays one that was never looked at. */
+  /** Remembers the bubbles of a chat. A chat that has never had a bubble still counts as never read. */
   keepSeen(handle: Handle, comparison: Comparison, isWhole: boolean): void {
     const known = knownAfter(comparison, isWhole)
     if (known.length > 0) this.memory.keep(handle, known)
     this.memory.noteRead(handle, this.clock.now())
   }
 
-  /** Returns 1 for a message, and 0 for a bubble that settles a message of ours, or is left out. */
+  /** Returns 1 for a message, and 0 for a bubble that settles a message of ours or is left out. */
   async #report(handle: Handle, row: ReadRow, service: UiService): Promise<number> {
     const { memory, own } = this
     const { bubble, descriptor } = row
@@ -141,7 +141,7 @@ export class ChatReader extends PhoneChats {
         await this.#settle(expected.messageId, outcomeOf(row))
         return 0
       }
-      // The phone draws a link of ours in a bubble of its own.
+      // The phone shows a link of ours in a separate bubble.
       if (isFromMe && own.takePreview(handle, bubble.text, at)) {
         await this.storeMemory()
         return 0
@@ -154,7 +154,7 @@ export class ChatReader extends PhoneChats {
       const message = {
         guid,
         handle,
-        // Kept for an attachment too: a person may have written the phone's own word for a file.
+        // Kept even for an attachment: a person may have written the same word as the phone's word for a file.
         text: bubble.text,
         at: timestamp(at),
         isFromMe,
@@ -172,12 +172,12 @@ export class ChatReader extends PhoneChats {
   }
 
   async #settle(messageId: MessageId, outcome: Settlement): Promise<void> {
-    // The bubble is stored first: after a crash in between the message is found by it.
+    // The bubble is stored first: after a crash in between, the message is found by its bubble.
     await this.storeMemory()
     await this.emit({ type: 'settled', messageId, outcome })
   }
 
-  /** Settles messages of ours whose bubbles an earlier run has seen here, and those that are not here. */
+  /** Settles messages of ours whose bubbles an earlier run has seen here, and those whose bubbles are missing. */
   async #settleOthers(handle: Handle): Promise<void> {
     const { own, memory } = this
     for (;;) {
@@ -222,14 +222,14 @@ export class ChatReader extends PhoneChats {
       ({ name, mark }) =>
         name === last.title && isRowOf(sharedMark(mark).slice(`${name}, `.length), newest),
     )
-    // Nobody knows which of several equal rows is that of the chat.
+    // If several rows are equal, it is unknown which is the chat's.
     if (cell === undefined || cell.isUnread || others.length > 0) return
     this.memory.list.keep(cell, read.whose)
   }
 
   /**
-   * Touches the way back right after a look that shows nothing new, because the same text again, in the same minute,
-   * leaves the list as it is. Returns the chat as it was then; if it never came to rest, it is due again.
+   * Leaves the chat right after a look that shows nothing new, because the same text again, in the same minute,
+   * leaves the list as it is. Returns the chat as it was then; if new bubbles kept coming, the chat is due again.
    */
   async #takeLast({ screen, whose }: ReadChat, signal: AbortSignal): Promise<TranscriptScreen> {
     let [shown, hasNews] = [screen, false]
@@ -253,7 +253,7 @@ export class ChatReader extends PhoneChats {
   }
 }
 
-/** A file of which the screen shows no bytes: the phone's word for it stands for its name. */
+/** A file whose bytes the screen doesn't show; its name is the phone's word for it. */
 function attachmentOf(text: string): DeviceAttachment {
   const filename = comparable(text)
   return { guid: 'screen', filename, declaredType: null, size: null, file: { state: 'not_kept' } }
@@ -278,13 +278,13 @@ type FoundReceipt = {
   readonly service?: UiService | undefined
 }
 
-/** True if the phone sent an iMessage as a text message after all: then the prefix of its label changes. */
+/** True if the phone sent an iMessage as a text message in the end, which changes the prefix of its label. */
 function hasFallenBack({ bubble, descriptor }: ReadRow): boolean {
   const { stage, isText } = descriptor
   return bubble.service === 'SMS' && stage !== null && stage !== 'failed' && !isText
 }
 
-/** The status as far as it is certain: of a text message, Messages shows for certain only that it failed. */
+/** The status as far as it is certain: for a text message, Messages certainly shows only that it failed. */
 function certainStatus({ service, status }: Bubble): Bubble['status'] {
   return service === 'iMessage' || status?.kind === 'not_delivered' ? status : null
 }
@@ -321,7 +321,7 @@ function timeOf(status: Bubble['status'], now: number, timeZone: string): number
   return at
 }
 
-/** The steps of an own message from `stage` to the status that is shown. */
+/** The steps that a message of ours has passed from `stage` to the status that is shown. */
 function newSteps(
   stage: OwnStage | null,
   shown: Bubble['status'],
@@ -336,7 +336,7 @@ function newSteps(
   return status === 'read' ? [...steps, 'read'] : steps
 }
 
-/** True if the list shows this bubble, and not a later one, or a longer text with the same beginning. */
+/** True if the list's row shows this bubble, not a later one, or a longer text with the same beginning. */
 function isRowOf(shown: string, bubble: Bubble | undefined): boolean {
   const minutes = timeAtEnd(shown.split('\t')[1] ?? '')
   if (minutes !== null && minutes !== bubble?.minutes) return false

@@ -1,4 +1,4 @@
-// The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
+// The part of a send that can fail harmlessly: the chat, its service, the text in its composer, which is read back.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { deadline } from '../../../../system/clock.ts'
@@ -9,7 +9,7 @@ import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import { COMPOSER_ID, UiTrouble } from './navigation.ts'
 
-/** The reason why nothing was sent, found before anything could have been. */
+/** The reason why nothing was sent, found before anything could be sent. */
 export type Refusal =
   | { readonly reason: 'not_on_imessage'; readonly blame: 'message' }
   | {
@@ -19,22 +19,22 @@ export type Refusal =
 
 /** The composer holds the text, and the send button can be pressed. */
 export type Composed = {
-  /** The send button of the very chat that was seen with the text. */
+  /** The send button of the chat that was seen with the text. */
   readonly button: AgentElement
   /** The chat as it was then. */
   readonly chat: TranscriptScreen
-  /** The bubbles that the chat showed: ours is none of them. */
+  /** The known bubbles of the chat, which are older than the send. */
   readonly guids: ReadonlySet<string>
-  /** True if some of them are not stored yet. */
+  /** True if some of these bubbles are not stored yet. */
   readonly hasNewGuids: boolean
 }
 
-/** A chat that is new to the line counts as whole if it shows fewer bubbles. */
+/** A chat that is new to the line counts as completely shown if it has fewer bubbles. */
 const SHORT_CHAT = 8
 const SEND_BUTTON_ID = 'sendButton'
 /** Messages needs about 3 s for a new address (platform-imessage waits as long). */
 const NEW_ADDRESS_MS = 3_000
-/** A longer text comes in the link, which saves the typing at 60 characters a second. */
+/** A longer text is passed in the link, because typing is 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
 export const CLEAR_MS_MAX = 15_000
 
@@ -52,7 +52,7 @@ export class Draft {
     this.text = text
   }
 
-  /** Writes the text; returns null if the chat must be read first: a bubble of ours would hide the news above it. */
+  /** Writes the text; returns null if the chat must be read first, because our bubble would hide new ones above it. */
   async compose(signal: AbortSignal): Promise<Composed | Refusal | null> {
     const reader = this.#reader
     await reader.dismissAlert(signal)
@@ -69,7 +69,7 @@ export class Draft {
     return await this.#lastCheck(proven, signal)
   }
 
-  /** The chat right before it is touched, with its send button; null if it has to be read first. */
+  /** The chat right before the touch, with its send button; null if it has to be read first. */
   async #lastCheck(
     proven: TranscriptScreen,
     signal: AbortSignal,
@@ -85,7 +85,7 @@ export class Draft {
     return { ...this.#keepBaseline(ready.screen), button: ready.element, chat: ready.screen }
   }
 
-  /** True if news may lie above what the chat shows: then the next poll reads it. */
+  /** True if new bubbles may be above those on the screen: the next poll reads them. */
   #isUnread({ bubbles }: TranscriptScreen): boolean {
     const { memory } = this.#reader
     const isShort = memory.chat(this.handle) === null && bubbles.length < SHORT_CHAT
@@ -100,12 +100,12 @@ export class Draft {
     const isKnown = (reader.memory.chat(this.handle) ?? []).length > 0
     const certainMs = isKnown ? 0 : NEW_ADDRESS_MS
     const settled = await reader.settleService(this.handle, certainMs, signal)
-    // Bubbles may have come since the chat was opened without any.
+    // Bubbles may have come since the chat was opened empty.
     return settled && (await reader.provenChat(settled, this.handle, signal))
   }
 
   /**
-   * Keeps the bubbles that the chat showed last: only a later one can be ours. The next look emits what is new
+   * Stores the bubbles that the chat showed last: only a later one can be ours. The next look emits the new bubbles
    * among them; from now on the chat is pending.
    */
   #keepBaseline({ bubbles }: TranscriptScreen): Pick<Composed, 'guids' | 'hasNewGuids'> {
@@ -127,7 +127,7 @@ export class Draft {
     const { handle, text } = this
     const isLong = text.length > TYPED_LENGTH_MAX
     const ways = isLong ? (['link', 'keyboard'] as const) : (['keyboard', 'link'] as const)
-    // If it is typed, the end of a line might send the first line.
+    // Typing a line break might send the first line.
     const isOneLine = !text.includes('\n')
     for (const way of ways.filter((other) => isOneLine || other === 'link')) {
       const isOurs = (shown: TranscriptScreen) =>
@@ -151,7 +151,7 @@ export class Draft {
     return comparableLines(draft) === comparableLines(this.text)
   }
 
-  /** Removes what may be in the composer; a chat for which that fails is emptied at the next look. */
+  /** Removes the text from the composer; if that fails, the next look at the chat does it. */
   async discard(): Promise<void> {
     if (!this.#mayBeThere) return
     const limit = deadline(this.#reader.clock, CLEAR_MS_MAX)
@@ -180,7 +180,7 @@ function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason'])
 
 /** A text message is never sent in place of an iMessage. */
 function refusalOf({ service }: Composer): Refusal | null {
-  // An unknown placeholder, of another language or a new iOS, shows nothing about the recipient.
+  // A placeholder of another language or a new iOS shows nothing about the recipient.
   if (service === null) throw new UiTrouble('ui_unknown')
   return service === 'iMessage' ? null : { reason: 'not_on_imessage', blame: 'message' }
 }

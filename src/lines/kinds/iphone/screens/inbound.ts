@@ -19,7 +19,7 @@ export type PollReport = {
   gaps: number
 }
 
-/** After this many steps the next poll continues the walk, and a finding says so. */
+/** After this many steps the next poll continues the walk over the list, and a finding reports it. */
 const STEPS_MAX = 200
 const SCROLLS_MAX = 3
 const LOADING_LOOKS = 4
@@ -34,9 +34,9 @@ export function pollDelayMs(quietMs: number): number {
 }
 
 /**
- * Emits everything new, and leaves the list on the screen. A waiting send goes in between two chats. Counts in `report`
- * what it finds, even if it rejects later. Rejects with `UiTrouble` or `AgentError`, and if something could not be made
- * durable.
+ * Emits everything new, and leaves the list on the screen. A waiting send goes in between two chats. Counts in
+ * `report` what it finds, even if it rejects later. Rejects with `UiTrouble` or `AgentError`, and if something could
+ * not be made durable.
  */
 export async function pollInbound(
   reader: ChatReader,
@@ -63,7 +63,7 @@ class Poll {
     const { memory, own, clock, timeZone } = this.#reader
     if (memory.list.beginLook(clock.now(), timeZone())) await this.#reader.storeMemory()
     await this.#walkList()
-    // Chats that must be read, whatever the list shows.
+    // These chats must be read, whatever the list shows.
     for (const handle of new Set([
       ...memory.pending,
       ...own.drafts,
@@ -95,7 +95,7 @@ class Poll {
     }
   }
 
-  /** Reads and leaves an open chat, or makes one move on the list; returns whether the walk is over. */
+  /** Reads and leaves an open chat, or makes one step on the list; returns whether the walk is over. */
   async #step(): Promise<boolean> {
     const { agent, clock } = this.#reader
     const screen = await this.#reader.look(this.#signal)
@@ -136,16 +136,16 @@ class Poll {
     await this.#reader.leaveChat(read, this.#signal)
   }
 
-  /** Opens a conversation and reads it; if that fails, the others come first for a while. */
+  /** Opens a conversation and reads it; if that fails, the others are preferred for a while. */
   async #visitCell(cell: ListCell): Promise<void> {
     const { memory, clock } = this.#reader
     if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return
     memory.walks.noteFailure(cell.mark, clock.monotonic())
-    // If even this fails, the trouble is the phone's.
+    // If even this fails, the phone is in trouble.
     await this.#reader.showList(this.#signal)
   }
 
-  /** The result of `task`; null if it failed by a trouble of one chat, which must not hold up the others. */
+  /** The result of `task`; null if it failed because of one chat, which must not hold up the others. */
   async #orNull<T>(task: () => Promise<T>): Promise<T | null> {
     try {
       return await task()
@@ -202,7 +202,7 @@ class Poll {
     own.takeDraft(handle)
   }
 
-  /** The chat once it shows a bubble, if it does so soon: without bubbles nobody can say whose it is. */
+  /** The chat once it shows a bubble, if it does so soon: without bubbles, nothing shows whose it is. */
   async #begun(opened: TranscriptScreen): Promise<TranscriptScreen> {
     let shown = opened
     for (let looks = 0; looks < LOADING_LOOKS && shown.bubbles.length === 0; looks += 1) {
@@ -226,7 +226,7 @@ class Poll {
     return shown
   }
 
-  /** Scrolls up until known bubbles are in sight, and returns all bubbles; null if they do not fit together. */
+  /** Scrolls up until known bubbles are in sight, and returns all bubbles; null if the windows don't fit together. */
   async #withAbove(handle: Handle, shown: TranscriptScreen): Promise<TranscriptScreen | null> {
     let all = shown
     for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
@@ -251,7 +251,7 @@ class Poll {
   }
 }
 
-/** True if a chat may be the cell's: only numbers and addresses can be compared. */
+/** True if the chat may be the cell's: only numbers and addresses can be compared. */
 function isChatOf(
   memory: TranscriptMemory,
   { title, chat }: TranscriptScreen,
@@ -264,12 +264,12 @@ function isChatOf(
   )
 }
 
-/** True if the other side wrote. If only the owner did, nothing is lost: it is reported once the other side answers. */
+/** True if the other side wrote. A chat where only the owner did can wait: it is reported once there is an answer. */
 function isWrittenTo({ bubbles }: TranscriptScreen): boolean {
   return bubbles.some(({ isFromMe }) => !isFromMe)
 }
 
-/** True if a title was the same twice in a row. */
+/** Returns a test that is true once a title was the same twice in a row. */
 function settledTitle(): (screen: TranscriptScreen) => boolean {
   let before = ''
   return ({ title }) => {

@@ -1,13 +1,13 @@
-// Times as Messages writes them: a bubble has the time of day, a row above it the day.
+// Times as Messages shows them: a bubble has the time of day, and a row above it the day.
 
 import { ENGLISH } from './ui-words.ts'
 
-/** The day that a row above the bubbles names. */
+/** The day named by a row above the bubbles. */
 export type DayName =
   | { readonly day: 'ago'; readonly days: number }
   /** 0 is Sunday. */
   | { readonly day: 'weekday'; readonly weekday: number }
-  /** `month` is 1 to 12; `year` is null for this one or the last. */
+  /** `month` is 1 to 12; `year` is null if the row names none: it is this year or the last. */
   | {
       readonly day: 'date'
       readonly year: number | null
@@ -15,7 +15,7 @@ export type DayName =
       readonly date: number
     }
 
-/** A row with the time of the bubbles that begin below it. */
+/** A row with a day, and the time of the first bubble below it. */
 export type DateRow = { readonly name: DayName; readonly minutes: number }
 
 /** iOS puts U+202F, which `\s` matches, between the time and AM or PM (seen on macOS 27.2). */
@@ -28,10 +28,10 @@ const DAY_MINUTES = 1_440
 const EPOCH = Temporal.PlainDate.from('1970-01-01')
 /** Most that the phone's clock may be ahead of this machine's. */
 const AHEAD_MINUTES = 10
-/** Late bubbles are sorted in by their date: a step back up to this is not a new day. */
+/** Late bubbles are sorted in by their date, so a step back of up to this long is not a new day. */
 const DISORDER_MINUTES = 60
 
-/** The label before the time that ends it, and the time in minutes after midnight; null if it ends without a time. */
+/** The label without the time at its end, and the time in minutes after midnight; null if it has no time there. */
 export function splitTime(
   label: string,
 ): { readonly before: string; readonly minutes: number } | null {
@@ -86,7 +86,7 @@ type TimedBubble = { readonly minutes: number; readonly under: DateRow | null }
 
 /**
  * The time of each bubble, in milliseconds since 1970, to the minute. Bubbles are in order, and the row above them
- * names their first day; without a row they end no later than now.
+ * names the day of the first one; without a row, the last bubble is no later than now.
  */
 export function placeTimes(
   bubbles: readonly TimedBubble[],
@@ -103,7 +103,7 @@ export function placeTimes(
       day = dayNumber(dateOf(bubble.under.name, today))
       last = bubble.under.minutes
     }
-    // Past midnight: while a conversation goes on, no row says so.
+    // The conversation went on past midnight, for which there is no row.
     if (day !== null && bubble.minutes < last - DISORDER_MINUTES) day += 1
     last = bubble.minutes
     return day === null ? null : day * DAY_MINUTES + bubble.minutes
@@ -111,7 +111,7 @@ export function placeTimes(
   return backwards(bubbles, placed, nowLocal).map((local) => instantOf(local, zone))
 }
 
-/** Fills in the days that no row names, from the last bubble to the first, none in the future. */
+/** Fills in the days of bubbles without a row, from the last bubble to the first; none is in the future. */
 function backwards(
   bubbles: readonly TimedBubble[],
   placed: readonly (number | null)[],
@@ -131,7 +131,7 @@ function backwards(
     .toReversed()
 }
 
-/** The date that a row names; without a year it is in this year or the last. */
+/** The date that a row names; a row without a year means this year or the last. */
 function dateOf(name: DayName, today: Temporal.PlainDate): Temporal.PlainDate {
   if (name.day === 'ago') return today.subtract({ days: name.days })
   if (name.day === 'weekday') {
@@ -141,7 +141,7 @@ function dateOf(name: DayName, today: Temporal.PlainDate): Temporal.PlainDate {
   const inYear = Temporal.PlainDate.from({
     year: year ?? today.year,
     month,
-    // A stranger's text may look like a row with any date.
+    // A stranger's text may look like such a row, with any date.
     day: Math.max(1, name.date),
   })
   const isLastYears = year === null && Temporal.PlainDate.compare(inYear, today) > 0
@@ -162,22 +162,22 @@ export function localMinute(at: number, timeZone: string): number {
   return localTime(at, timeZone).minutes % DAY_MINUTES
 }
 
-/** The days that the time or date of a row of the list may mean, as ISO 8601 has them; `today` is the phone's date. */
+/** The days that the time or date in a row of the list may mean, in ISO 8601; `today` is the phone's date. */
 export function daysNamed(text: string, today: string): readonly string[] {
   const date = Temporal.PlainDate.from(today)
   if (timeAtEnd(text) !== null) return [today]
   const name = readDayName(text)
-  // A row names a weekday only if it is over.
+  // A row names a weekday only once that day is over.
   const until = name?.day === 'weekday' ? date.subtract({ days: 1 }) : date
   if (name !== null) return [dateOf(name, until).toString()]
   const [, first = '', second = '', year = ''] = SLASHED.exec(text) ?? []
   const [a, b] = [first.padStart(2, '0'), second.padStart(2, '0')]
   const days = year === '' ? [] : [`20${year}-${a}-${b}`, `20${year}-${b}-${a}`]
-  // Which of them is the month depends on the phone's region.
+  // Which number is the month depends on the phone's region.
   return days.filter((day) => day.slice(5, 7) <= '12')
 }
 
-/** The wall clock in a time zone, in minutes since 1970-01-01 there; in UTC for an unknown zone. */
+/** The wall clock in a time zone, in minutes since 1970-01-01 there; UTC if the zone is unknown. */
 function localTime(
   at: number,
   timeZone: string,
@@ -193,7 +193,7 @@ function localTime(
   }
 }
 
-/** The instant of a wall clock's reading; the first of two if the clock was put back. */
+/** The instant at which a wall clock shows this time; the first of two if the clock was put back. */
 function instantOf(local: number, timeZone: string): number {
   const minutes = local % DAY_MINUTES
   return EPOCH.add({ days: Math.floor(local / DAY_MINUTES) }).toZonedDateTime({

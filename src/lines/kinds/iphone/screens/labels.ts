@@ -7,14 +7,14 @@ import type { Rect, UiNode } from '../agent/ui-tree.ts'
 import { splitTime } from './label-time.ts'
 import { ENGLISH, type UiService } from './ui-words.ts'
 
-/** Own bubbles are near the right edge of the chat, others near the left. */
+/** The side of the chat: our own bubbles are near the right edge, others near the left. */
 export type Side = 'left' | 'right' | 'unclear'
 
 export type ReadLabel = {
   readonly isFromMe: boolean
-  /** The writer that the label of the other side's bubble begins with; null if it names nobody. */
+  /** The sender named in the label of the other side's bubble; null if it names nobody. */
   readonly sender: string | null
-  /** The service of an own bubble; labels of the other side do not say it. */
+  /** The service of our own bubble; labels of the other side don't name it. */
   readonly service: UiService | null
   readonly text: string
   readonly minutes: number
@@ -32,8 +32,8 @@ export function sideOf(bubble: Rect, pane: Rect): Side {
 }
 
 /**
- * The content of a bubble's label; null if it has no time, as a typing indicator or an unsent message. `title` is the
- * name of the chat, with which labels of the other side begin.
+ * The content of a bubble's label; null if it has no time, as in a typing indicator or an unsent message. `title` is
+ * the name of the chat, with which labels of the other side begin.
  */
 export function readLabel(label: string, side: Side, title: string): ReadLabel | null {
   const split = splitTime(label)
@@ -47,7 +47,7 @@ export function readLabel(label: string, side: Side, title: string): ReadLabel |
   return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
 }
 
-/** Splits off the sender once: the chat's title, else the part before the first comma. */
+/** Splits off the sender once: the chat's title if the label begins with it, else the part before the first comma. */
 function withoutSender(label: string, title: string): Pick<ReadLabel, 'sender' | 'text'> {
   if (title !== '' && endOf(label, title) !== -1) return { sender: title, text: rest(label, title) }
   const { anonymous } = ENGLISH
@@ -68,15 +68,15 @@ function endOf(label: string, sender: string): number {
 }
 
 export type ChatCell = {
-  /** The part before the first comma: on a phone without contacts a number or an address. */
+  /** The part before the first comma: a number or an address on a phone without contacts. */
   readonly name: string
   /**
-   * The label, with the time of day after a tab if it has one, and without its date, which changes as days go by. A
-   * newline ends the mark of an unread conversation.
+   * Identifies the conversation's present row: the label, with the time of day after a tab if it has one, but without
+   * the date, which changes as days go by. A newline at the end means unread.
    */
   readonly mark: string
   readonly isUnread: boolean
-  /** The time or date of its last message. A cell without one may not be a conversation: it may lead to filters. */
+  /** The time or date of its last message. A cell without one may be no conversation, but lead to filters. */
   readonly date: string
 }
 
@@ -86,7 +86,7 @@ const DATE = /^\d{1,2}\/\d{1,2}\/\d{2,4}$/
 
 export function conversationCell(cell: UiNode): ChatCell {
   const parts = comparable(cell.label ?? '').split(', ')
-  // Only after the date: before it these words may belong to the last message.
+  // These words count only after the date: before it they may belong to the last message.
   const end = parts.findLastIndex((part) => !ADDED_WORDS.includes(part)) + 1
   const isUnread = parts.splice(end).some((word) => ENGLISH.unread.includes(word))
   const last = parts.slice(1).at(-1) ?? ''
@@ -101,19 +101,19 @@ export function conversationCell(cell: UiNode): ChatCell {
   }
 }
 
-/** The mark of a conversation on a later day, without the time. */
+/** The mark as it is on a later day, without the time. */
 export function markWithoutTime(mark: string): string {
   return mark.replace(/\t[^\n]*/, '')
 }
 
-/** The mark of a conversation after it was read. */
+/** The mark as it is once the conversation was read. */
 export function markOfRead(mark: string): string {
   return mark.replace('\n', '')
 }
 
 /**
- * The marks of a list. Equal ones are numbered after a vertical tab: two people with one suggested name may have
- * written the same in one minute.
+ * The marks of a list, with equal ones numbered after a vertical tab: two people with the same suggested name may
+ * have written the same in one minute.
  */
 export function numberedMarks(marks: readonly string[]): readonly string[] {
   const counts = new Map<string, number>()
@@ -124,7 +124,7 @@ export function numberedMarks(marks: readonly string[]): readonly string[] {
   })
 }
 
-/** The mark of a read conversation without its number: equal for those that the list shows alike. */
+/** The mark of a read conversation without its number: equal for conversations that look alike in the list. */
 export function sharedMark(mark: string): string {
   return markOfRead(mark).replace(/\v\d+/, '')
 }
@@ -149,7 +149,7 @@ const DIGITS_MIN = 3
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
-/** The look of a title; a group may be named after anything, so a title alone proves no person. */
+/** The kind of chat that a title looks like. A group may have any name, so a title alone proves no person. */
 export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)
@@ -160,7 +160,7 @@ export function readChatTitle(text: string): ChatTitle {
   return { kind: isGroup || ENGLISH.people.test(title) ? 'group' : 'named' }
 }
 
-/** True if a number on the screen may be the other one without its country. */
+/** True if the number on the screen may be `handle` without its country code. */
 export function endsAlike(shown: string, handle: string): boolean {
   if (shown.startsWith('+') || shown.includes('@') || handle.includes('@')) return false
   const digits = digitsOf(shown)
@@ -169,7 +169,7 @@ export function endsAlike(shown: string, handle: string): boolean {
   return isNational && missing >= 0 && digitsOf(handle).endsWith(digits)
 }
 
-/** The number or address that the whole text is. */
+/** The number or address if the whole text is one; else null. */
 export function handleIn(text: string): Handle | null {
   if (EMAIL.test(text)) return deviceHandle(text)
   const digits = digitsOf(text)
@@ -181,26 +181,26 @@ function digitsOf(text: string): string {
   return text.replaceAll(/\D/g, '')
 }
 
-// Texts in the form in which they are compared: Messages writes numbers with direction marks and no-break spaces, and
-// labels come through the accessibility of iOS.
+// Texts are compared in a plain form: Messages writes numbers with direction marks and no-break spaces, and labels
+// come through the accessibility of iOS.
 
 /** Direction marks, which iOS puts around numbers. */
 const MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/
 const ALL_MARKS = new RegExp(MARKS, 'g')
 const CONTROLS = /(?!\n)\p{Cc}/u
 
-/** A text for comparing: NFC, white space as single spaces, without direction marks. */
+/** The plain form of a text, for comparing: NFC, white space as single spaces, without direction marks. */
 export function comparable(text: string): string {
   return text.normalize('NFC').replaceAll(ALL_MARKS, '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** The same with its lines kept, which the composer must hold before it is sent. */
+/** Like `comparable`, but keeps the line breaks, which the composer must hold before a send. */
 export function comparableLines(text: string): string {
   const lines = withPlainLines(text.normalize('NFC').replaceAll(ALL_MARKS, '')).split('\n')
   return lines.map(comparable).join('\n').trim()
 }
 
-/** A text with LF as line end, as it is typed. */
+/** The text with LF as line end, in which form it is typed. */
 export function withPlainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }

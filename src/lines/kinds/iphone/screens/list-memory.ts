@@ -8,9 +8,9 @@ import { dropOldest } from '../../../../system/memoize.ts'
 import { daysNamed, localDay, localMinute, timeAtEnd } from './label-time.ts'
 import { type ChatCell, markWithoutTime, readChatTitle } from './labels.ts'
 
-/** The owner of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows whose it is. */
+/** The kind of a chat by its owner. `named`: a contact or a business. `unproven`: nothing on the phone shows whose. */
 export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
-/** Chats of a person hidden behind a name: their messages are not reported. */
+/** Chats with one person who is hidden behind a name: their messages are not reported. */
 export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
 
 export type Whose =
@@ -21,23 +21,23 @@ type Row = Pick<ChatCell, 'mark' | 'name' | 'date'>
 
 type Known = {
   readonly name: string
-  /** True if it was kept after the last finished walk. */
+  /** True if it was remembered after the last finished walk. */
   readonly isFresh: boolean
   readonly hidden: HiddenKind | null
-  /** The day of its last message; null if the row did not say it. */
+  /** The day of its last message; null if the row did not name it. */
   readonly day: string | null
-  /** The person whose chat it was; null for any other chat, or one that was not opened. */
+  /** The person whose chat it is; null for any other chat, or one that was not opened. */
   readonly handle: Handle | null
 }
 
 export const STORED_LIST = {
   marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
-  /** Marks kept since the last finished walk; absent until the first one. */
+  /** Marks remembered since the last finished walk; absent until a walk has finished. */
   fresh: Type.Optional(Type.Array(Type.String())),
   // Absent from memories of earlier versions.
   day: Type.Optional(Type.String()),
   hidden: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Enum(['named', 'unproven'])]))),
-  /** Day and person of each mark. */
+  /** The day and the person of each mark. */
   about: Type.Optional(
     Type.Array(
       Type.Tuple([
@@ -51,14 +51,14 @@ const STORED_LIST_SCHEMA = Type.Object(STORED_LIST)
 type StoredList = Static<typeof STORED_LIST_SCHEMA>
 
 const MARKS_MAX = 500
-/** After a longer time without a look at the list, its rows may have changed before the day did. */
+/** If the list was not read for longer, its rows may have changed before the day did. */
 const UNWATCHED_MS = 2 * MINUTE_MS
 
 export class ListMemory {
   /** Conversations by their marks. */
   readonly #known = new Map<string, Known>()
   readonly #since: number
-  /** The phone's date when marks had their times; undefined in memories of earlier versions. */
+  /** The phone's date on which the marks' times were read; undefined in memories of earlier versions. */
   #day: string | undefined
   #timeZone = 'UTC'
   #lookedAt = -Infinity
@@ -96,9 +96,9 @@ export class ListMemory {
   }
 
   /**
-   * To be called before the list is read: a time of day on it is that of this day, and no known one any more. If nobody
-   * looked at the end of the day before, the last message of each of its rows may be another one. Returns whether
-   * another day has begun, which must be stored.
+   * Called before the list is read, with times that are of this day. Known marks lose theirs if the day has changed,
+   * and are forgotten if nobody read the list at the end of the day before, because other messages may have come.
+   * Returns whether a new day has begun, which must be stored.
    */
   beginLook(now: number, timeZone: string): boolean {
     const day = localDay(now, timeZone)
@@ -119,23 +119,23 @@ export class ListMemory {
     return this.#find(row) !== undefined
   }
 
-  /** The conversation with this mark, or with the mark that it had before its time became a date. */
+  /** The conversation with this mark, or with the mark that it had while it showed a time instead of a date. */
   #find({ mark, date }: Row): Known | undefined {
     const wasTimed = ([known]: readonly [string, Known]) => markWithoutTime(known) === mark
     const found = this.#known.get(mark) ?? [...this.#known].findLast(wasTimed)?.[1]
     const day = found?.day ?? null
     const days = this.#daysOf(date)
-    // The same words of a later day are another message.
+    // The same words on a later day are another message.
     const isLater = day !== null && days.length > 0 && days.every((one) => one > day)
     return isLater ? undefined : found
   }
 
-  /** The days that a row may name, the earliest first. */
+  /** The days that a row may mean, earliest first. */
   #daysOf(date: string): readonly string[] {
     return this.#day === undefined ? [] : daysNamed(date, this.#day).toSorted()
   }
 
-  /** Remembers a conversation as it is; `whose` is null if it was not opened. */
+  /** Remembers a conversation as the row shows it; `whose` is null if it was not opened. */
   keep({ mark, name, date }: Row, whose: Whose | null): void {
     this.hasSeen = true
     const kind = whose?.kind ?? 'person'
@@ -148,7 +148,7 @@ export class ListMemory {
     dropOldest(this.#known, MARKS_MAX)
   }
 
-  /** A person has one row, and no other conversation has the name of a person, unless Messages suggests it. */
+  /** Forgets the person's earlier row, and other rows with their name, unless Messages only suggests that name. */
   #forget(handle: Handle, name: string): void {
     const isTheirs = readChatTitle(name).kind !== 'suggested'
     for (const [mark, one] of this.#known) {
@@ -156,7 +156,7 @@ export class ListMemory {
     }
   }
 
-  /** True if the last message of a row may have come since the line began. */
+  /** True if the last message of a row may have come after the line began. */
   mayBeNews({ date }: Row): boolean {
     const sinceDay = localDay(this.#since, this.#timeZone)
     const sinceMinute = localMinute(this.#since, this.#timeZone)
@@ -177,14 +177,14 @@ export class ListMemory {
     return this.#hasWalked
   }
 
-  /** True if a conversation of these kinds is in the list, as far as the list has been seen. */
+  /** True if a conversation of one of these kinds is in the list, as far as the list has been read. */
   hasHidden(...kinds: readonly HiddenKind[]): boolean {
     return [...this.#known.values()].some(({ hidden }) => hidden && kinds.includes(hidden))
   }
 
   /**
-   * To be called when everything due was read: the next walk may end at these conversations. Returns whether anything
-   * changed by that. `list` has the marks of all conversations; null if not all were seen.
+   * Called when everything due was read: the next walk may end at these conversations. Returns whether that changed
+   * anything. `list` has the marks of all conversations; null if not all were seen.
    */
   finishWalk(list: ReadonlySet<string> | null): boolean {
     let isNew = !this.#hasWalked

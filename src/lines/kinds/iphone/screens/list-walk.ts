@@ -1,6 +1,6 @@
-// One walk over the list of conversations, page by page. Newer conversations are above older ones, so the walk may end
-// at conversations that are unchanged since the last finished walk. But conversations touched since then are near the
-// top too, and pinned ones are above all others.
+// One walk over the list of conversations, page by page. Newer conversations are above older ones, so the walk may
+// end at conversations that are unchanged since the last finished walk. But conversations that were read since are
+// near the top too, and pinned ones are above all others.
 
 import type { Clock } from '../../../../system/clock.ts'
 import { markOfRead, sharedMark } from './labels.ts'
@@ -16,9 +16,9 @@ export type WalkMove =
 const PINS_MAX = 9
 /** Swipes in a row without movement that prove the end of the list: a single one may not have registered. */
 const STILL_SWIPES = 2
-/** Interval of looks at the whole list while messages under a name are not reported: the name may be gone. */
+/** Interval of walks to the end while messages under a name are not reported: the name may be removed. */
 const WHOLE_LIST_EVERY_MS = 3_600_000
-/** Pages that are remembered as they are when a line begins. */
+/** Swipes of a new line's first walk, which remembers the conversations as they are. */
 const FIRST_SWIPES = 8
 
 export class ListWalk {
@@ -26,18 +26,18 @@ export class ListWalk {
   isFinished = false
   /** True if the memory must be stored before anything else. */
   mustStore: boolean
-  /** True if a changed conversation was seen, visited or not. */
+  /** True if a changed conversation was seen, whether visited or not. */
   hasSeenNews = false
   /** Swipes that have moved the list up. */
   swipes = 0
-  /** Counted from zero after each visit, which may leave the list at its top. */
+  /** Swipes since the last visit, which may leave the list at its top. */
   #swipesSinceVisit = 0
   readonly #memory: TranscriptMemory
   readonly #clock: Clock
   readonly #isFirst: boolean
-  /** Marks of visited conversations, as the list shows them once they are read. */
+  /** Marks of visited conversations, in the form that the list shows once they are read. */
   readonly #visited = new Set<string>()
-  /** Shared marks of conversations that are all visited, because one of them is new and the list doesn't show which. */
+  /** Shared marks of which one conversation is new, and the list doesn't show which: all of them are visited. */
   readonly #doubtful = new Set<string>()
   /** Conversations in a row that are unchanged since the last finished walk. */
   readonly #unchanged = new Set<string>()
@@ -52,7 +52,7 @@ export class ListWalk {
   constructor(memory: TranscriptMemory, clock: Clock) {
     this.#memory = memory
     this.#clock = clock
-    // The line's beginning is stored before anything is emitted.
+    // The beginning of a new line is stored before anything is emitted.
     this.mustStore = this.#isFirst = !memory.list.hasSeen
   }
 
@@ -66,12 +66,12 @@ export class ListWalk {
     const page = JSON.stringify(cells.map(({ mark }) => mark))
     for (const { mark } of cells) this.#seen.add(mark)
     this.#keepHistory(cells)
-    // The first walk only remembers: a new line is online before it reports a message.
+    // The first walk only remembers: a new line goes online before it reports a message.
     const due = this.#isFirst ? null : this.#dueOf(cells)
     if (due !== null) {
       walks.isNewsBelow = this.swipes > 0
       this.#swipesSinceVisit = 0
-      // The list may be at its top again when the chat is left.
+      // When the chat is left, the list may be at its top again.
       this.#pageBefore = null
       return { move: 'visit', cell: due }
     }
@@ -156,14 +156,14 @@ export class ListWalk {
    */
   #keepHistory(cells: readonly ListCell[]): void {
     const { list } = this.#memory
-    // News rise: conversations above one of the first page have changed since that page was read.
+    // New messages move conversations up: those above a row of the first page have changed since that page was read.
     const end = cells.findLastIndex(({ name }) => this.#topNames.has(name))
     for (const [index, cell] of cells.entries()) {
       const isBelow = index > end && this.swipes > 0
       const isLeftOver = isBelow && !list.hasWalked && !cell.isUnread && !list.knows(cell)
       const isOld = isBelow || this.#top === null
       const isHistory = this.#isFirst ? isOld && !list.mayBeNews(cell) : isLeftOver
-      // Without a kind, because a group may have the name of a person whose own conversation is in the list as well.
+      // Remembered without a kind: a group may have the name of a person whose own conversation is in the list too.
       if (isHistory) list.keep(cell, null)
     }
     list.hasSeen = true

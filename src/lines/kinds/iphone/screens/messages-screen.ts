@@ -28,7 +28,7 @@ import { ENGLISH, type UiService } from './ui-words.ts'
 
 export type BubbleStatus =
   | { readonly kind: 'delivered' }
-  /** `minutes` after midnight; null if it does not say when. */
+  /** Minutes after midnight; null if the status shows no time. */
   | { readonly kind: 'read'; readonly minutes: number | null }
   | { readonly kind: 'not_delivered' }
 
@@ -36,14 +36,14 @@ export type Bubble = ReadLabel & {
   /** True if the text is only the phone's word for an attachment. */
   readonly isAttachment: boolean
   readonly status: BubbleStatus | null
-  /** The row above with the day of the bubble. */
+  /** The row above the bubble with its day; null if there is none. */
   readonly under: DateRow | null
 }
 
 export type Composer = {
-  /** The unsent text, or the beginning of a long one (see `readDraft`); empty if the placeholder shows. */
+  /** The unsent text, or the beginning of a long one (see `readDraft`); empty if only the placeholder is shown. */
   readonly draft: string
-  /** Read from the placeholder; null if its words are unknown. */
+  /** The service that the placeholder names; null if its words are unknown. */
   readonly service: UiService | null
   readonly canSend: boolean
 }
@@ -67,7 +67,7 @@ export type Screen =
   | TranscriptScreen
   | { readonly screen: 'alert' }
   | { readonly screen: 'locked' }
-  /** The details of a chat, opened by its title. */
+  /** The details page of a chat, opened by a touch on the title. */
   | { readonly screen: 'details'; readonly back: NodePlace | null }
   | { readonly screen: 'unknown' }
 
@@ -76,7 +76,7 @@ export type ChatDetails = { readonly people: readonly Handle[]; readonly isGroup
 
 const BUBBLES_MAX = 200
 const CELLS_MAX = 100
-/** Unproven: what the lock screen of iOS calls its clock. */
+/** Unproven: the name that the lock screen of iOS gives its clock. */
 const LOCK_SCREEN_IDS = ['lockscreen-date-view']
 
 export function readScreen(root: UiNode): Screen {
@@ -107,7 +107,7 @@ function isDetails(root: UiNode): boolean {
   return rows.some(({ label }) => isOneOf(ENGLISH.details, label))
 }
 
-/** Everything that the page names, whatever the shape of its rows; a label may contain more than a number. */
+/** Everything that the details page names, whatever its rows look like; a label may contain more than a number. */
 export function readDetails(root: UiNode): ChatDetails {
   const texts = ownNodes(root).flatMap(({ label, value }) => [label ?? '', value ?? ''])
   const parts = texts.map(comparable).flatMap((text) => [text, ...text.split(', ')])
@@ -123,13 +123,13 @@ function isOneOf(words: readonly string[], text: string | null): boolean {
 
 const OF_OTHERS = ['TranscriptCollectionView', 'ConversationList', 'messageBodyField']
 
-/** The nodes without those that hold the words of other people. */
+/** The nodes except those with the words of other people. */
 function ownNodes(node: UiNode): readonly UiNode[] {
   if (node.id !== null && OF_OTHERS.includes(node.id)) return []
   return [node, ...node.children.flatMap((child) => ownNodes(child))]
 }
 
-/** The conversations. If any cell has a date in a known form, cells without one are something else. */
+/** The conversations in the list. If any cell has a date in a known form, cells without one are something else. */
 function readCells(root: UiNode, list: UiNode): readonly ListCell[] {
   const nodes = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
   const shown = nodes
@@ -158,7 +158,7 @@ function readComposer(root: UiNode): Composer | null {
   }
 }
 
-/** The name in the bar, or the recipient on the sheet for a new message. */
+/** The chat's name in the bar, or the recipient on the sheet for a new message. */
 function titleOf(root: UiNode): string {
   const named = findById(root, 'ConversationTitle')?.label ?? recipientOf(root)
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
@@ -215,7 +215,7 @@ function cellsOf(node: UiNode): readonly UiNode[] {
 function dateOf(row: UiNode): DateRow | null {
   const days = [ENGLISH.today, ENGLISH.yesterday, ...ENGLISH.weekdays.map((day) => `${day}[a-z]*`)]
   const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
-  // Only the first label: below it may be the words of a bubble.
+  // Only the first label counts: below it may be the words of a bubble.
   const label = findNode(row, (node) => node.label !== null)?.label ?? ''
   return begin.test(label) ? readDateRow(label) : null
 }
@@ -253,7 +253,7 @@ function statusOf(row: UiNode): BubbleStatus | null {
   return null
 }
 
-/** A status belongs to the own bubble above it. */
+/** Gives a status to the last own bubble above it. */
 function markLast(bubbles: Bubble[], status: BubbleStatus): void {
   const index = bubbles.findLastIndex(({ isFromMe }) => isFromMe)
   const bubble = bubbles[index]

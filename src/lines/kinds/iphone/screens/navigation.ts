@@ -1,4 +1,4 @@
-// Moves about in Messages: from any screen to the list of conversations, or to one chat.
+// Moves around in Messages: from any screen to the list of conversations, or to one chat.
 
 import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace } from '../agent/ui-tree.ts'
@@ -14,7 +14,7 @@ import { ENGLISH } from './ui-words.ts'
 
 export type UiTroubleCode = 'locked' | 'alert' | 'ui_unknown' | 'wrong_chat'
 
-/** The screen is not in a state in which anything can be done. */
+/** Nothing can be done on the present screen. */
 export class UiTrouble extends Error {
   override readonly name = 'UiTrouble'
   readonly code: UiTroubleCode
@@ -33,12 +33,12 @@ export function troubleCodeOf(error: unknown): AgentErrorCode | UiTroubleCode | 
   return error instanceof AgentError || error instanceof UiTrouble ? error.code : null
 }
 
-/** True if a trouble concerns the whole phone; any other may concern a single chat. */
+/** True if a trouble concerns the whole phone; all others may concern a single chat. */
 export function isPhoneWide(code: AgentErrorCode | UiTroubleCode): boolean {
   return ['down', 'stuck', 'shared', 'invalid_session', 'locked', 'alert'].includes(code)
 }
 
-/** Time that the screen takes to follow a touch. */
+/** Time that the screen needs after a touch. */
 export const LOOK_MS = 500
 const CHAT_MS_MAX = 5_000
 const TRIES = 3
@@ -67,7 +67,7 @@ export class PhoneScreen {
       const screen = readScreen(await this.agent.tree(signal))
       if (screen.screen === 'list' || screen.screen === 'transcript') return screen
       const remedy = await this.#recover(screen, signal)
-      // Each remedy is tried once: the second time the owner has to act.
+      // Each remedy is tried once: if it is needed again, the owner has to act.
       if (remedies.has(remedy)) {
         const { screen: kind } = screen
         throw new UiTrouble(kind === 'unknown' || kind === 'details' ? 'ui_unknown' : kind)
@@ -77,7 +77,7 @@ export class PhoneScreen {
     }
   }
 
-  /** Does what may bring Messages back, and returns the name of the remedy. */
+  /** Tries to bring Messages back, and returns the name of the remedy that it used. */
   async #recover(
     screen: Exclude<Screen, ListScreen | TranscriptScreen>,
     signal: AbortSignal,
@@ -134,8 +134,8 @@ export class PhoneScreen {
   }
 
   /**
-   * The element with this identifier in the chat that `isWanted`; null if another screen is in front. The screen
-   * is read after the element was found: whatever comes to the front later, the element belongs to that chat.
+   * The element with this identifier in the chat that `isWanted` accepts; null if another screen is in front. The
+   * screen is read after the element was found: whatever comes to the front later, the element belongs to that chat.
    * No alert is in front of it.
    */
   async elementOfChat(id: string, isWanted: IsWanted, signal: AbortSignal) {
@@ -162,7 +162,7 @@ export class PhoneScreen {
     }
   }
 
-  /** The transcript that `isWanted`; null if none came within five seconds. */
+  /** The transcript that `isWanted` accepts; null if none came within five seconds. */
   async waitForChat(signal: AbortSignal, isWanted: IsWanted): Promise<TranscriptScreen | null> {
     const until = this.clock.monotonic() + CHAT_MS_MAX
     for (;;) {

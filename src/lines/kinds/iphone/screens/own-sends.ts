@@ -13,9 +13,9 @@ export type ExpectedBubble = {
   readonly messageId: MessageId
   readonly handle: Handle
   readonly text: string
-  /** Time of the point of no return, in milliseconds since 1970: its bubble is not older. */
+  /** Time of the point of no return, in milliseconds since 1970: the bubble is not older. */
   readonly at: number
-  /** A message without a note, from a backup, cannot fail: it is never given up. */
+  /** False for a message without a note, from a backup: it is never given up. */
   readonly canFail: boolean
 }
 
@@ -24,23 +24,23 @@ type Expected = ExpectedBubble & { looks: number; lookedAt: number }
 /** The core hands over 1,000 unsettled messages at most. */
 const WAITING_MAX = 1_000
 const LOOKS = 2
-/** Looks closer together than this count as one. */
+/** Looks with less time between them count as one. */
 const LOOKS_APART_MS = 10_000
-/** Labels have only the minute, by the phone's clock. */
+/** Labels have only the minute, by the phone's clock, which may differ by this much. */
 const SKEW_MS = 600_000
 const HAS_URL = /https?:\/\/|www\./i
-/** A link, and its site as previews name it. */
+/** A link, and its site in the form that previews show. */
 const LINK = /((?:https?:\/\/(?:www\.)?|www\.)([^\s/?#:]+)\S*)/i
 /** A preview follows its message at once, but labels have only the minute. */
 const PREVIEW_MS = 120_000
 const LINKS_MAX = 100
 
-/** The note that is stored at the point of no return. */
+/** The note for the point of no return. */
 export function noteText(at: number): string {
   return JSON.stringify({ at })
 }
 
-/** The bubble of a message that an earlier run of the line did not settle. */
+/** The expected bubble of a message that an earlier run of the line did not settle. */
 export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   const at = noteTime(note)
   return {
@@ -52,7 +52,7 @@ export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   }
 }
 
-/** True if a bubble says `text`: a link may come in a separate bubble, with a preview after it. */
+/** True if a bubble has `text`: a link may come in a separate bubble, with a preview after it. */
 export function saysText(bubbleText: string, text: string): boolean {
   const [seen, wanted] = [comparable(bubbleText), comparable(text)]
   if (seen === wanted || withoutMarks(seen) === wanted) return true
@@ -66,7 +66,7 @@ export class OwnSends {
   /** The last message with a link in each chat whose preview may follow. */
   readonly #links = new Map<Handle, { readonly says: ReadonlySet<string>; readonly at: number }>()
 
-  /** `drafts` has what an earlier run of the line left behind; this run adds to it. */
+  /** `drafts` has the chats with unsent texts of an earlier run of the line; this run adds to it. */
   constructor(drafts = new Set<Handle>()) {
     this.#drafts = drafts
   }
@@ -76,7 +76,7 @@ export class OwnSends {
     this.#waiting.set(expected.messageId, { ...expected, looks: 0, lookedAt: -Infinity })
   }
 
-  /** Notes the link of a message that is in its chat: the phone may draw it in a second bubble. */
+  /** Notes the link of a message whose bubble was found: the phone may show the link in a second bubble. */
   noteLink(handle: Handle, text: string, bubbleText: string, at: number): void {
     const wanted = comparable(text)
     const [, url = '', site = ''] = LINK.exec(wanted) ?? []
@@ -87,7 +87,7 @@ export class OwnSends {
     dropOldest(this.#links, LINKS_MAX)
   }
 
-  /** True if the bubble right after a link of ours says the rest of the text, the link, or its site; true once. */
+  /** True, but only once, if the bubble right after a link of ours has the rest of the text, the link, or its site. */
   takePreview(handle: Handle, bubbleText: string, at: number): boolean {
     const link = this.#links.get(handle)
     this.#links.delete(handle)
@@ -97,7 +97,7 @@ export class OwnSends {
     return seen !== '' && (link.says.has(seen) || link.says.has(site))
   }
 
-  /** Removes and returns the oldest message whose bubble this is. */
+  /** Removes and returns the oldest message that this bubble fits. */
   takeMatch(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
     for (const waiting of this.#waiting.values()) {
       const isTimely = isTimeOf(waiting.at, at)
@@ -109,14 +109,14 @@ export class OwnSends {
     return null
   }
 
-  /** Removes and returns a message whose bubble an earlier run of the line kept without settling the message. */
+  /** Removes and returns a message whose bubble an earlier run of the line stored without settling the message. */
   takeKeptMatch(
     handle: Handle,
     known: readonly Descriptor[],
   ): { readonly messageId: MessageId; readonly bubble: Descriptor } | null {
     for (const { messageId, handle: to, text, at } of this.#waiting.values()) {
       if (to !== handle) continue
-      // First seen after the point of no return: an equal text from before is another message.
+      // The bubble was first seen after the point of no return: an equal text from before is another message.
       const isLater = (bubble: Descriptor) => bubble.seenAt > at && isTimeOf(at, bubble.at)
       const found = known.find(
         (bubble) => bubble.isFromMe && isLater(bubble) && isSameText(bubble, comparable(text)),
@@ -128,7 +128,7 @@ export class OwnSends {
     return null
   }
 
-  /** Chats in which a message must be looked for now. */
+  /** Chats that must be searched for a message of ours now. */
   dueLooks(now: number): readonly Handle[] {
     const due = [...this.#waiting.values()].filter(
       ({ looks, lookedAt, canFail }) =>
@@ -138,8 +138,8 @@ export class OwnSends {
   }
 
   /**
-   * Counts a look at the chat with these known bubbles; removes the messages that two looks have not found, and returns
-   * those of them that are certainly not there.
+   * Counts a look at the chat with these known bubbles; removes the messages that two looks have not found, and
+   * returns those that are certainly not there.
    */
   takeMissing(
     handle: Handle,
@@ -154,13 +154,13 @@ export class OwnSends {
     }
     const lost = here.filter(({ looks, canFail }) => canFail && looks >= LOOKS)
     for (const { messageId } of lost) this.#waiting.delete(messageId)
-    // If an equal message of the same minute was unsent, this one looks like it.
+    // If an equal message of the same minute was unsent, its bubble looks like this one's.
     const isLike = ({ text, at }: Expected, bubble: Descriptor) =>
       bubble.isFromMe && bubble.at >= at - (at % MINUTE_MS) && isSameText(bubble, comparable(text))
     return lost.filter((waiting) => !known.some((bubble) => isLike(waiting, bubble)))
   }
 
-  /** True if a message that is looked for in this chat has this text. */
+  /** True if a message with this text is expected in this chat. */
   isWaitingFor(handle: Handle, text: string): boolean {
     const wanted = comparable(text)
     return this.#waitingIn(handle).some((waiting) => comparable(waiting.text) === wanted)
@@ -184,7 +184,7 @@ export class OwnSends {
   }
 }
 
-/** True if a label's time fits a message that was sent at `sentAt`. */
+/** True if the time of a label fits a message that was sent at `sentAt`. */
 export function isTimeOf(sentAt: number, labelAt: number): boolean {
   return labelAt >= sentAt - SKEW_MS
 }
@@ -192,7 +192,7 @@ export function isTimeOf(sentAt: number, labelAt: number): boolean {
 function noteTime(note: string | null): number | null {
   if (note === null) return null
   try {
-    // Written by noteText, of this version or an earlier one.
+    // noteText wrote it, in this version or an earlier one.
     const { at } = JSON.parse(note) as { readonly at?: unknown }
     return typeof at === 'number' ? at : null
   } catch {

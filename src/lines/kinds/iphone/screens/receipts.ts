@@ -1,4 +1,4 @@
-// Receipts of own messages. Messages shows them in the chat only, so the chat of a send is watched for some seconds,
+// Receipts of own messages. Messages shows them only in the chat, so the chat of a send is watched for some seconds,
 // and then opened again at growing intervals.
 
 import type { Handle } from '../../../../domain/handle.ts'
@@ -8,15 +8,15 @@ import type { ChatReader } from './chat-reader.ts'
 import { isPhoneWide, troubleCodeOf } from './navigation.ts'
 import type { Descriptor, TranscriptMemory } from './transcript-memory.ts'
 
-/** While the chat is still open after a send: 1, 3 and 8 s after it. */
+/** Waits between looks while the chat is still open after a send: the looks come 1, 3 and 8 s after it. */
 const LINGER_MS = [1_000, 2_000, 5_000]
 const LOOKS_AFTER_MS = [30_000, 120_000, 600_000, 3_600_000, 21_600_000, 86_400_000]
 const WATCHED_MAX = 20
-/** After this, other chats may be opened although the chat of a send still is. */
+/** After this long, other chats may be opened although the chat of a send still is. */
 const OPEN_MS_MAX = 15_000
 const OPEN_EVERY_MS = 1_000
 
-/** Looks for receipts right after a send, and then when the watch says so. */
+/** Looks for receipts right after a send, and later when the watch says that a look is due. */
 export class ReceiptRounds {
   readonly #reader: ChatReader
   readonly #log: Log
@@ -38,7 +38,7 @@ export class ReceiptRounds {
     })
   }
 
-  /** Waits while a chat is open for a send: most messages are delivered within the next seconds. */
+  /** Waits while a chat is open for a send, because most messages are delivered within the next seconds. */
   async afterSends(signal: AbortSignal): Promise<void> {
     const { clock } = this.#reader
     const until = clock.monotonic() + OPEN_MS_MAX
@@ -57,7 +57,7 @@ export class ReceiptRounds {
     this.#lingering.add(lingering)
   }
 
-  /** Watches this chat, because a message was found in it that an earlier run of the line began to send. */
+  /** Watches this chat, in which a message was found that an earlier run of the line began to send. */
   watch(handle: Handle): void {
     this.#watch.add(handle, this.#reader.clock.now())
   }
@@ -69,7 +69,7 @@ export class ReceiptRounds {
         await lookForReceipts(this.#reader, handle, signal)
       } catch (error) {
         const code = troubleCodeOf(error)
-        // A chat that can't be shown any more must not hold up the others, nor take the line offline.
+        // A chat that can't be shown any more must neither hold up the others nor take the line offline.
         if (signal.aborted || code === null || isPhoneWide(code)) throw error
       }
       this.#watch.onLook(handle, memory, clock.now())
@@ -80,7 +80,7 @@ export class ReceiptRounds {
     await Promise.all(this.#lingering)
   }
 
-  /** Never rejects: the next look reports what was not seen, or not made durable. */
+  /** Never rejects: the next look reports what was missed or could not be made durable. */
   async #linger(handle: Handle, signal: AbortSignal): Promise<void> {
     const { clock, memory } = this.#reader
     try {
@@ -99,7 +99,7 @@ type Watched = { readonly since: number; readonly looks: number }
 export class ReceiptWatch {
   readonly #watched = new Map<Handle, Watched>()
 
-  /** The chats of an earlier run of the line; one look makes up for all that were missed. */
+  /** Watches the chats of an earlier run of the line; one look replaces all that were missed. */
   static of(memory: TranscriptMemory, now: number): ReceiptWatch {
     const watch = new ReceiptWatch()
     for (const handle of memory.handles) {
@@ -165,7 +165,7 @@ export async function linger(
     const isLast = index === LINGER_MS.length - 1
     const isOver = await ui.queue.run('receipt', signal, async () => {
       const screen = await ui.look(signal)
-      // Another chat with the same title may have come to the front: the next poll finds out whose it is.
+      // Another chat with the same title may be in front by now: the next poll finds out whose it is.
       if (screen.screen !== 'transcript' || !ui.isSameChat(screen, handle)) return true
       await ui.takeTranscript(handle, screen, { signal, isWhole: false })
       if (newestOwn(ui.memory, handle)?.stage === 'sent' && !isLast) return false

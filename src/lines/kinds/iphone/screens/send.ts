@@ -1,5 +1,5 @@
-// Sends a message from a phone: first all that can fail harmlessly, then the point of no return, then one touch of the
-// button. The bubble alone shows the outcome, whatever the touch answered.
+// Sends a message from a phone: first everything that can fail harmlessly, then the point of no return, then one
+// touch of the button. Only the bubble shows the outcome, whatever the touch answered.
 
 import type { OutgoingMessage } from '../../../../domain/message.ts'
 import { deadline } from '../../../../system/clock.ts'
@@ -26,22 +26,22 @@ import type { UiService } from './ui-words.ts'
 type Sent<Outcome> = { readonly outcome: Outcome; readonly service: UiService | null }
 
 export type UiSend = Sent<SendOutcome> & {
-  /** The trouble of the line that kept the message from leaving. */
+  /** The trouble that kept the message from being sent; null if there was none. */
   readonly trouble: UiTroubleCode | AgentErrorCode | null
 }
 
 /** The bubble of a message, and the rows above it. */
 type OwnRow = { readonly row: ReadRow; readonly above: readonly ReadRow[] }
 
-/** The chat is read by the next poll, which comes within this time. */
+/** The chat must be read first. The next poll, which comes within this time, does that. */
 const UNREAD: SendOutcome = { outcome: 'postponed', reason: 'pacing', delayMs: 4_000 }
-/** A send must end within 90 s after its line went away, and looks for its bubble after the touch. */
+/** Longest time for the touch: a send must end within 90 s after its line went away, and still looks for its bubble. */
 const TOUCH_MS_MAX = 30_000
 const BUBBLE_MS_MAX = 8_000
 /** Longest wait for the bubble: the agent may be slow. */
 const GIVE_UP_MS = 25_000
 
-/** Errors that come before the touch: the button is gone, or the session whose element it is. */
+/** Errors that come before the touch: the button is gone, or the session in which it was found. */
 const UNTOUCHED: readonly AgentErrorCode[] = ['stale', 'invalid_session']
 
 export async function sendByUi(
@@ -62,12 +62,12 @@ export async function sendByUi(
   }
 }
 
-/** One message on its way through the screen. */
+/** One message being sent by the screen. */
 class Sending {
   readonly #reader: ChatReader
   readonly #message: OutgoingMessage
   readonly #draft: Draft
-  /** Bubbles that were in the chat before the touch. */
+  /** Guids of the bubbles that were in the chat before the touch. */
   #before: ReadonlySet<string> = new Set()
   /** The chat before the touch; null until then. */
   #chat: TranscriptScreen | null = null
@@ -84,7 +84,7 @@ class Sending {
     if ('outcome' in composed) return composed
     this.#before = composed.guids
     this.#chat = composed.chat
-    // The bubbles before are stored first: after a crash they must not be taken for this message.
+    // The earlier bubbles are stored first: after a crash they must not be taken for this message.
     const isReady = !composed.hasNewGuids || (await this.#isStored())
     const at = clock.now()
     if (!isReady || signal.aborted || !(await isGranted(pointOfNoReturn, noteText(at)))) {
@@ -97,13 +97,13 @@ class Sending {
       const { handle, text } = this.#draft
       own.expect({ messageId: this.#message.id, handle, text, at, canFail: true })
     }
-    // Stored before the outcome: after a crash in between the bubble is found as the message's, and never taken
-    // for one that was typed on the phone. If it can't be stored, the outcome is true all the same.
+    // Stored before the outcome: after a crash in between, the bubble is found as the message's, and never taken for
+    // one that was typed on the phone. If it can't be stored, the outcome is still true.
     await this.#isStored()
     return { ...sent, trouble: null }
   }
 
-  /** All up to the point of no return; if it fails, nothing of the text stays behind. */
+  /** Does everything before the point of no return; if it fails, nothing of the text stays in the composer. */
   async #prepare(signal: AbortSignal): Promise<Composed | UiSend> {
     const draft = this.#draft
     try {
@@ -123,7 +123,7 @@ class Sending {
 
   /**
    * Touches the button that was seen with the text, if no alert is in front. Returns false if that certainly did
-   * nothing; any other answer proves nothing: an error may come after the touch was done.
+   * nothing. True proves nothing: an error may come after the touch was done.
    */
   async #touchOnce(button: AgentElement): Promise<boolean> {
     const { agent, clock } = this.#reader
@@ -141,7 +141,7 @@ class Sending {
     return isFree && !(error instanceof AgentError && UNTOUCHED.includes(error.code))
   }
 
-  /** The outcome if the button was not touched; the owner may have done it on the phone all the same. */
+  /** The outcome if we did not touch the button; the owner may still have touched it on the phone. */
   async #confirmUntouched(): Promise<Sent<Settlement>> {
     const limit = deadline(this.#reader.clock, GIVE_UP_MS)
     const sent = await this.#lastLook(limit.signal)
@@ -160,7 +160,7 @@ class Sending {
     )
   }
 
-  /** The outcome by the screen. Never touches the button again, and never rejects. */
+  /** The outcome that the screen shows. Never touches the button again, and never rejects. */
   async #confirm(): Promise<Sent<Settlement>> {
     const { clock } = this.#reader
     const limit = deadline(clock, GIVE_UP_MS)
@@ -193,13 +193,13 @@ class Sending {
     }
   }
 
-  /** True if no other chat with the same title has come to the front since the touch: our words may stand there too. */
+  /** True if no other chat with the same title has come to the front since the touch: it may have our text too. */
   #isSame(screen: TranscriptScreen): boolean {
     if (this.#chat === null || isStillThere(this.#chat, screen)) return true
     return this.#chat.bubbles.length === 0 && screen.chat.kind === 'direct'
   }
 
-  /** The bubble that came after the touch and has our text, with those above it. */
+  /** The bubble that came after the touch and has our text, with the rows above it. */
   #ownRow({ bubbles }: TranscriptScreen): OwnRow | null {
     const { handle, text } = this.#draft
     const { rows } = this.#reader.compare(handle, bubbles)
@@ -210,18 +210,18 @@ class Sending {
     return row === undefined ? null : { row, above: rows.slice(0, rows.indexOf(row)) }
   }
 
-  /** From now on the bubble is known, under the guid that the outcome names. */
+  /** Remembers the bubble, under the guid that the outcome names. */
   #accept({ row, above }: OwnRow): Sent<Settlement> {
     const { memory, own } = this.#reader
     const { handle, text } = this.#draft
-    // In a chat that was empty before, bubbles above ours came meanwhile, and are not reported yet.
+    // If the chat was empty before, bubbles above ours came meanwhile, and are not reported yet.
     const known = memory.chat(handle) ?? above.map(({ descriptor }) => descriptor)
     memory.keep(handle, [...known, { ...row.descriptor, isReported: true }])
     own.noteLink(handle, text, row.bubble.text, row.descriptor.at)
     return { outcome: outcomeOf(row), service: row.bubble.service }
   }
 
-  /** The time is up. A text that is still in the composer is removed from it, and then it was never sent. */
+  /** Called when the time is up. If the text is still in the composer, it is removed, and was never sent. */
   async #lastLook(signal: AbortSignal): Promise<Sent<Settlement>> {
     try {
       const screen =

@@ -25,34 +25,34 @@ export type Descriptor = {
   /** `ui-` and a UUID, made from the bubble as it was first seen. */
   readonly guid: string
   readonly isFromMe: boolean
-  /** Hash and length of the comparable text when it was first seen. */
+  /** Hash and length of the comparable text when the bubble was first seen. */
   readonly hash: string
   readonly length: number
-  /** The time on its label, in minutes after midnight. */
+  /** The time on the bubble's label, in minutes after midnight. */
   readonly minutes: number
-  /** Milliseconds since 1970, to the minute. */
+  /** The bubble's time in milliseconds since 1970, to the minute. */
   readonly at: number
-  /** The first sight of it, in milliseconds since 1970. */
+  /** The time when it was first seen, in milliseconds since 1970. */
   readonly seenAt: number
   /** The state of an own message; null if no receipt is awaited. */
   readonly stage: OwnStage | null
-  /** True if an own message was sent as a text message in the end. */
+  /** True if an own iMessage was sent as a text message in the end. */
   readonly isText: boolean
   /** True if it was emitted, or need not be: it is older than the line, or a message of ours. */
   readonly isReported: boolean
 }
 
 const BUBBLES_MAX = 60
-/** Kept short, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
+/** Kept small, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
 export const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
 const PENDING_MAX = 100
 const PROVEN_MAX = 500
-/** The phone's clock, which labels follow, may be behind by so much. */
+/** The phone's clock, by which labels are, may be behind by this much. */
 const CLOCKS_APART_MS = MINUTE_MS
 
-/** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds. It is short: a line may keep 30,000. */
+/** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds. A short form, because a line may keep 30,000. */
 const STORED_DESCRIPTOR = Type.Tuple([
   Type.String(),
   Type.Integer(),
@@ -69,7 +69,7 @@ const STORED_MEMORY_SCHEMA = Type.Object({
   ...STORED_LIST,
   owed: Type.Array(Type.String()),
   chats: Type.Array(Type.Tuple([Type.String(), Type.Array(STORED_DESCRIPTOR)])),
-  // Absent from memories of earlier versions.
+  // These fields are absent from memories of earlier versions.
   proven: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.String()]))),
   texting: Type.Optional(Type.Array(Type.String())),
   early: Type.Optional(Type.Array(Type.Tuple([Type.String(), Type.Number()]))),
@@ -78,7 +78,7 @@ type StoredMemory = Static<typeof STORED_MEMORY_SCHEMA>
 const STORED_MEMORY = Compile(STORED_MEMORY_SCHEMA)
 
 const FROM_ME = 1
-/** Bit 2 is unused: stored memories may have it set. */
+/** Bit 2 is unused, because stored memories may have it set. */
 const REPORTED = 4
 /** The stage is in the three bits above the first flags. */
 const STAGE_SHIFT = 3
@@ -90,10 +90,10 @@ const HASH_BYTES = 8
 export class TranscriptMemory {
   /** The time when the line began, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
-  /** The line's number; numbers without a country code are read as numbers of its country. */
+  /** The line's number. Numbers without a country code are read as numbers of its country. */
   readonly number: string
   readonly home: Home | null
-  /** By handle, the most recently read chats last. */
+  /** Known bubbles by handle; the most recently read chat comes last. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
   readonly walks = new WalkMemory()
   readonly list: ListMemory
@@ -102,7 +102,7 @@ export class TranscriptMemory {
   readonly #proven = new Map<string, ReadonlySet<Handle>>()
   /** People whose chat said Text Message when it was last read. */
   readonly #texting = new Set<Handle>()
-  /** Chats that were read in the minute of their newest message, and the end of that minute, in ms since 1970. */
+  /** Chats that were read within the minute of their newest message, and the end of that minute, in ms since 1970. */
   readonly #early = new Map<Handle, number>()
   constructor(since: number, number = '', list = new ListMemory(since)) {
     this.since = since
@@ -181,9 +181,8 @@ export class TranscriptMemory {
   }
 
   /**
-   * The person behind a number or an address on the screen: by the rules of the line's country, else the one of
-   * `people` that it fits. One that fits nobody or several stands for
-   * itself.
+   * The person behind a number or an address on the screen: by the rules of the line's country, else the one person
+   * of `people` whose number may be meant. If that is nobody or several, the number as it is shown.
    */
   personShown(shown: Handle, people: readonly Handle[] = this.handles): Handle {
     const person = personOf(shown, this.home)
@@ -192,7 +191,7 @@ export class TranscriptMemory {
     return alike === undefined || others.length > 0 ? person : alike
   }
 
-  /** The people whose chat was proven to have this title: several may have one suggested name. */
+  /** The people whose chat was proven to have this title: several may have the same suggested name. */
   proven(title: string): ReadonlySet<Handle> {
     return this.#proven.get(title) ?? new Set()
   }
@@ -220,7 +219,7 @@ export class TranscriptMemory {
 
   /**
    * Notes that a chat was read at `now`; called after `keep`. If the minute of its newest message isn't over, another
-   * message with the same text leaves the list as it is, unless it is unread.
+   * message with the same text may come without changing the list, except to unread.
    */
   noteRead(handle: Handle, now: number): void {
     const until = (this.chat(handle)?.at(-1)?.at ?? -Infinity) + MINUTE_MS + CLOCKS_APART_MS
@@ -229,12 +228,12 @@ export class TranscriptMemory {
     dropOldest(this.#early, CHATS_MAX)
   }
 
-  /** Known bubbles from this time on may have been unsent since, and others written in the same minute. */
+  /** Known bubbles from this time on may have been unsent since, and replaced by others of the same minute. */
   openSince(handle: Handle): number {
     return this.#early.has(handle) ? (this.chat(handle)?.at(-1)?.at ?? Infinity) : Infinity
   }
 
-  /** Chats that were last read before the minute of their newest message was over, which it is now. */
+  /** Chats that were last read within the minute of their newest message, now that this minute is over. */
   dueAgain(now: number): readonly Handle[] {
     return [...this.#early].flatMap(([handle, until]) => (until <= now ? [handle] : []))
   }
@@ -250,7 +249,7 @@ export class TranscriptMemory {
 
 /**
  * A guid for a bubble: `ui-` and a UUID made from its content (RFC 9562, version 8), so that the same chat read again
- * with an older memory gets the same. `nth` distinguishes equal bubbles.
+ * with an older memory gives the same guid. `nth` distinguishes equal bubbles.
  */
 export function bubbleGuid(
   handle: Handle,
@@ -296,7 +295,7 @@ function guidOf(bytes: Uint8Array): string {
   return `ui-${guidFromBytes(bytes).toLowerCase()}`
 }
 
-/** The last few bubbles, and all from the first unreported one. */
+/** The last few bubbles, and all bubbles from the first unreported one on. */
 function endOf(known: readonly Descriptor[]): readonly Descriptor[] {
   const unreported = known.findIndex(({ isReported }) => !isReported)
   const start = known.length - RESTING_BUBBLES_MAX

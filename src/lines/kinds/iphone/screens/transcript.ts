@@ -1,5 +1,5 @@
-// Compares a transcript with what is known of it. Messages shows a window of the chat whose bubbles have no ids: their
-// side, text, time and order distinguish them.
+// Compares a transcript with the known bubbles of its chat. Messages shows a window of the chat whose bubbles have no
+// ids: their side, text, time and order distinguish them.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { MINUTE_MS } from '../../../../domain/time.ts'
@@ -26,11 +26,11 @@ export type ReadRow = {
 export type Comparison = {
   readonly rows: readonly ReadRow[]
   readonly above: readonly Descriptor[]
-  /** Known bubbles that should follow the last known row but do not: perhaps not loaded yet. */
+  /** Known bubbles that should follow the last known row but do not: they may not be loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** True if bubbles further up may be news too: none is known, unreported ones are above, or news stand on top. */
+  /** True if bubbles further up may be new: no row is known, unreported bubbles are above, or the top row is new. */
   readonly hasMoreAbove: boolean
-  /** True if bubbles between the known ones and these may be lost. */
+  /** True if bubbles between the known ones and these may be missing. */
   readonly hasGap: boolean
 }
 
@@ -47,7 +47,7 @@ export function compareChat(
   const seen = bubbles.map((bubble, index) => ({ bubble, at: times[index] ?? now }))
   const known = memory.chat(handle)
   const alignment = align(known ?? [], seen, memory.openSince(handle))
-  // Times are to the minute: a bubble of the minute in which the line began counts as later.
+  // Times are to the minute, so a bubble of the minute in which the line began counts as later.
   const beganAt = Math.floor(memory.since / MINUTE_MS) * MINUTE_MS
   const nameBubble = bubbleNamer(handle, known ?? [])
   const rows = alignment.rows.map((row) => {
@@ -55,14 +55,14 @@ export function compareChat(
     return { bubble: row.seen.bubble, descriptor: describe(row, isNew, nameBubble, now), isNew }
   })
   const { above, missing, hasGap } = alignment
-  // After a crash in the middle of a burst some known bubbles are not reported yet.
+  // After a crash in the middle of a burst, some known bubbles are not reported yet.
   const isUnreported = above.some(({ isReported }) => !isReported)
   const hasMoreAbove = hasGap || isUnreported || rows[0]?.isNew === true
   return { rows, above, missing, hasMoreAbove, hasGap }
 }
 
 /**
- * The bubbles of a chat to keep, oldest first. Missing ones are kept unless `isGone` says that they are gone for
+ * The bubbles of a chat to remember, oldest first. Missing ones are kept unless `isGone` says that they are gone for
  * good: a transcript that has not loaded completely must not make old bubbles new again.
  */
 export function knownAfter(
@@ -77,7 +77,7 @@ export function knownAfter(
 
 type NameBubble = (bubble: Pick<Descriptor, 'isFromMe' | 'hash' | 'at'>) => string
 
-/** Gives each bubble a unique guid; one that went out of sight gets the same again when it comes back. */
+/** Gives each bubble a unique guid; a bubble that was out of sight gets the same guid again. */
 function bubbleNamer(handle: Handle, known: readonly Descriptor[]): NameBubble {
   const taken = new Set(known.map(({ guid }) => guid))
   return (bubble) => {
@@ -113,18 +113,18 @@ export type SeenBubble = { readonly bubble: Bubble; readonly at: number }
 
 type Row = {
   readonly seen: SeenBubble
-  /** The same bubble as it was known; null if it was not. */
+  /** The known bubble that this one is; null if it is new. */
   readonly known: Descriptor | null
   readonly isNew: boolean
 }
 
 export type Alignment = {
   readonly rows: readonly Row[]
-  /** Known bubbles above the window. */
+  /** Known bubbles above the bubbles in sight. */
   readonly above: readonly Descriptor[]
-  /** Known bubbles after the last one in sight: unsent, or not loaded yet. */
+  /** Known bubbles after the last known one in sight: unsent, or not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** True if no known bubble is on the screen: others may lie between. */
+  /** True if no known bubble is on the screen: others may be in between. */
   readonly hasGap: boolean
 }
 
@@ -133,7 +133,7 @@ type Pairs = ReadonlyMap<number, number>
 
 /**
  * Finds the known bubbles among the seen ones, in order, each once. Known ones from `openSince` on may have been
- * unsent, and others written in their places in the same minute: of these only an equal text is known.
+ * unsent and replaced by others of the same minute, so of these only an equal text counts as known.
  */
 export function align(
   known: readonly Descriptor[],
@@ -162,17 +162,17 @@ export function withoutMarks(text: string): string {
   return text.replace(ENGLISH.marks, '')
 }
 
-/** True if it is the same text (appended tapbacks and edit words are ignored). */
+/** True if the texts are the same, apart from appended tapbacks and edit words. */
 export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
   return hash(text) === known.hash || hash(withoutMarks(text)) === known.hash
 }
 
-/** Relation of a known and a seen bubble: equal, edited as its label says, perhaps edited, or none. */
+/** Relation of a known and a seen bubble: the same, edited by its label, perhaps edited (`changed`), or none. */
 type Relate = (known: number, seen: number) => 'same' | 'edited' | 'changed' | null
 
 function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Relate {
   const texts = seen.map(({ bubble }) => comparable(bubble.text))
-  // Each text is compared with many.
+  // Hashes are cached, because each text is compared with many.
   const hash = memoize(1_000, shortHash)
   return (knownIndex, seenIndex) => {
     const descriptor = known[knownIndex]
@@ -187,8 +187,8 @@ function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Re
 }
 
 /**
- * Moves the known bubbles as a block to the place with the most equal bubbles and no contradiction; of equal places
- * to the first, so that a text that came twice counts twice.
+ * Moves the known bubbles as a block to the place with the most equal bubbles and no contradiction. Of equally good
+ * places the first is taken, so that a text that came twice counts twice.
  */
 function bestShift(
   known: readonly Descriptor[],
@@ -206,7 +206,7 @@ function bestShift(
       const related = relate(known.length - back, end - back)
       if (related === null) equalCount = -Infinity
       if (related === 'same') equalCount += 1
-      // An equal text shows more than the word for an edit, which any bubble may have.
+      // An equal text proves more than the word for an edit, which any bubble may have.
       if (related === 'edited') equalCount += 0.5
       pairs.set(end - back, known.length - back)
     }
@@ -217,7 +217,7 @@ function bestShift(
 }
 
 /**
- * Another text at the end of a chat is another message, unless its label says that it was edited: the known one may
+ * At the end of a chat, another text is another message, unless its label says that it was edited: the known one may
  * have been unsent. Only between two equal bubbles is a changed text certainly the same bubble.
  */
 function withoutLastChanges(pairs: Pairs, relate: Relate): Pairs {
@@ -226,7 +226,7 @@ function withoutLastChanges(pairs: Pairs, relate: Relate): Pairs {
   return new Map(inOrder.slice(0, end + 1))
 }
 
-/** The longest common subsequence, for a chat in which bubbles disappeared or came in between. */
+/** The longest common subsequence, for a chat in which bubbles disappeared or were inserted. */
 function commonPairs(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
@@ -307,8 +307,8 @@ function fromPairs(
 }
 
 /**
- * Time from which bubbles above all known ones are news: there is no older one of that time that was forgotten, so the
- * one below them was unsent and written again.
+ * The time from which bubbles above all known ones are new: no older bubble of that time was forgotten, so the known
+ * ones below were unsent and written again.
  */
 function newsAboveAt(known: readonly Descriptor[]): number {
   const [oldest, newest] = [known[0]?.at ?? Infinity, newestAt(known)]
@@ -322,8 +322,8 @@ function newestAt(known: readonly Descriptor[]): number {
 
 /**
  * Joins two windows of one chat, `older` above `newer`, with or without an overlap. A message that came after `newer`
- * was read ends `older`. Null if they share bubbles but do not fit: the chat has changed in between. If they fit in
- * several ways, because texts are equal, some of these may be missing.
+ * was read is at the end of `older`. Null if they share bubbles but do not fit: the chat has changed in between. If
+ * they fit in several ways, because texts are equal, some of the messages may be missing.
  */
 export function joinWindows(
   older: readonly Bubble[],

@@ -1,8 +1,8 @@
-// The memory of a line's walks over the list of conversations, which is not stored.
+// The memory of a line's walks over the list of conversations. It is not stored.
 
 import { dropOldest } from '../../../../system/memoize.ts'
 
-/** The other pages are read at least this often, whatever the first page shows. */
+/** Pages below the first are read at least this often, whatever the first page shows. */
 const WALK_EVERY_MS = 60_000
 const TRIES = 3
 const REST_MS = 60_000
