@@ -65,7 +65,7 @@ export type App = {
     /** Creates a link to set the password; earlier links stop working. */
     createSetupLink(origin?: Origin): Promise<SetupLink>
   }
-  /** Listens; serves once `mayServe` resolves with true, and nothing before. Returns the address. */
+  /** Listens at once, but answers only "starting" until `mayServe` resolves with true. Returns the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when everything has stopped and the data is closed. */
   stop(): Promise<void>
@@ -76,7 +76,7 @@ export type App = {
 /** The address of a relay that is only called through `http.fetch`. */
 const NOT_LISTENING = 'http://localhost'
 const CHECKUP_MS = 5_000
-/** A stop waits so long for running requests; waiting sends are answered at once. */
+/** Longest wait of a stop for running requests; requests that wait for a send are answered at once. */
 const STOP_REQUESTS_MS = 5_000
 const LAST_ANSWERS_MS = 250
 

@@ -155,7 +155,7 @@ async function connect(file: BoxFile, outside: BoxOutside): Promise<NatsLink> {
   return connectNats({ servers, ca, serverName, seed, inboxPrefix: inboxOf(name), name }, outside)
 }
 
-/** Signs the connection. If joining gave no key of the head, the first head that signs well becomes the only one. */
+/** Signs what the box sends. If its file has no key of the head, the first head that signs is trusted for good. */
 async function signed(connection: NatsLink, file: BoxFile, path: string, outside: BoxOutside) {
   const own = { seed: file.seed, publicKey: await publicKeyOf(file.seed) }
   let { head_key: head = null } = file
@@ -168,7 +168,7 @@ async function signed(connection: NatsLink, file: BoxFile, path: string, outside
 
 type SharedDriver = LineDriver & { readonly found: () => readonly Found[] }
 
-/** A driver that both the head and the owner ask: checkups that overlap share one answer. */
+/** A driver whose checkups the head and the owner both request: checkups that overlap share one answer. */
 function shared(driver: LineDriver, checkMore: LineDriver['checkup']): SharedDriver {
   let found: readonly Found[] = []
   let checking: Promise<readonly Finding[]> | null = null

@@ -106,7 +106,7 @@ const OPTIONS_AFTER_KINDS = {
 
 export function optionsOf(kinds: readonly LineKind[] = LINE_KINDS): OptionTable {
   const ofKinds = kinds.map(({ options }) => options)
-  return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged.
+  return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged rows.
 }
 
 /** The options of this start; durations are in milliseconds. */
@@ -123,7 +123,7 @@ export type ConfigRow = {
 
 export type LoadedConfig = { readonly config: Config; readonly rows: readonly ConfigRow[] }
 
-/** All problems of the options at once. */
+/** Has all problems of the options, not only the first. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -209,7 +209,7 @@ function readOption([key, row]: Row, given: Given, sources: OptionSources): Read
 function readSetting(name: SettingName, sources: OptionSources): Reading | null {
   const found = sources.find(environmentOfSetting(name))
   if (found === null) return null
-  const kind = SETTINGS[name].kind as ValueKind<unknown> // Prints only values of its own row.
+  const kind = SETTINGS[name].kind as ValueKind<unknown> // Gets only values of this setting.
   const { value, problem } = parse(kind, found, SETTINGS[name].default)
   return { key: name, value, row: { name, value: kind.print(value), from: found.from }, problem }
 }

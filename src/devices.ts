@@ -27,7 +27,7 @@ import { VERSION } from './system/version.ts'
 
 type OfProcess = 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'
 
-/** Creates the line kinds on this machine, with what the relay or box in this process lends them. */
+/** Creates this machine's line kinds, with the clock, log and callers of the relay or box in this process. */
 export function createLineKinds(
   config: Config,
   {

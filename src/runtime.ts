@@ -47,7 +47,7 @@ export type Outside = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** A sentence that says where the full log is. */
+  /** A sentence for the owner that says where the full log is. */
   readonly logPlace: string
   readonly kinds: readonly LineKind[]
   /** Replaces the drivers that look for devices. */
@@ -78,9 +78,9 @@ export type Outside = {
   readonly releaseKey: MinisignKey | null
   /** Findings about the machine, if the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
-  /** Set in `hookline fake`. */
+  /** The clock and state of `hookline fake`; set only there. */
   readonly fake: AroundFake
-  /** Further services to run. */
+  /** More services to run. */
   readonly companions: readonly Service[]
 }
 

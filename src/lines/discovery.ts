@@ -13,7 +13,7 @@ export type Discovery = {
   readonly present: readonly {
     readonly id: LineId
     readonly number: string | null
-    /** Reason not to run the line although its device is there. */
+    /** Reason not to run the line although its device is attached. */
     readonly obstacle: OfflineReason | null
   }[]
   /** A null `reason` means the kind's default reason. */
@@ -24,7 +24,7 @@ export type Discovery = {
   readonly arrivals: readonly Device[]
 }
 
-/** `known` has all lines of one driver, oldest first; `found` has the devices attached now. */
+/** `known` has all lines of one driver, oldest first; `found` has the devices attached now, here and at boxes. */
 export function discoveryOf(
   known: readonly Line[],
   found: readonly Found[],
@@ -63,7 +63,7 @@ export function discoveryOf(
   return { present, absent, takeOvers, arrivals }
 }
 
-/** Devices that may become lines: a box may have at most `most` lines, this machine any number. */
+/** The `arrivals` that may become lines: a box may have at most `most` lines, this machine any number. */
 export function admitted(
   arrivals: readonly Device[],
   lines: readonly Line[],

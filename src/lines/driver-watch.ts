@@ -35,7 +35,7 @@ export class DriverWatch {
       const found = this.#open.has('discover') ? null : await this.#discover(signal)
       await this.#report(found, signal)
       const { lookEveryMs = LOOK_EVERY_MS } = this.driver
-      // After a failure, the driver is asked again soon.
+      // After a failure, the driver is asked again after the default interval.
       const isDone = this.#failure === null && !this.#open.has('discover')
       await this.#news.wait(this.#core.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
     }

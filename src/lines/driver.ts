@@ -67,7 +67,7 @@ export type DriverLine = {
   readonly unsettled: readonly Unsettled[]
   /** Messages sent in the last 30 days, neither read nor failed, that may have new receipts. */
   readonly open: readonly { readonly guid: string; readonly note: string | null }[]
-  /** Files of received messages that had not arrived; the driver reports each once, at its end. */
+  /** Files that had not arrived with their messages; the driver reports each once, when it arrives or never will. */
   readonly awaited?:
     | readonly { readonly messageGuid: string; readonly attachmentGuid: string }[]
     | undefined
@@ -87,10 +87,9 @@ export type LineSession = {
   /** True if the device has history with `handle`; asked before a send, and the caller waits 100 ms at most. */
   knows(handle: Handle): Promise<boolean>
   /**
-   * Called by the dispatch loop, at most `capacity` times at once; may take minutes. First do everything
-   * that can fail harmlessly, then ask `pointOfNoReturn`. If it resolves with true, hand the message over
-   * without looking at `signal` in between. If it resolves with false or rejects, do nothing more and
-   * return `not_sent`, `withdrawn`, blame line.
+   * Called by the dispatch loop, at most `capacity` times at once; may take minutes. First do everything that can
+   * fail harmlessly, then ask `pointOfNoReturn`. If it resolves with true, hand the message over without looking at
+   * `signal` in between. If it resolves with false or rejects, do nothing more and return `WITHDRAWN`.
    */
   send(
     message: OutgoingMessage,
@@ -105,8 +104,8 @@ export type SendOutcome =
   /** The device has the message and is still trying; a receipt settles it. */
   | ({ readonly outcome: 'held'; readonly guid: string } & Carried & Parts)
   /**
-   * Blame line is a promise: the device holds nothing of the message, and no process that could still
-   * write it is alive. Only then is the message tried again, or moved to another line.
+   * `blame: 'line'` is a promise: the device holds nothing of the message, and no process that could still write it
+   * is alive. Only then is the message tried again, or moved to another line.
    */
   | {
       readonly outcome: 'not_sent'
@@ -114,40 +113,40 @@ export type SendOutcome =
       readonly blame: 'line' | 'message'
       /** The driver's durable record shows that it never acted, although the point of no return was granted. */
       readonly proof?: true | undefined
-      /** Guid of what the device wrote for it in another place, such as a row to another person: it is no message. */
+      /** Guid of a row that this send made for the wrong chat, or an empty one: it must not be stored as a message. */
       readonly strayGuid?: string | undefined
     }
-  /** Some parts were sent, each proven by its own row; the rest was refused and never will be sent. */
+  /** Some files were sent, each proven by its own row; the rest was refused and will never be sent. */
   | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentParts }
-  /** Nobody can say whether the message, or all of its parts, left. It is never sent again. */
+  /** It is unknown whether the message, or all of it, was sent. It is never sent again. */
   | {
       readonly outcome: 'unknown'
       readonly reason: string
       readonly sent?: SentParts | undefined
     }
   /**
-   * The device must not be hurried. The driver returns this before it asks for the point of no return,
-   * and it counts as no try; the message waits for `delayMs`, or moves to another line if it may.
+   * The device must not be hurried. The driver returns this before it asks for the point of no return, and it does
+   * not count as a try; the message waits for `delayMs`, or moves to another line if it may.
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
 
 /** Attachments that are proven to be sent. */
 export type SentParts = readonly AttachmentId[]
 
-/** Devices send a message with files as several messages: the text, or the last file, gives the guid. */
+/** Devices send a message with files as several messages; the text, or the last file, gives the guid of the whole. */
 export type Parts = {
   /** Guids of the other parts, so that their rows are not published as separate messages. */
   readonly partGuids?: readonly string[] | undefined
 }
 
 /**
- * End of a message that passed its point of no return. An unsettled message is queued again only by a
- * `not_sent` with `proof`: nothing of it was ever handed over, and nothing that could still do so is
- * alive. Any other `not_sent` is final.
+ * The final outcome of a message that passed its point of no return. An unsettled message is queued again only by a
+ * `not_sent` with `proof`: nothing of it was ever handed over, and no process is alive that could still do so. Any
+ * other `not_sent` is final.
  */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
-/** The point of no return was not granted; counts as no try. */
+/** The point of no return was not granted; does not count as a try. */
 export const WITHDRAWN = notSent('withdrawn', 'line')
 
 export type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
@@ -219,7 +218,7 @@ export type LineEvent =
       readonly checkpoint: string | null
     }
   | { readonly type: 'change'; readonly change: DeviceChange; readonly checkpoint: string | null }
-  /** The end of an unsettled message. */
+  /** The final outcome of an unsettled message. */
   | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
   /** A message that the line does not relay: counted once by its guid, and nothing else of it is stored. */
@@ -240,13 +239,13 @@ export type DeviceMessage = {
   readonly service: string
   /** The device's date. */
   readonly at: Timestamp
-  /** Older than the relay: it is stored and never announced. */
+  /** True if the message is older than the relay: it is stored but never announced. */
   readonly isHistory: boolean
   /** Reason to store and count a new message without announcing it. */
   readonly withheld?: Withheld | null | undefined
-  /** The sender is a name, perhaps a contact's, and cannot be answered: a finding says so. */
+  /** True if the sender is a name, perhaps a contact's, which cannot be answered: a finding says so. */
   readonly isName?: boolean | undefined
-  /** In the order of the message. */
+  /** The files, in the order of the message. */
   readonly attachments?: readonly DeviceAttachment[] | undefined
   /**
    * Absent in a direct conversation. With a group, `handle` is the sender's, or the group's identifier if
@@ -278,10 +277,10 @@ export type DeviceFile =
 export type DeviceGroup = {
   /** The chat's guid, exactly as the device spells it now. */
   readonly chatGuid: string
-  /** Stays the same if the guid changes, as between two versions of macOS. */
+  /** The device's id of the group, which stays the same if the guid changes, as between two versions of macOS. */
   readonly identifier: string
   readonly name: string | null
-  /** Without the owner. */
+  /** The members, without the owner. */
   readonly participants: readonly Handle[]
 }
 

@@ -26,7 +26,7 @@ export function createLineActions(
     readonly sites: Pick<Sites, 'moveLine'>
     /** Called after a line's limit or quiet hours changed: waiting messages may now be allowed. */
     readonly onLimits: (id: LineId) => Promise<void>
-    /** Called after a line was deleted, replaced or moved: messages may wait for it in vain. */
+    /** Called after a line was deleted, replaced or moved: messages queued on it need another line. */
     readonly onDeleted: () => Promise<void>
   },
 ) {

@@ -21,19 +21,19 @@ import type { Service } from '../system/service.ts'
 import type { LineDriver } from './driver.ts'
 
 export type LineKind<Table extends OptionTable = OptionTable> = {
-  /** Value of `driver` in the API, as `mac`. */
+  /** Value of `driver` in the API, such as `mac`. */
   readonly name: string
-  /** Shown to people, as "iPhone via Shortcuts". */
+  /** Shown to people, such as "iPhone via Shortcuts". */
   readonly title: string
-  /** The way to a line of this kind in a sentence, and the name of the guide that shows it; null without a guide. */
+  /** How to get a line of this kind, as part of a sentence, and the name of its guide; null if it has no guide. */
   readonly start: { readonly words: string; readonly guide: string | null }
   /** False for practice lines, which yield to real lines and may fail on purpose. */
   readonly isReal: boolean
-  /** Its lines send from the number of an iPhone, which is another device. */
+  /** True if its lines send from the number of an iPhone, which is another device. */
   readonly sharesNumber: boolean
-  /** The most that its lines can do, even offline: a message that needs more is refused at once. */
+  /** The most that its lines can do, even while offline: a message that needs more is refused at once. */
   readonly abilities: Capabilities
-  /** Starts a relay with lines to try without a device. */
+  /** The command that starts a relay with lines to try without a device. */
   readonly trialCommand?: string | undefined
   /** Contacts of practice lines: `reader` reads messages, `echo` also replies with the same text. */
   readonly practiceNumbers?: { readonly reader: string; readonly echo: string } | undefined
@@ -42,7 +42,7 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
   /** Sentences for the `error` codes that only its lines report. */
   readonly failures: Readonly<Record<string, string>>
-  /** Names the lines that may be deleted once their device is absent; null if none may. */
+  /** Which lines may be deleted once their device is absent, in words; null if none may. */
   readonly deletable: string | null
   /** Requirements of a line, in the order of its checks. */
   readonly checklist: readonly ChecklistStep[]
@@ -119,10 +119,10 @@ export type CreatedKind = {
   readonly actions?: readonly LineAction[] | undefined
 }
 
-/** An action on a line that only one kind has, as `POST /api/v1/<kind>/lines/{id}/<name>`. */
+/** An action on a line that only this kind has: `POST /api/v1/<kind>/lines/{id}/<name>`. */
 export type LineAction = {
   readonly name: string
-  /** Operation id in generated clients, as `simulateEvent`. */
+  /** Operation id in generated clients, such as `simulateEvent`. */
   readonly id: string
   readonly summary: string
   readonly description: string
@@ -135,7 +135,7 @@ export type LineAction = {
 
 export type Reports = Readonly<Record<string, () => readonly Readonly<Record<string, unknown>>[]>>
 
-/** No line of the caller runs now. */
+/** No line of the calling device is running. */
 export type NotReady = 'not_ready'
 
 /** A message that a device received, as it posts it. */
@@ -146,14 +146,14 @@ export type PostedMessage = {
   readonly text: string
   /** Time of arrival on the device; null if the device does not say. */
   readonly at: Timestamp | null
-  /** The people it went to, one per line: several are a group. */
+  /** The recipients, one per line: more than one besides the owner makes a group. */
   readonly recipients?: string | null | undefined
   readonly file?: File | null | undefined
 }
 
 export type Requester = {
   readonly waitMs: number
-  /** Called again just before a message is handed out: the token may be revoked by then. */
+  /** Called again just before a message is handed out: the token may have been revoked meanwhile. */
   readonly isGood: () => boolean
   /** Aborts if the device goes away. */
   readonly signal: AbortSignal
@@ -217,7 +217,7 @@ export function createKinds(
     deviceKinds: kinds.flatMap(({ name }, at) => (created[at]?.calls === undefined ? [name] : [])),
     services: created.flatMap(({ services = [] }) => services),
     findings: (): readonly Finding[] => created.flatMap(({ findings }) => findings?.() ?? []),
-    reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Merged.
+    reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Their names differ.
     actions: kinds.flatMap(({ name: kind }, index) =>
       (created[index]?.actions ?? []).map((action) => ({ ...action, kind })),
     ),

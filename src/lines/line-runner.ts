@@ -25,7 +25,7 @@ import { LineSessions, NO_SESSION, type OpenSession, type SendAnswer } from './s
 export type LineMessages = {
   /** Makes an event durable; rejects if that is impossible now. */
   readonly intake: (line: Line, event: IntakeEvent) => Promise<void>
-  /** Messages that the driver must look for before it reads anything new. */
+  /** Returns the messages that the driver must look for before it reads anything new. */
   readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open' | 'awaited'>
 }
 
@@ -34,7 +34,7 @@ const DELAY_MS_MAX = 60_000
 /** After a run of this length, the delay starts again from its minimum. */
 const HEALTHY_MS = 60_000
 const RECHECK_MS = 60_000
-/** Failed runs in a row that are logged as an error, once: 1, 2, 4 … 60 s. */
+/** The failed run in a row, after delays of 1, 2, 4 … 60 s, at which the error is logged, once. */
 const FAILURES_LOGGED = 7
 
 export class LineRunner {
@@ -49,14 +49,14 @@ export class LineRunner {
   #line: Line
   #lineRun: LineRun | null = null
   #online: OnlineEvent | null = null
-  /** Null until the driver was asked. */
+  /** Null until the driver has been asked for its devices. */
   #isFound: boolean | null = null
   #foundNumber: string | null = null
   /** The device's number, if it is not the stored one. */
   #otherNumber: string | null = null
   /** Reason for having no device; null for the kind's default reason. */
   #absence: OfflineReason | null = null
-  /** Reason not to run although its device is there. */
+  /** Reason not to run although the device is attached. */
   #obstacle: OfflineReason | null = null
   #downReason: OfflineReason | null = null
   #error: Error | null = null
@@ -69,7 +69,7 @@ export class LineRunner {
     core: Core,
     line: Line,
     given: {
-      /** Null if this start has no driver for the line's kind. */
+      /** Null if this process has no driver for the line's kind. */
       readonly driver: LineDriver | null
       readonly kind: KindFacts
       readonly messages: LineMessages
@@ -236,7 +236,7 @@ export class LineRunner {
   async #begin(lineRun: LineRun): Promise<void> {
     if (this.#driver === null) return
     try {
-      // Intake has moved the checkpoint since.
+      // Intake has saved newer checkpoints meanwhile.
       this.#line = getLine(this.#core.db, this.#line.id) ?? this.#line
       const { id, key, box, number, checkpoint } = this.#line
       const unfinished = this.#messages.loadUnfinished(this.#line)
@@ -315,7 +315,7 @@ export class LineRunner {
   }
 }
 
-/** Most events of one line on their way to the disk. */
+/** Most events of one line that wait to be stored. */
 const EVENTS_MAX = 1_000
 
 type RunListener = {

@@ -25,15 +25,15 @@ import type { Log } from '../system/log.ts'
 import type { LineEvent } from './driver.ts'
 
 export type LineSnapshot = {
-  /** Its checkpoint is from the last start of its run. */
+  /** The stored line. Its checkpoint is as of the last start of the line's run. */
   readonly line: Line
   readonly state: LineState
   /** False for practice lines. */
   readonly isReal: boolean
   readonly abilities: Capabilities
-  /** This start asked for the line; always true for real lines. */
+  /** False for a practice line that the options of this start do not ask for. */
   readonly isConfigured: boolean
-  /** Sends that a driver has in hand. */
+  /** Number of sends that a driver has in hand. */
   readonly inFlight: number
   /** Most sends in flight; 0 without a session. */
   readonly capacity: number
@@ -43,10 +43,10 @@ export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
 export type LineFacts = {
   readonly absence: OfflineReason
-  /** Reason not to run although its device is there. */
+  /** Reason not to run although the device is attached. */
   readonly obstacle: OfflineReason | null
   readonly isStopping: boolean
-  /** Null until the driver was asked. */
+  /** Null until the driver has been asked for its devices. */
   readonly isFound: boolean | null
   /** The device's number, if it is not the stored one. */
   readonly otherNumber: string | null

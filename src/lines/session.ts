@@ -104,7 +104,7 @@ export class OpenSession {
     return this.#session === session
   }
 
-  /** Null if the device does not answer in time. */
+  /** Resolves with null if the device does not answer within 100 ms. */
   knows(handle: Handle): Promise<boolean | null> {
     const asked = Promise.resolve(handle).then((whom) => this.#session.knows(whom))
     return withTimeout(this.#core.clock, KNOWS_MS_MAX, asked, null)
@@ -140,7 +140,7 @@ export class OpenSession {
     this.giveUp()
   }
 
-  /** Sends that never passed their point of no return have not left. */
+  /** Answers the sends that have not passed their point of no return: they were not sent. */
   giveUpWaiting(): void {
     for (const send of this.#sends) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
   }
@@ -153,14 +153,14 @@ export class OpenSession {
 
 export type SendAnswer = {
   readonly outcome: SendOutcome
-  /** The session was over when the answer came: the line's own state may be the reason. */
+  /** True if the session was over when the answer came: the line's own state may be the reason. */
   readonly isSessionOver: boolean
 }
 
 /** The line has no session, so its driver never saw the message. */
 export const NO_SESSION: SendAnswer = { outcome: WITHDRAWN, isSessionOver: true }
 
-/** Progress of a send: `granted` only if the driver was answered so. */
+/** Whether the send may pass its point of no return; `granted` once the driver got that answer. */
 type Leave = 'unasked' | 'asked' | 'granted' | 'refused'
 
 type Order = {
@@ -257,7 +257,7 @@ export class SendInFlight {
     else this.#end(notSent(reason, 'line'))
   }
 
-  /** The transaction of an open `pointOfNoReturn` comes before the outcome. */
+  /** Waits for the transaction of a running `pointOfNoReturn`, which comes first. */
   #end(outcome: SendOutcome): void {
     if (this.#leave === 'asked') this.#early = outcome
     else this.#settle(outcome)

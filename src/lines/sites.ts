@@ -122,8 +122,8 @@ function reorder(tx: Tx, id: SiteId, position: number): void {
 }
 
 /**
- * The sites that a caller may see: those that it is limited to, and those of the lines that it is limited to. Positions
- * count only these, because they would reveal others.
+ * The sites that a caller may see: its own if it is limited to sites, and those of its lines if it is limited to
+ * lines. Positions count only these, because they would reveal others.
  */
 function seenSites(db: Db, limits: LineLimits): readonly Site[] {
   const { lineIds, siteIds } = limits

@@ -26,7 +26,7 @@ import { NO_SESSION, type SendAnswer } from './session.ts'
 
 export type BoxDevices = {
   readonly absence: BoxAbsence
-  /** A kind's devices at boxes: a failing driver of this machine does not delay them. */
+  /** The devices of a kind at boxes. They are used even if this machine's driver fails. */
   readonly devices: (kind: string) => readonly Found[]
   /** Lines that a box may add without the owner's approval. */
   readonly linesMax: () => number
@@ -46,7 +46,7 @@ export class LineSupervisor implements Service {
   readonly #boxes: BoxDevices
   readonly #registry: LineRegistry
   readonly #watches: readonly DriverWatch[]
-  /** Drivers that have been asked for their devices, with any result. */
+  /** Kinds whose drivers have been asked for their devices, with any result. */
   readonly #asked = new Set<string>()
   readonly #ready = Promise.withResolvers<void>()
 
@@ -113,7 +113,7 @@ export class LineSupervisor implements Service {
     return (await this.#registry.get(id)?.knows(handle)) ?? null
   }
 
-  /** Resolves in the turn in which the driver answers. */
+  /** Resolves in the same turn of the event loop as the driver's answer. */
   send(
     id: LineId,
     message: OutgoingMessage,

@@ -13,13 +13,13 @@ type Offer = {
   readonly message: OutgoingMessage
   readonly note: string
   readonly pointOfNoReturn: PointOfNoReturn
-  /** Called once. */
+  /** Called once, when the message is handed out or never will be. */
   readonly settle: (isHandedOut: boolean) => void
 }
 
 type WaitingShortcut = { readonly wakeUp: Signal; isDismissed: boolean }
 
-/** Further calls are of shortcuts that iOS has killed: the one that has waited longest is dismissed. */
+/** Most waiting calls. If there are more, iOS has probably killed a shortcut: the longest wait is dismissed. */
 const WAITING_MAX = 10
 
 const NOTHING: HandedOver = { answer: 'nothing' }
@@ -41,7 +41,7 @@ export class HandOver {
     return new Promise((resolve) => {
       const withdraw = () => {
         const index = this.#offers.indexOf(offer)
-        // A shortcut is about to get it: its point of no return decides.
+        // A shortcut is about to get the message: its point of no return decides.
         if (index === -1) return
         this.#offers.splice(index, 1)
         offer.settle(false)
@@ -104,8 +104,8 @@ export class HandOver {
 }
 
 /**
- * Passes the point of no return. From here on the message counts as handed out, even if the shortcut is
- * gone and never gets it.
+ * Passes the point of no return. From here on the message counts as handed out, even if the shortcut is gone and
+ * never gets it.
  */
 async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<boolean> {
   const isHandedOut = await isGranted(pointOfNoReturn, note)
@@ -115,32 +115,32 @@ async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<bool
 
 export type PendingReport = {
   readonly message: OutgoingMessage
-  /** Answers the waiting send; null if the send has given up. */
+  /** Answers the waiting send; null if that send has given up. */
   readonly confirm: ((outcome: Settlement) => void) | null
 }
 
-/** For a shortcut to report that a message is sent. */
+/** Longest wait for a shortcut to report that a message is sent. */
 const CONFIRM_MS = 300_000
-/** Kept messages of each kind: as many as a line may have unsettled. */
+/** Most messages of each kind that are kept: as many as a line may have unsettled. */
 const KEPT_MAX = 1_000
 
 const NOT_CONFIRMED: Settlement = { outcome: 'unknown', reason: 'not_confirmed' }
 
-/** Messages that shortcuts have taken, until they report the outcome, and for a while after. */
+/** Messages that shortcuts have taken, until they report the outcome, and for some time after that. */
 export class HandedOut {
   readonly #clock: Clock
   readonly #pending = new Map<MessageId, PendingReport>()
   readonly #closed = new Map<MessageId, Settlement['outcome']>()
 
-  /** `unsettled` were handed out in earlier runs. */
+  /** `unsettled` has messages that were handed out in earlier runs. */
   constructor(clock: Clock, unsettled: readonly Unsettled[]) {
     this.#clock = clock
     for (const { message } of unsettled) this.#pending.set(message.id, { message, confirm: null })
   }
 
-  /** A message without a report, the outcome that was reported, or null. */
+  /** The message if its outcome is not reported yet, else the outcome that was reported; null if the id is unknown. */
   find(id: string): PendingReport | Settlement['outcome'] | null {
-    // Looked up only: an unknown id finds nothing.
+    // Only looked up: an unknown id finds nothing.
     const known = id as MessageId
     return this.#pending.get(known) ?? this.#closed.get(known) ?? null
   }

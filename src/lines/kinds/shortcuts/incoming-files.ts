@@ -9,12 +9,12 @@ export class IncomingFiles {
   #isClean = false
   #count = 0
 
-  /** The first file deletes those of an earlier start. */
+  /** The first write deletes the files of an earlier start. */
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** The path of a file with these bytes; null if it cannot be written now. */
+  /** The path of a new file with these bytes; null if it can't be written now. */
   async write(bytes: Blob): Promise<string | null> {
     this.#count += 1
     const path = join(this.#folder, String(this.#count))

@@ -1,5 +1,5 @@
-// Posts of a shortcut: which message each is, its sender, and whether it was posted before. iOS gives
-// messages no id, so the shortcut's id counts together with the message's content.
+// Posts of a shortcut: which message each post is, its sender, and whether it was posted before. iOS gives messages
+// no id, so the shortcut's id counts together with the message's content.
 
 import { type Handle, homeOfNumber, parseRecipient, personOf } from '../../../domain/handle.ts'
 import type { LeftOut } from '../../../domain/not-relayed.ts'
@@ -9,20 +9,20 @@ import { dropOldest } from '../../../system/memoize.ts'
 import type { PostedMessage } from '../../line-kind.ts'
 
 export type Incoming = {
-  /** Equal if id, sender, text and file are equal. */
+  /** The same if id, sender, text and file are the same. */
   readonly guid: string
   /** The guid that an earlier version gave it, from the id alone. */
   readonly formerGuid: string
   readonly handle: Handle
-  /** The sender is a name, a contact's or a company's: they look the same. */
+  /** True if the sender is a name, of a contact or of a company: they look the same. */
   readonly isName: boolean
   /** Reason to leave it out; null for a message to the line. */
   readonly leftOut: Extract<LeftOut, 'own' | 'group'> | null
-  /** Sender, text, file and date; null without words and file, because two photos in a row may come like that. */
+  /** Sender, text, file and date; null without words and a file, because two photos in a row may look the same. */
   readonly content: string | null
 }
 
-/** Direction marks and spaces alone are no sender. */
+/** Direction marks and spaces alone don't make a sender. */
 const VISIBLE = /[^\p{Cf}\s]/u
 const NAME = /[\p{L}\n]/u
 const RECIPIENTS_MAX = 100
@@ -35,8 +35,7 @@ export async function readIncoming(
   if (!VISIBLE.test(from)) return null
   const home = homeOfNumber(number)
   const handle = personOf(from, home)
-  // Shortcuts writes a list into a text with one item per line. A single recipient may be the owner, in any
-  // spelling.
+  // Shortcuts writes a list into a text with one item per line. A single recipient may be the owner, in any spelling.
   const listed = (recipients ?? '').split('\n', RECIPIENTS_MAX)
   const people = new Set(listed.map((one) => personOf(one.trim(), home)))
   const isGroup = [...people].filter((one) => one !== '' && one !== handle).length > 1
@@ -68,7 +67,7 @@ type Arrival = { readonly guid: string; readonly at: number; readonly isStored: 
 const TWICE_MS = 5_000
 const ARRIVALS_MAX = 1_000
 
-/** Messages of the last seconds, by their content. */
+/** The messages of the last seconds, by their content. */
 export class Arrivals {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #arrivals = new Map<string, Arrival>()
@@ -77,13 +76,13 @@ export class Arrivals {
     this.#clock = clock
   }
 
-  /** Resolves with true if the message was just stored under another id; null if it is the first. */
+  /** Resolves with whether this message was just stored under another id; null if it is the first. */
   earlier({ content, guid }: Incoming): Promise<boolean> | null {
     const arrival = this.#recent(content)
     return arrival === null || arrival.guid === guid ? null : arrival.isStored
   }
 
-  /** The message's time is its first try. */
+  /** Remembers a message with the time of its first try. */
   note({ content, guid }: Incoming, isStored: Promise<boolean>): void {
     if (content === null) return
     const known = this.#recent(content)

@@ -1,5 +1,5 @@
-// A line by Shortcuts: it is online while a shortcut asks for messages. The shortcuts of the iPhone call
-// the relay by HTTP.
+// A line by Shortcuts: it is online while a shortcut asks for messages. The shortcuts of the iPhone call the relay by
+// HTTP.
 
 import type { Finding } from '../../../domain/finding.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
@@ -41,13 +41,13 @@ const SHORTCUTS_CAPABILITIES: Capabilities = {
 /** After this long without a call, the shortcut has stopped. */
 const SILENT_MS = 900_000
 const CHECK_EVERY_MS = 3_600_000
-/** Most incoming events on their way to the disk. */
+/** Most incoming events that wait to be stored. */
 const INCOMING_MAX = 100
-/** A shortcut's time outside these bounds is replaced by ours. */
+/** A shortcut's time outside these bounds is replaced with ours. */
 const AGE_MS_MAX = 30 * 86_400_000
 const AHEAD_MS_MAX = 600_000
 const ERROR_LENGTH_MAX = 200
-/** Leading characters of a text that count as a quote of it. */
+/** Number of first characters of a text that show that an error quotes it. */
 const QUOTE_LENGTH = 8
 const LOOKS_LIKE_NUMBER = /\+?[0-9][0-9 ().-]{4,}[0-9]/g
 
@@ -138,9 +138,9 @@ class ShortcutsLineRun {
   ): Promise<boolean> {
     const path = file === null ? null : await this.#files.write(file)
     const attachments = file === null || path === null ? [] : [attachmentOf(file, path)]
-    // Without room for the file, the shortcut tries again.
+    // There is no room for the file, so the shortcut must try again.
     if (file !== null && path === null) return false
-    // The shortcut does not know the service; SMS starts the same automation.
+    // The shortcut doesn't know the service, because SMS starts the same automation.
     const message = { guid, formerGuid, handle, text, service: 'iMessage', at, attachments }
     const facts = { isFromMe: false, isHistory: false, isName }
     try {
@@ -204,13 +204,13 @@ class ShortcutsLineRun {
     if (isOnline === this.#isOnline) return
     this.#isOnline = isOnline
     const { number } = this.#line
-    // A shortcut cannot ask whether iMessage is active; a failed send reports it.
+    // A shortcut can't ask whether iMessage is active; a failed send reports it.
     const online = { number, imessageActive: true, capabilities: SHORTCUTS_CAPABILITIES }
     const offline = { type: 'offline', reason: SILENT } as const
     await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
   }
 
-  /** Returns false also if too many events are on their way: the shortcut then tries again. */
+  /** Returns false also if too many events wait to be stored: the shortcut then tries again. */
   async #publishIncoming(event: LineEvent): Promise<boolean> {
     if (this.#incomingCount >= INCOMING_MAX) return false
     this.#incomingCount += 1
@@ -255,7 +255,7 @@ function attachmentOf({ name, type, size }: File, path: string): DeviceAttachmen
   return { guid: 'attachment', filename, declaredType, size, file: { state: 'available', path } }
 }
 
-/** The error may quote the message, but neither its text nor a number may enter a log. */
+/** Masks quotes in an error: neither the message's text nor a number may enter a log. */
 function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
   const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
   const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
@@ -293,7 +293,7 @@ export const SHORTCUTS_KIND: LineKind = {
   },
 }
 
-/** iPhones without a cable: their shortcuts call by HTTP, each for its bridge. */
+/** iPhones without a cable: their shortcuts call by HTTP, each with the token of its bridge. */
 export class ShortcutsDriver implements LineDriver, DeviceCalls {
   readonly kind = 'shortcuts'
   readonly #host: KindHost

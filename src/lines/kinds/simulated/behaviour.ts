@@ -1,4 +1,4 @@
-// The ways in which a message may end on the simulated network, and a script that decides.
+// The possible outcomes of a message on the simulated network, and a script that chooses them.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { DeviceGroup } from '../../driver.ts'
@@ -15,27 +15,27 @@ export type Behaviour =
       readonly answer: Answer | null
       readonly dropsLine: boolean
     }
-  /** Refused before anything happened. */
+  /** The message is refused before anything happened. */
   | { readonly kind: 'not_on_imessage' | 'no_sms' }
   /** The line itself refuses, after its point of no return. */
   | { readonly kind: 'line_refuses' }
-  /** Never confirmed, whether it arrives or not. */
+  /** The outcome is never confirmed, whether the message arrives or not. */
   | { readonly kind: 'nobody_knows'; readonly arrives: boolean }
-  /** Only the first file is sent; the rest is refused, or unknown. */
+  /** Only the first file is sent; the rest is refused, or its outcome is unknown. */
   | { readonly kind: 'first_part'; readonly rest: 'refused' | 'unknown' }
 
 export type Answer =
-  /** With the same text and files. */
+  /** Answers with the same text and files. */
   | 'echo'
   | Sample
-  /** With a file that takes 15 s to come, or never comes. */
+  /** Answers with a file that takes 15 s to come, or never comes. */
   | 'slow_file'
   | 'lost_file'
   | 'reaction'
   | 'reply'
   | 'edit'
   | 'unsend'
-  /** By writing from a group. */
+  /** Answers from a group. */
   | 'group'
 
 export type CarriedBehaviour = Extract<Behaviour, { readonly kind: 'carried' }>
@@ -57,7 +57,7 @@ export type SimulatedMessage = Carried & {
 /** The part of the network that files of messages need. */
 export type FileMaker = { readonly files: SimulatedFiles; newGuid(): string }
 
-/** A message that a person, `from` in the answer, has read at `at`. */
+/** A message that a person, `from` in the answer, read at `at`. */
 export type GotMessage = {
   readonly network: FileMaker
   readonly message: SimulatedMessage
@@ -65,15 +65,15 @@ export type GotMessage = {
   readonly at: number
 }
 
-/** Decides before the digits do. `hookline fake` sets it: a script of people, and faults by call. */
+/** Chooses behavior in place of the digits. `hookline fake` sets it: a script of people, and faults by call. */
 export type NetworkScript = {
-  /** Called for each try to send; null leaves it to the digits. */
+  /** Called for each try to send; null lets the digits decide. */
   readonly behaviourOf: (message: OutgoingMessage, line: string) => Behaviour | null
-  /** Called for a message that a crash left open: the behavior of its last try. */
+  /** Called for a message that a crash left open; returns the behavior of its last try. */
   readonly lastBehaviourOf: (message: OutgoingMessage, line: string) => Behaviour | null
-  /** Called for each person who got a message; null leaves it to the digits. */
+  /** Called for each person who got a message; null lets the digits decide. */
   readonly answersOf: (got: GotMessage) => readonly PendingEvent[] | null
-  /** The time until which the line is off; 0 if it isn't. */
+  /** The time until which the line is off; 0 if it is on. */
   readonly offUntil: (line: string) => number
 }
 

@@ -1,5 +1,5 @@
-// Events of the simulated network, as its file stores them (files, groups and changes in JSON) and as a
-// line publishes them.
+// Events of the simulated network, in the form that its file stores (files, groups and changes in JSON), and in the
+// form that a line publishes.
 
 import { deviceHandle, type Handle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
@@ -13,13 +13,13 @@ import type {
 import type { FileRef, SimulatedFiles } from './files.ts'
 import type { NetworkEvent, PendingEvent } from './ledger.ts'
 
-/** Only a file that is there has a hash. */
+/** `sha256` is set only if the file is available. */
 export type StoredAttachment = Omit<DeviceAttachment, 'file'> & {
   readonly state: 'available' | 'pending' | 'failed' | 'missing'
   readonly sha256?: string | undefined
 }
 
-/** The rest of a message, absent if there is none. */
+/** The fields that a plain direct text doesn't have. */
 export type MessageDetails = Pick<DeviceMessage, 'group' | 'replyTo'> & {
   readonly service?: string | undefined
   readonly attachments?: readonly StoredAttachment[] | undefined
@@ -33,7 +33,7 @@ type AttachmentDetails = { readonly messageGuid: string; readonly attachment: St
 type WithoutRow<Change> = Change extends unknown ? Omit<Change, 'guid' | 'at' | 'isHistory'> : never
 export type ChangeDetails = WithoutRow<DeviceChange>
 
-/** Origin of a message to a line: its sender, and the group if there is one. */
+/** The origin of a message to a line: its sender, and the group if there is one. */
 export type Sender = {
   readonly line: string
   readonly from: string
@@ -55,7 +55,7 @@ export function messageFrom(
     ...(group === undefined ? {} : { group, sender: deviceHandle(from) }),
     ...(replyTo === undefined ? {} : { replyTo }),
   }
-  // A direct text, as most messages, has no JSON. A group's row never has the handle of a direct one.
+  // A direct text, which most messages are, has no JSON. A group's row never has the handle of a direct one.
   const json = Object.keys(details).length === 0 ? null : JSON.stringify(details)
   const handle = group === undefined ? from : null
   return { line, kind: 'message', guid, handle, text, details: json, at }
@@ -75,7 +75,7 @@ export function available(file: FileRef, guid: string): StoredAttachment {
   return { guid, ...file, state: 'available' }
 }
 
-/** A file that is announced now and comes at `place.at`; null for a file that never comes. */
+/** A file that is announced now and arrives at `place.at`; if `file` is null, it never arrives. */
 export function fileThatWaits(
   file: FileRef | null,
   place: Pick<PendingEvent, 'line' | 'guid' | 'at'>,
@@ -90,7 +90,7 @@ export function fileThatWaits(
   return { now: { ...known, state: 'pending' }, later }
 }
 
-/** History has no receipts, since no send waits for them, and no pending files. */
+/** The line's events for a network event. History has no receipts, which no send awaits, and no pending files. */
 export function lineEventsOf(
   event: NetworkEvent,
   historyUntil: number,
@@ -99,7 +99,7 @@ export function lineEventsOf(
   const { kind, guid } = event
   const at = timestamp(event.at)
   const isHistory = event.seq <= historyUntil
-  const details = JSON.parse(event.details ?? '{}') as unknown // Written by the functions above.
+  const details = JSON.parse(event.details ?? '{}') as unknown // The functions above wrote it.
   switch (kind) {
     case 'message': {
       const message = messageOf(event, details as MessageDetails, { isHistory, files })
@@ -128,7 +128,7 @@ function messageOf(
   { service = 'iMessage', attachments, sender, ...rest }: MessageDetails,
   { isHistory, files }: { readonly isHistory: boolean; readonly files: SimulatedFiles },
 ): DeviceMessage {
-  // History keeps only names and sizes: years of files would fill the quota.
+  // In history, only names and sizes are kept: years of files would fill the quota.
   const fileOf = (stored: StoredAttachment): DeviceAttachment => {
     const device = deviceAttachment(stored, files)
     return isHistory ? { ...device, file: { state: 'not_kept' } } : device

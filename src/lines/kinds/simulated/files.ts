@@ -1,5 +1,4 @@
-// Files on the simulated network, stored under their SHA-256: those that lines send, and those of simulated
-// people.
+// Files on the simulated network, stored under their SHA-256: files that lines send, and files of simulated people.
 
 import {
   copyFileSync,
@@ -86,7 +85,7 @@ const LARGE_BYTES = 64 * 1_024 * 1_024
 export class SimulatedFiles {
   readonly #folder: string
 
-  /** The first file creates the folder. */
+  /** The first file that is stored creates the folder. */
   constructor(folder: string) {
     this.#folder = folder
   }

@@ -57,7 +57,7 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   },
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
-  // Created even without lines, so that lines of earlier starts are known as not configured.
+  // Created even without lines, so that lines of earlier starts are shown as not configured.
   create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
     const ledgerPath = host.pathOf('simulated.db')
     const driver = createSimulatedDriver(host, { lineCount, delayMs, ledgerPath })
@@ -112,7 +112,7 @@ class SimulatedLineRun {
   readonly #line: DriverLine
   readonly #events: LineEvents
   #checkpoint: Checkpoint
-  /** Settles once the last checkpoint that was published alone is durable. */
+  /** Settles once the last checkpoint that was published separately is durable. */
   #checkpointed: Promise<unknown> = Promise.resolve()
   #pruneAt = 0
 
@@ -136,7 +136,7 @@ class SimulatedLineRun {
 
   async #run(signal: AbortSignal): Promise<void> {
     const network = this.#network
-    // Comes first: from here on, a send of an earlier session that is still under way is refused.
+    // This comes first: from here on, a send of an earlier session that is still running is refused.
     const session = network.beginSession(this.#line.number)
     await this.#settle(signal)
     // Without a stored checkpoint, a second start would take newer events for history.
@@ -144,7 +144,7 @@ class SimulatedLineRun {
     await this.#goOnline(session)
     await this.#giveUpFiles()
     while (!signal.aborted) {
-      // The outcome of a carried send comes first: a receipt never overtakes it.
+      // A carried send's outcome comes first, so that no receipt overtakes it.
       await nextTurn()
       const isMore = await this.#publishBatch()
       if (network.msOff(this.#line.number) > 0) await this.#dropOut(session, signal)
@@ -175,7 +175,7 @@ class SimulatedLineRun {
     if (!signal.aborted) network.settleSessions(line)
   }
 
-  /** Pending files that this ledger does not know never come. */
+  /** Gives up pending files that this ledger doesn't know, because they will never come. */
   async #giveUpFiles(): Promise<void> {
     const { number, awaited = [] } = this.#line
     const { position } = this.#checkpoint
@@ -210,7 +210,7 @@ class SimulatedLineRun {
     await this.#goOnline(session)
   }
 
-  /** `session` is the network's id of it. */
+  /** `session` is the network's id of the session. */
   #createSession(session: string): LineSession {
     const network = this.#network
     const { number: line } = this.#line
@@ -237,12 +237,12 @@ class SimulatedLineRun {
       await this.#events.publish([{ ...only, checkpoint }])
       return true
     }
-    // The checkpoint follows its events, so that none is skipped. Only the next checkpoint waits for it,
-    // not the next batch.
+    // The checkpoint follows its events, so that none is skipped. Only the next checkpoint waits for it, not the next
+    // batch.
     await this.#events.publish(events)
     await this.#checkpointed
     this.#checkpointed = this.#events.publish([this.#checkpointEvent()])
-    this.#checkpointed.catch(() => {}) // Its next reader gets the error.
+    this.#checkpointed.catch(() => {}) // The next await of it gets the error.
     return true
   }
 
@@ -264,7 +264,7 @@ class SimulatedLineRun {
 function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
   if (text === null) return { position: 0, historyUntil: network.lastPosition() }
   const [identity, position, historyUntil] = text.split(':')
-  // In another ledger, everything is new.
+  // Everything in another ledger is new.
   if (identity !== network.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
 }

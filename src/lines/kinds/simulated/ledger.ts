@@ -13,12 +13,12 @@ export type PendingEvent = {
   readonly guid: string
   readonly handle: string | null
   readonly text: string | null
-  /** The rest of it, in JSON. */
+  /** The rest of the event, in JSON. */
   readonly details: string | null
   readonly at: number
 }
 
-/** `seq` is its position and is never reused. */
+/** `seq` is its position, which is never given to another event. */
 export type NetworkEvent = PendingEvent & { readonly seq: number }
 
 export type Part = FileRef & { readonly guid: string; readonly attachmentId: string }
@@ -29,7 +29,7 @@ export type Carried = {
   readonly to: string
   readonly text: string
   readonly guid: string
-  /** Null for the network's own service. */
+  /** Null for iMessage, the network's own service. */
   readonly service: string | null
   readonly at: number
 }
@@ -39,15 +39,14 @@ type Values = Record<string, string | number | null>
 const PRAGMAS = [
   'busy_timeout = 5000',
   'journal_mode = WAL',
-  // It must survive a killed process, not a power cut: the file system's cache is enough.
+  // The file must survive a killed process, not a power cut, so the file system's cache is enough.
   'synchronous = OFF',
   'temp_store = MEMORY',
   'journal_size_limit = 67108864',
 ]
 
-// `carried` has no UNIQUE message id on purpose: a real network would carry a message twice, and the file
-// must show it. `cut` has messages of which only a file was sent. `pending` holds events to come, `events` those that
-// have come.
+// `carried` has no UNIQUE message id on purpose: a real network would carry a message twice, and the file must show
+// it. `cut` has messages of which only a file was sent. `pending` has events to come, `events` those that have come.
 const EVENT = 'line TEXT NOT NULL, kind TEXT NOT NULL, guid TEXT NOT NULL, handle TEXT, text TEXT'
 const CARRIED = `seq INTEGER PRIMARY KEY, message_id TEXT NOT NULL, line TEXT NOT NULL,
   recipient TEXT NOT NULL, text TEXT NOT NULL, guid TEXT NOT NULL, carried_at INTEGER NOT NULL,
@@ -99,7 +98,7 @@ export class Ledger {
     this.#db.transaction(write).immediate()
   }
 
-  /** The caller names the columns of its query. */
+  /** The caller names the columns of its query, and so the type of its rows. */
   query<Row>(sql: string): Statement<Row, Values[]> {
     return this.#prepared(sql) as Statement<Row, Values[]>
   }

@@ -1,5 +1,5 @@
-// The simulated network: carries messages between simulated lines and people, and keeps in its ledger all
-// that was sent and all that is to come.
+// The simulated network: carries messages between simulated lines and people, and keeps everything that was sent and
+// is to come in its ledger.
 
 import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
@@ -13,23 +13,23 @@ import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent }
 
 export type SimulatedOptions = {
   readonly lineCount: number
-  /** Time that a simulated person takes for each step: to get a message, to read it. */
+  /** Time that a simulated person takes for each step: to get a message, and to read it. */
   readonly delayMs: number
   readonly ledgerPath: string
-  /** The ledger as it begins, if it is only in memory. */
+  /** The first content of a ledger that is only in memory. */
   readonly ledgerImage?: Uint8Array | null | undefined
   readonly script?: NetworkScript | undefined
 }
 
 export type NetworkHost = Pick<KindHost, 'relayClock' | 'random'>
 
-/** A message, the session of its line that posted it, and the events that follow from it. */
+/** A message, the session of its line that sent it, and the events that follow from it. */
 type CarriedMessage = {
   readonly carried: Carried
   readonly session: string
   /** The files that were sent, in order. */
   readonly parts: readonly Part[]
-  /** The network refused the rest, so the message itself is not carried. */
+  /** True if the network refused the rest, so that the message itself is not carried. */
   readonly isCut: boolean
   readonly events: readonly PendingEvent[]
 }
@@ -48,7 +48,7 @@ const COLUMNS = 'line, kind, guid, handle, text, details, at'
 const DUE = `SELECT seq FROM pending WHERE line = $line AND at <= $now ORDER BY at, seq LIMIT +$limit`
 
 export class SimulatedNetwork {
-  /** Id of its ledger: a new file has another id. */
+  /** Id of the ledger: a new file has another id. */
   readonly identity: string
   readonly files: SimulatedFiles
   readonly clock: Clock
@@ -58,11 +58,11 @@ export class SimulatedNetwork {
   readonly #random: Random
   readonly #ledger: Ledger
   readonly #signals = new Map<string, Signal>()
-  /** Known times of each line's next pending event; Infinity for none. */
+  /** The time of each line's next pending event, as far as it is known; Infinity if there is none. */
   readonly #nextDueAt = new Map<string, number>()
-  /** Times until which lines that a message dropped are off. */
+  /** Ends of the outages of lines that a message dropped. */
   readonly #droppedUntil = new Map<string, number>()
-  /** Messages of this turn of the event loop. */
+  /** Messages posted in this turn of the event loop. */
   #posted: Posted[] = []
   #time = 0
   #monotonic: number
@@ -87,7 +87,7 @@ export class SimulatedNetwork {
     this.identity = this.#ledger.query<{ value: string }>(identity).get()?.value ?? id
   }
 
-  /** All that it knows, except files. */
+  /** A copy of the ledger, without the files. */
   image(): Uint8Array {
     return this.#ledger.image()
   }
@@ -105,7 +105,7 @@ export class SimulatedNetwork {
     this.#ledger.run(`DELETE FROM sessions WHERE line = $line AND seq < (${newest})`, { line })
   }
 
-  /** Note of a point of no return: `identity:session:seq of the newest message`. */
+  /** The note for a point of no return: `identity:session:seq of the newest message`. */
   noteOf(session: string): string {
     const sql = 'SELECT max(seq) AS newest FROM carried'
     const { newest } = this.#ledger.query<{ newest: number | null }>(sql).get() ?? {}
@@ -113,9 +113,9 @@ export class SimulatedNetwork {
   }
 
   /**
-   * True if the ledger would hold the message of a note, had it been carried: its session is over, so
-   * none of its sends can write any more; it is not settled, so the relay's own file is not an older
-   * copy; and the messages after the note were neither lost nor pruned.
+   * True if the ledger would have the message of a note, had the message been carried: its session is over, so none
+   * of its sends can write any more; it is not settled, so the relay's own file is not an older copy; and the
+   * messages after the note were neither lost nor pruned.
    */
   isCompleteSince(line: string, note: string | null): boolean {
     const [identity, id = '', seq] = note?.split(':') ?? []
@@ -126,7 +126,7 @@ export class SimulatedNetwork {
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 
-  /** Notified if a line has something to read earlier than expected. */
+  /** A signal that is notified if the line may read something earlier than expected. */
   signalOf(line: string): Signal {
     const signal = this.#signals.get(line) ?? new Signal()
     this.#signals.set(line, signal)
@@ -156,14 +156,14 @@ export class SimulatedNetwork {
     return promise
   }
 
-  /** Adds events that follow from no message. */
+  /** Adds events that don't follow from a message. */
   post(events: readonly PendingEvent[]): void {
     const now = this.now()
     this.#ledger.transaction(() => this.#insertEvents(events, now))
     this.#expect(events, now)
   }
 
-  /** Events of a line after `position`, in order; due pending events come in first. */
+  /** Events of a line after `position`, in order. Pending events that are due are moved in first. */
   read(line: string, position: number, limit: number): readonly NetworkEvent[] {
     const now = this.now()
     if (this.#dueAt(line) <= now) {
@@ -215,10 +215,10 @@ export class SimulatedNetwork {
     const sql = `SELECT device_group AS value FROM chats
        WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`
     const found = this.#ledger.query<{ value: string }>(sql).get({ line, chatGuid })
-    return found === null ? null : (JSON.parse(found.value) as DeviceGroup) // From `saveGroup`.
+    return found === null ? null : (JSON.parse(found.value) as DeviceGroup) // `saveGroup` wrote it.
   }
 
-  /** A message of a line, received or sent, with its first text. */
+  /** A message of a line, received or sent, with its original text. */
   findMessage(line: string, guid: string): Pick<NetworkEvent, 'text' | 'details' | 'at'> | null {
     const received = `WHERE line = $line AND kind = 'message' AND guid = $guid`
     const sql = `SELECT text, details, at FROM events ${received}
@@ -229,7 +229,7 @@ export class SimulatedNetwork {
     return this.#ledger.query<NetworkEvent>(sql).get({ line, guid })
   }
 
-  /** Changes of a message that have come or will come, oldest first. */
+  /** Changes of a message, past and to come, oldest first. */
   changesOf(line: string, targetGuid: string): readonly Pick<NetworkEvent, 'details' | 'at'>[] {
     const change = `WHERE line = $line AND kind = 'change' AND details ->> 'targetGuid' = $targetGuid`
     const sql = `SELECT details, at FROM events ${change}
@@ -237,7 +237,7 @@ export class SimulatedNetwork {
     return this.#ledger.query<NetworkEvent>(sql).all({ line, targetGuid })
   }
 
-  /** The end of the pending file has come after `position`, or will come. */
+  /** True if the end of the pending file came after `position`, or will come. */
   expectsFile(line: string, guid: string, position: number): boolean {
     const end = `WHERE line = $line AND kind = 'attachment' AND guid = $guid`
     const sql = `SELECT 1 FROM pending ${end}
@@ -270,12 +270,12 @@ export class SimulatedNetwork {
     this.files.prune(before)
   }
 
-  /** The caller names the tables and columns of `ledger.ts` in its query. */
+  /** The caller names the tables and columns of `ledger.ts` in its query, and so the type of its rows. */
   query<Row>(sql: string) {
     return this.#ledger.query<Row>(sql)
   }
 
-  /** The wall clock, but it never steps back. */
+  /** Time by the wall clock that never steps back. */
   now(): number {
     const wall = this.clock.now()
     const monotonic = this.clock.monotonic()
@@ -284,7 +284,7 @@ export class SimulatedNetwork {
     return Math.floor(this.#time)
   }
 
-  /** Guids in order of time: their index grows at its end, which keeps commits small. */
+  /** Guids are in order of time: their index grows at its end, which keeps commits small. */
   newGuid(): string {
     return guidFromBytes(uuidV7(timestamp(this.now()), this.#random.bytes(10)))
   }
@@ -345,7 +345,7 @@ export class SimulatedNetwork {
     }
   }
 
-  /** Wakes each line that waits for something later, or for nothing. */
+  /** Wakes each line that waits for something later than these events, or for nothing. */
   #expect(events: readonly PendingEvent[], now: number): void {
     for (const { line, at } of events) {
       if (at > now && (this.#nextDueAt.get(line) ?? Infinity) <= at) continue

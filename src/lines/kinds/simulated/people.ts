@@ -70,13 +70,13 @@ function isLine(handle: string, count: number): boolean {
 type Addressed = {
   readonly to: string
   readonly service?: string | undefined
-  /** Its members answer, but send no receipts. */
+  /** If set, its members answer, but send no receipts. */
   readonly group?: DeviceGroup | undefined
-  /** Files and text. */
+  /** Number of files, plus the text if there is one. */
   readonly partCount: number
 }
 
-/** Behavior by `scripted`, or by the last four digits; a line and an email address behave normally. */
+/** The behavior by `scripted`, or by the last four digits. Lines and email addresses behave normally. */
 export function behaviourOf(
   addressed: Addressed,
   lineCount: number,
@@ -93,11 +93,11 @@ function byDigits({ to, partCount }: Addressed, lineCount: number): Behaviour {
   const digits = to.startsWith('+') && !isLine(to, lineCount) ? to.slice(-4) : ''
   const person = { ...PERSON, answer: ANSWER_OF[digits] ?? null }
   const special = SPECIAL[digits] ?? person
-  // A single part is the whole message.
+  // A message with a single part can't be sent in part.
   return special.kind === 'first_part' && partCount < 2 ? person : special
 }
 
-/** True for a number with digits that decide, and for a line. */
+/** True for a number whose digits decide its behavior, and for a line. */
 export function isMagic(handle: string, lineCount: number): boolean {
   const digits = handle.slice(-4)
   return isLine(handle, lineCount) || digits in SPECIAL || digits in ANSWER_OF
@@ -146,7 +146,7 @@ export function eventsAfter(
   return [...all, ...answers]
 }
 
-/** The answer of a person in a group. Nobody answers there by starting another. */
+/** The answer of a person in a group. There, nobody answers by starting another group. */
 function answerThere(person: string): Answer | null {
   const answer = ANSWER_OF[person.slice(-4)] ?? null
   return answer === 'group' ? null : answer
@@ -214,7 +214,7 @@ export function senderOf({ message, from, at }: GotMessage): Sender {
   return { line, from, group, service, at }
 }
 
-/** A group with `from`, a person who answers there and a person who reacts. */
+/** A group of three: `from`, a person who answers in it, and a person who reacts. */
 export function weekendOf(from: string): DeviceGroup {
   const identifier = `chat${from.replaceAll(/\D/g, '')}`
   const near = from.slice(0, -4)

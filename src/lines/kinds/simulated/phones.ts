@@ -1,4 +1,4 @@
-// Messages that lines sent, as people on the simulated network have them on their phones.
+// Messages that lines sent, in the state in which people on the simulated network see them on their phones.
 
 import type { DeviceGroup } from '../../driver.ts'
 import type { ChangeDetails } from './events.ts'
@@ -17,16 +17,16 @@ export type PhoneMessage = {
   /** A person, or the identifier of a group. */
   readonly to: string
   readonly group: DeviceGroup | null
-  /** As it reads now. */
+  /** The present text. */
   readonly text: string
-  /** Its texts before, oldest first. */
+  /** Earlier texts, oldest first. */
   readonly earlierTexts: readonly string[]
   readonly isUnsent: boolean
   readonly service: string
   readonly files: readonly FileRef[]
   readonly reactions: readonly Reaction[]
   readonly sentAt: number
-  /** Null while the device of the line still tries to send it. */
+  /** Null while the line's device is still trying to send it. */
   readonly acceptedAt: number | null
   readonly deliveredAt: number | null
   readonly readAt: number | null
@@ -58,7 +58,7 @@ const PARTS = `SELECT guid, filename, mime_type AS declaredType, size, sha256 FR
 const RECEIPTS = `SELECT kind, at FROM events WHERE line = $line AND guid = $guid
   UNION ALL SELECT kind, at FROM pending WHERE line = $line AND guid = $guid`
 
-/** Those of the newest 1,000 to this person or group and of this line, if they are named; oldest first. */
+/** The newest 1,000 messages, or those of them to this person or group or of this line; oldest first. */
 export function messagesOnPhones(
   network: SimulatedNetwork,
   { to, line }: { readonly to: string | undefined; readonly line: string | undefined },
@@ -87,16 +87,16 @@ function onPhone(network: SimulatedNetwork, sent: Sent): PhoneMessage {
     .filter((change) => change.at <= now)
     .map(
       ({ details }: Pick<NetworkEvent, 'details'>) => JSON.parse(details ?? '{}') as ChangeDetails,
-    ) // By this network.
+    ) // This network wrote it.
   const edits = changes.filter((change): change is Edit => change.kind === 'edited')
-  // Of a message that was cut, only files were sent.
+  // Of a cut message, only files were sent.
   const texts = [isCut === 1 ? '' : sent.text, ...edits.map(({ text }) => text)]
   return {
     id,
     guid,
     line,
     to,
-    group: group === null ? null : (JSON.parse(group) as DeviceGroup), // From `saveGroup`.
+    group: group === null ? null : (JSON.parse(group) as DeviceGroup), // `saveGroup` wrote it.
     text: texts.at(-1) ?? '',
     earlierTexts: texts.slice(0, -1),
     isUnsent: changes.some(({ kind }) => kind === 'unsent'),
@@ -105,13 +105,13 @@ function onPhone(network: SimulatedNetwork, sent: Sent): PhoneMessage {
     reactions: standing(changes.filter((change) => change.kind === 'reaction')),
     sentAt: at,
     acceptedAt: isHeld ? null : (timeOf('sent') ?? at),
-    // `read` implies it.
+    // A read message was delivered.
     deliveredAt: timeOf('delivered') ?? readAt,
     readAt,
   }
 }
 
-/** The reactions that were not taken back. A person's new one replaces the last. */
+/** Reactions that are still there: a person's new one replaces the last, unless it was taken back. */
 function standing(reactions: readonly Reaction[]): readonly Reaction[] {
   const left = new Map<string, Reaction>()
   for (const reaction of reactions) {

@@ -1,5 +1,4 @@
-// Script of the simulated network: an API call lets people write, react, edit and unsend, and lets groups
-// change.
+// Script of the simulated network: an API call makes people write, react, edit and unsend, and groups change.
 
 import { Type, type TProperties } from 'typebox'
 
@@ -203,7 +202,7 @@ function receive(stage: Stage, event: Bodies['message']): string {
   return guid
 }
 
-/** The events of a message with files. */
+/** The events that a message with files causes. */
 export function written(
   network: FileMaker,
   sender: Sender,
@@ -251,7 +250,7 @@ function bytesOf({ files }: FileMaker, file: Shape<typeof File>, index: number):
   if (issues.length > 0) throw invalidRequest(...issues)
   const { content_base64: content = '', kind } = file
   if (kind === 'large') return files.large()
-  if (kind !== undefined) return files.sample(kind as Sample) // The others were dealt with.
+  if (kind !== undefined) return files.sample(kind as Sample) // The other kinds were handled above.
   const bytes = Uint8Array.fromBase64(content)
   return { filename: 'file', declaredType: 'application/octet-stream', ...files.write(bytes) }
 }
@@ -268,12 +267,12 @@ function reactionOf(event: Bodies['reaction']) {
   return { kind, targetGuid, action, type, emoji, part, handle, isFromMe: false }
 }
 
-/** The earlier texts are those on this network. */
+/** An edit, with the earlier texts on this network. */
 function editOf({ network, line }: Stage, { target_guid: targetGuid, text }: Bodies['edit']) {
   const first = network.findMessage(line, targetGuid)
   const edits = first === null ? [] : [{ text: first.text ?? '', at: timestamp(first.at) }]
   for (const { details, at } of network.changesOf(line, targetGuid)) {
-    const change = JSON.parse(details ?? '{}') as ChangeDetails // Written by this network.
+    const change = JSON.parse(details ?? '{}') as ChangeDetails // This network wrote it.
     if (change.kind === 'edited') edits.push({ text: change.text, at: timestamp(at) })
   }
   return { kind: 'edited' as const, targetGuid, text, edits }
@@ -290,13 +289,13 @@ function changeGroup(stage: Stage, event: Bodies['group_change']): string {
   return postChange(stage, { kind: 'group', group, change, ...members })
 }
 
-/** A change of a group message names the group. */
+/** Adds the group to a change of a message in a group. */
 function changeMessage(
   stage: Stage,
   details: Exclude<ChangeDetails, { readonly kind: 'group' }>,
 ): string {
   const target = stage.network.findMessage(stage.line, details.targetGuid)
-  const { group } = JSON.parse(target?.details ?? '{}') as MessageDetails // Of this network too.
+  const { group } = JSON.parse(target?.details ?? '{}') as MessageDetails // This network wrote it too.
   return postChange(stage, { ...details, group })
 }
 
@@ -321,7 +320,7 @@ function groupIn({ identifier, name, participants }: Shape<typeof Group>): Devic
   }
 }
 
-/** The faults that the schema of files can't show. */
+/** Faults of a file that its schema can't express. */
 export function issuesOfFile(
   { content_base64: content, kind }: Shape<typeof File>,
   path: string,

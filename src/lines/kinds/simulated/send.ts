@@ -33,7 +33,7 @@ type Prepared = {
   readonly parts: readonly Part[]
 }
 
-/** Ledger entries that prove which parts were sent. */
+/** The ledger's entries that prove which parts were sent. */
 type Proof = {
   readonly guid: string
   readonly service: string | null
@@ -61,13 +61,13 @@ export async function sendMessage(
   if (behaviour.kind !== 'carried') return outcomeOf(behaviour, proof)
   if (behaviour.dropsLine) network.drop(line)
   if (behaviour.acceptMs > 0) await network.clock.sleep(behaviour.acceptMs, signal)
-  // The network has it either way; after an abort, its receipt says when it was accepted.
+  // The network has the message in both cases; after an abort, a receipt reports when it was accepted.
   return provenAs(behaviour.acceptMs > 0 && signal.aborted ? 'held' : 'accepted', proof)
 }
 
 /**
- * The end of a message that a crash left open; null if unknown. `isComplete` if the ledger would hold the
- * message, had it been carried.
+ * The outcome of a message that a crash left open; null if it is unknown. `isComplete` is true if the ledger would
+ * have the message, had it been carried.
  */
 export function settledBy(
   network: SimulatedNetwork,
@@ -108,7 +108,7 @@ async function prepare(
   return { message, behaviour, group, parts }
 }
 
-/** The parts that the ledger now holds; null if it holds nothing. */
+/** Carries the message. Returns the parts that the ledger has now; null if it has none. */
 async function carry(
   network: SimulatedNetwork,
   { message, behaviour, group, parts: all }: Prepared,
@@ -146,7 +146,7 @@ function keepForwarded(
 }
 
 function outcomeOf(behaviour: Behaviour, proof: Proof) {
-  const sent = proof.parts.map(({ attachmentId }) => attachmentId as AttachmentId) // As the relay gave it.
+  const sent = proof.parts.map(({ attachmentId }) => attachmentId as AttachmentId) // The relay gave the ids.
   if (behaviour.kind === 'nobody_knows') return NO_ANSWER
   if (behaviour.kind !== 'first_part') return provenAs('accepted', proof)
   if (behaviour.rest === 'unknown') return { ...NO_ANSWER, sent }
@@ -166,7 +166,7 @@ function provenAs<Outcome extends 'accepted' | 'held'>(
   }
 }
 
-/** Null if the line has no such group. */
+/** The group of a send. Undefined if the message is not for a group; null if the line has no such group. */
 function groupOfSend(
   network: SimulatedNetwork,
   line: string,
