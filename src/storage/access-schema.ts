@@ -24,9 +24,9 @@ export const dashboardOwner = sqliteTable('dashboard_owner', {
   setupStep: text('setup_step'),
   /** The secret of the second factor, sealed; null if there is none. */
   totpSealed: bytes('totp_sealed'),
-  /** The step of 30 seconds of the newest code that was used: neither it nor an earlier one works again. */
+  /** The 30-second step of the newest code that was used: that code and earlier ones don't work again. */
   totpStep: integer('totp_step'),
-  /** SHA-256 of each recovery code that is left, one after the other. */
+  /** The SHA-256 of each unused recovery code, concatenated. */
   recoverySha256: bytes('recovery_sha256'),
 })
 
@@ -62,11 +62,11 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
   createdAt: at('created_at').notNull(),
   /** Accurate to the hour: uses aren't recorded more often. */
   lastSeenAt: at('last_seen_at').notNull(),
-  /** Until when the password counts as just entered. */
+  /** The time until which the password counts as just entered. */
   elevatedUntil: at('elevated_until').notNull(),
   /**
-   * SHA-256 of a key that the page itself keeps: the cookie alone gives no access. Null in a session of an earlier
-   * version, which gives no access anymore.
+   * SHA-256 of a key that only the page keeps, so that the cookie alone gives no access. Null in a session of an
+   * earlier version, which gives no access anymore.
    */
   pageKeySha256: bytes('page_key_sha256'),
   /** Null for the owner. */
@@ -88,7 +88,7 @@ export const audit = sqliteTable(
     seq: integer('seq').primaryKey(),
     id: text('id').$type<AuditId>().notNull().unique(),
     at: at('at').notNull(),
-    /** The time of the latest act that the row counts. */
+    /** The time of the latest event that the row counts. */
     lastAt: at('last_at').notNull(),
     count: integer('count').notNull(),
     actorKind: text('actor_kind').$type<ActorKind>().notNull(),

@@ -19,7 +19,7 @@ import type { AlertId, ChannelId, LineId, MessageId, NoticeId, SiteId } from '..
 import type { QuietHours } from '../domain/quiet-hours.ts'
 import { at, bytes, checkJson, checkName, checkWord, flag } from './columns.ts'
 
-/** Where the owner is alerted. */
+/** The channels by which the owner is alerted. */
 export const alertChannels = sqliteTable(
   'alert_channels',
   {
@@ -33,7 +33,7 @@ export const alertChannels = sqliteTable(
     lineId: text('line_id').$type<LineId>(),
     /** The URL of a post, sealed with `secret.key` because it may contain a key. */
     sealedUrl: bytes('sealed_url'),
-    /** Its origin, which is shown. */
+    /** The origin of the URL, which may be shown. */
     shownUrl: text('shown_url'),
     form: text('form').$type<PostForm>(),
     quietHours: text('quiet_hours', { mode: 'json' }).$type<QuietHours>(),
@@ -42,7 +42,7 @@ export const alertChannels = sqliteTable(
   () => [checkWord('kind', CHANNEL_KINDS), checkWord('form', POST_FORMS), checkJson('quiet_hours')],
 )
 
-/** What the owner changed of a cause's rule; a cause without a row has the defaults. */
+/** The owner's changes to the rule of a cause; a cause without a row has the default rule. */
 export const alertRules = sqliteTable(
   'alert_rules',
   {
@@ -58,8 +58,8 @@ export const alertRules = sqliteTable(
 )
 
 /**
- * A cause of alerts about one thing, from when it was first found. It is an alert once `raised_at` is set; if the
- * cause ends before, the row is deleted.
+ * A cause of alerts about one thing, from the time it was first found. It is an alert once `raised_at` is set; if the
+ * cause ends before that, the row is deleted.
  */
 export const alerts = sqliteTable(
   'alerts',
@@ -68,7 +68,7 @@ export const alerts = sqliteTable(
     id: text('id').$type<AlertId>().notNull().unique(),
     cause: text('cause').$type<AlertCause>().notNull(),
     aboutKind: text('about_kind').$type<(typeof SUBJECT_KINDS)[number]>().notNull(),
-    /** Empty for the relay itself, so that the index below holds. */
+    /** Empty for the relay itself, because NULL would get around the unique index below. */
     aboutId: text('about_id').notNull(),
     lineId: text('line_id').$type<LineId>(),
     title: text('title').notNull(),
@@ -88,7 +88,7 @@ export const alerts = sqliteTable(
   ],
 )
 
-/** What one channel is sent at once. */
+/** A notice: what is sent to one channel at once. */
 export const alertNotices = sqliteTable(
   'alert_notices',
   {
@@ -96,19 +96,19 @@ export const alertNotices = sqliteTable(
     id: text('id').$type<NoticeId>().notNull().unique(),
     channelId: text('channel_id').$type<ChannelId>().notNull(),
     kind: text('kind').$type<NoticeKind>().notNull(),
-    /** The alerts that it says were raised, and those that it says are over. */
+    /** The alerts that the notice reports as raised, and those that it reports as over. */
     raised: text('raised', { mode: 'json' }).$type<readonly AlertId[]>().notNull(),
     resolved: text('resolved', { mode: 'json' }).$type<readonly AlertId[]>().notNull(),
-    /** Alerts beyond those that are listed. */
+    /** The number of alerts in addition to those listed. */
     also: integer('also').notNull().default(0),
     status: text('status').$type<NoticeStatus>().notNull(),
-    /** Null until it is handed over. */
+    /** The title is null until the notice is handed over. */
     title: text('title'),
     text: text('text'),
     attempts: integer('attempts').notNull().default(0),
-    /** The message of a text. */
+    /** The message that carries the notice, for a text. */
     messageId: text('message_id').$type<MessageId>(),
-    /** Why it failed, or why it still waits. */
+    /** The reason why it failed, or why it is still waiting. */
     error: text('error'),
     createdAt: at('created_at').notNull(),
     handedOverAt: at('handed_over_at'),

@@ -44,7 +44,7 @@ export function saveChannel(tx: Tx, channel: Omit<AlertChannel, 'seq'>): void {
   touch(tx, channel.id)
 }
 
-/** Deletes the channel; its waiting notices have failed. */
+/** Deletes the channel, and marks its waiting notices as failed. */
 export function deleteChannel(tx: Tx, id: ChannelId, endedAt: Timestamp): void {
   tx.orm.delete(alertChannels).where(eq(alertChannels.id, id)).run()
   tx.orm
@@ -55,7 +55,7 @@ export function deleteChannel(tx: Tx, id: ChannelId, endedAt: Timestamp): void {
   touch(tx, id)
 }
 
-/** The rule of a cause, as the owner or the table of causes has it. */
+/** The owner's rule for a cause, or its default rule. */
 export function ruleOf(db: Db, cause: AlertCause): AlertRule {
   const stored = db.orm.select().from(alertRules).where(eq(alertRules.cause, cause)).get()
   const { afterMinutes } = ALERT_CAUSES[cause]
@@ -102,7 +102,7 @@ export function alertsNamed(db: Db, ids: readonly AlertId[]): readonly AlertRow[
   return db.orm.select().from(alerts).where(inArray(alerts.id, ids)).orderBy(alerts.seq).all()
 }
 
-/** The lines that a reader of alerts may see now, and its limits as they were given. */
+/** The lines whose alerts a reader may see now, and the reader's limits as they were set. */
 export type AlertReader = { readonly lines: LineLimit; readonly limits: LineLimits }
 
 export const EVERYBODY: AlertReader = { lines: null, limits: ALL_LINES }
@@ -124,7 +124,7 @@ function isSeenBy(db: Db, { lines, limits }: AlertReader) {
 
 /** True if the reader may see this alert. */
 export function isAlertSeen(db: Db, reader: AlertReader, id: string): boolean {
-  const isIt = and(eq(alerts.id, id as AlertId), isSeenBy(db, reader)) // Only compared.
+  const isIt = and(eq(alerts.id, id as AlertId), isSeenBy(db, reader)) // Only compared with stored ids.
   return reader.lines === null || db.orm.select().from(alerts).where(isIt).get() !== undefined
 }
 
@@ -160,7 +160,7 @@ export function findNotice(db: Db, id: NoticeId): NoticeRow | null {
   return db.orm.select().from(alertNotices).where(eq(alertNotices.id, id)).get() ?? null
 }
 
-/** The notices since then, newest first. */
+/** The notices created at `since` or later, newest first. */
 export function noticesSince(db: Db, since: Timestamp, limit: number): readonly NoticeRow[] {
   return db.orm
     .select()
@@ -171,7 +171,7 @@ export function noticesSince(db: Db, since: Timestamp, limit: number): readonly 
     .all()
 }
 
-/** The notices that a channel was last given, other than tests, newest first. */
+/** The notices last handed to a channel, without tests, newest first. */
 export function lastHandedOver(db: Db, id: ChannelId, limit: number): readonly NoticeRow[] {
   const isIt = and(eq(alertNotices.channelId, id), isNotNull(alertNotices.handedOverAt))
   return db.orm
@@ -200,10 +200,10 @@ export function endPause(tx: Tx, channelId: ChannelId): void {
   if (oldest !== undefined) updateNotice(tx, oldest.id, { triedAt: null })
 }
 
-/** The most messages that are looked at for approvals. */
+/** Most messages examined for approvals. */
 const EXAMINED_MAX = 1_000
 
-/** The lines of messages that wait for an approval, and since when the oldest of each waits. */
+/** The lines of messages that wait for an approval, with the time since which the oldest one waits. */
 export function waitingApprovals(
   db: Db,
 ): readonly { readonly lineId: LineId; readonly since: Timestamp }[] {

@@ -39,7 +39,7 @@ function attachmentWhere(condition: string): (db: Db, values: Values) => Attachm
 
 export const findAttachment = attachmentWhere('id = $id')
 
-/** The upload of a caller under an `Idempotency-Key`; an empty caller means unknown. */
+/** The caller's upload under an `Idempotency-Key`; an empty caller means an unknown one. */
 export const findUpload = attachmentWhere('caller = $caller AND upload_key = $uploadKey')
 
 export const findDeviceAttachment = attachmentWhere(
@@ -128,14 +128,14 @@ export function someFiles(db: Db): readonly Pick<Attachment, 'sha256' | 'size'>[
   return [...new Map(available.map((row) => [row.sha256, row])).values()]
 }
 
-/** The file is here again, so no attachment with it is missing. */
+/** Called when a file was stored again: attachments with its hash are no longer missing. */
 export function markFound(tx: Tx, sha256: string): void {
   const sql =
     "UPDATE attachments SET state = 'available' WHERE sha256 = $sha256 AND state = 'missing'"
   tx.execute(sql, { sha256 })
 }
 
-/** SQL: messages that may still be sent with the attachment `a`. */
+/** SQL: messages with the attachment `a` that may still be sent. */
 const UNDER_WAY = `SELECT 1 FROM message_attachments l JOIN messages m ON m.id = l.message_id
   WHERE l.attachment_seq = a.seq AND m.status IN ('queued', 'deferred', 'sending')`
 

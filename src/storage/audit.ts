@@ -1,5 +1,4 @@
-// The audit trail. A change records its entry in its own transaction; once that is durable, the log says it
-// too.
+// The audit trail. A change records its entry in its own transaction; once that is durable, the entry is logged too.
 
 import { and, count, desc, eq, gt, inArray } from 'drizzle-orm'
 
@@ -40,7 +39,7 @@ type Stored = AuditedChange & { readonly id: AuditId; readonly at: Timestamp }
 /** All columns except `seq`, which each database numbers itself. */
 const COLUMNS = columnsOf(audit, ['seq'])
 const TEXT_LENGTH_MAX = 300
-/** Most rows of wrong passwords a day; those from further addresses are counted in one row without address. */
+/** Most rows for wrong passwords a day; those from more addresses are counted in one row without an address. */
 const REFUSALS_MAX = 100
 const REFUSAL = { action: 'password.refused', about: { kind: 'dashboard', id: null } } as const
 
@@ -75,7 +74,7 @@ export function createAudit(tools: {
   }
 }
 
-/** Waits for a write that may fail on a full disk, because the act itself must go on; the log says it is full. */
+/** Waits for a write, but ignores a full disk, because the action itself must go on. The log shows the full disk. */
 export async function recordedIfRoom(written: Promise<void>): Promise<void> {
   try {
     await written
@@ -97,9 +96,9 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
 }
 
 /**
- * Adds the entries of the database at `path` that this one doesn't have, after the number `above`, because a
- * restore must not lose the trail. Adds none if that database can't be read or has no trail. `isSame` says
- * whether both are of the same relay: whether they share an entry.
+ * Adds the entries of the database at `path` that this one lacks, with numbers after `above`, because a restore must
+ * not lose the trail. Adds none if that database can't be read or has no trail. `isSame` is true if both databases
+ * are the same relay's: if they have an entry in common.
  */
 export function keepTrail(
   sqlite: Sqlite,
@@ -129,7 +128,7 @@ export function auditedUrl(url: string): string {
   return `${origin}/… (SHA-256 ${Buffer.from(sha256(url)).toString('hex').slice(0, 12)})`
 }
 
-/** Counts one more in today's row of the same address and session; returns false if there is none. */
+/** Counts one more refusal in today's row of the same address and session; returns false if there is no such row. */
 function countRefusal(sqlite: Sqlite, { actor, address }: Origin, now: Timestamp): boolean {
   const counted = sqlite
     .query(
@@ -166,7 +165,7 @@ export function listAudit(
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
   const values = given({ since, action, actor, about })
-  const names = Object.keys(values) as (keyof typeof CONDITIONS)[] // The names above.
+  const names = Object.keys(values) as (keyof typeof CONDITIONS)[] // The names in `CONDITIONS`.
   const conditions = ['TRUE', ...names.map((name) => CONDITIONS[name])].join(' AND ')
   const range = { from: 'audit NOT INDEXED WHERE TRUE', fits: conditions, values }
   const { seqs, upTo } = scanRanges(db, [range], { limit: limit + 1, before: cursorSeq(cursor) })

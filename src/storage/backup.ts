@@ -111,8 +111,8 @@ export class BackupWorker {
 const FLUSH_MS = 50
 
 /**
- * Like `taking`, which makes the copy `to`, and meanwhile flushes what is written of it. Without that the system keeps
- * gigabytes in memory and then writes them in one go, and a commit at that moment waits for them: a second or more.
+ * Waits for `taking`, which makes the copy `to`, and meanwhile flushes what is written of it. Otherwise the system
+ * keeps gigabytes in memory and then writes them all at once, and a commit at that moment waits for a second or more.
  */
 export async function flushedMeanwhile(
   clock: Clock,

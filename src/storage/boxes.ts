@@ -12,7 +12,7 @@ const EPOCH = 'epoch'
 const SIGNS = 'signs'
 export const ROLLOUT = 'rollout'
 
-/** All boxes, the removed ones too, oldest first. */
+/** All boxes, including removed ones, oldest first. */
 export function listBoxes(db: Db): readonly Box[] {
   return db.orm.select().from(boxes).orderBy(asc(boxes.createdAt), asc(boxes.id)).all()
 }
@@ -38,12 +38,12 @@ export function updateBox(tx: Tx, id: BoxId, changes: Partial<Omit<Box, 'id'>>):
   tx.changes?.push({ what: 'box', id })
 }
 
-/** Counts the starts of this head; the number names the sessions of a start. */
+/** Starts a new epoch, which counts the starts of this head and names the sessions of this start. */
 export function beginEpoch(tx: Tx): number {
   return raised(tx, EPOCH, 0)
 }
 
-/** The highest epoch that a box was given; 0 if none. */
+/** The highest epoch given to this box alone; 0 if there is none. */
 export function epochOf(db: Db, id: BoxId): number {
   return Number(readAbout(db, `${EPOCH} ${id}`) ?? 0)
 }

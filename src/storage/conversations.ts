@@ -31,7 +31,7 @@ export type Group = Readonly<Omit<typeof groups.$inferSelect, 'seq'>>
 export type Conversation = Readonly<
   Omit<typeof conversations.$inferSelect, 'seq' | 'lastSeq' | 'readSeq' | 'movedTo'>
 > & {
-  /** Set if its messages moved to another line: all other fields are then of the conversation with this id. */
+  /** Set if its messages moved to another line. All other fields are then those of the conversation with this id. */
   readonly movedTo: ConversationId | null
   /** Null for a conversation with one person. */
   readonly group: Group | null
@@ -88,15 +88,15 @@ export function openConversation(
 
 /** SQL: whether a message was history when it came; see `isHistory` in domain/message-extras. */
 export const IS_HISTORY = `coalesce(extras ->> 'isHistory', 0)`
-/** SQL: whether a message waits for approval, or was denied: it answers nobody. */
+/** SQL: whether a message waits for approval or was denied, so that it counts as no answer. */
 const IS_HELD = `coalesce(extras ->> '$.approval.state', 'approved') <> 'approved'`
 /** SQL: whether a message was received and counts as unread. */
 export const IS_NEWS = `(direction = 'inbound' AND NOT ${IS_HISTORY})`
 
 /**
- * Counts a message in. A message that moves here may be older than the last one, which then stays the last.
- * A message that waits for approval marks nothing as read, and answers nobody. History becomes the last message
- * only if it was sent later than the present last one, and never counts as unread.
+ * Updates a conversation for a message that is added. A message that moves here may be older than the last one, which
+ * then stays the last. A message that waits for approval marks nothing as read, and answers nothing. History becomes
+ * the last message only if it was sent later than the present last one, and never counts as unread.
  */
 export function noteMessage(
   tx: Tx,
@@ -141,7 +141,7 @@ export function markRead(tx: Tx, id: ConversationId, seq: number): void {
   if (tx.execute(sql, { id, seq }).changes > 0) touch(tx, id)
 }
 
-/** A message that waited was approved: it answers what came before it. */
+/** Called when a waiting message was approved: it answers the messages before it. */
 export function markAnswered(tx: Tx, id: ConversationId, seq: number): void {
   const sql = `UPDATE conversations SET is_unanswered = EXISTS (SELECT 1 FROM messages m
        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND ${IS_NEWS})
@@ -156,13 +156,13 @@ export function countUnread(db: Db, lines: LineLimit): number {
   return db.row<{ count: number }>(sql, { lineIds: limitValue(lines) })?.count ?? 0
 }
 
-/** The newest message that isn't history, or 0: history after it is the last message if it was sent later. */
+/** SQL: the newest message that isn't history, or 0. History after it is the last message if it was sent later. */
 const LAST_LIVE = `coalesce((SELECT m.seq FROM messages m
   WHERE m.conversation_seq = conversations.seq AND NOT ${IS_HISTORY} ORDER BY m.seq DESC LIMIT 1), 0)`
 
 /**
- * For the SET of an UPDATE: recomputes the last message from those that are left, as `noteMessage` would.
- * `read_seq` doesn't stay beyond them, because SQLite reuses the seq of a deleted message.
+ * For the SET of an UPDATE: recomputes the last message from the remaining ones, as `noteMessage` would. `read_seq`
+ * is reduced too, because SQLite reuses the seq of a deleted message.
  */
 export const LAST_LEFT = `
   (last_seq, is_unanswered) = (
@@ -174,7 +174,7 @@ export const LAST_LEFT = `
   read_seq = min(read_seq, (SELECT coalesce(max(m.seq), 0) FROM messages m
     WHERE m.conversation_seq = conversations.seq))`
 
-/** Another service carried the message: sets it for the conversation too if that is its last message. */
+/** Called when another service carried the message: sets the conversation's service too, if it is the last message. */
 export function noteService(
   tx: Tx,
   id: ConversationId,
@@ -186,8 +186,8 @@ export function noteService(
 }
 
 /**
- * A message moved to the conversation `to`. If this one has no message left, its id stands for `to` from
- * now on, because callers know it; and if a person answers here, a person answers there.
+ * Called after a message moved to the conversation `to`. If this one has no message left, its id stands for `to` from
+ * now on, because callers know the id; and if a person answered here, a person answers there.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
   const sql = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
@@ -197,7 +197,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
   tx.execute(sql, { id, to })
   const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
   tx.execute(more, { id })
-  // Ids that stood for it stand for `to` as well, so nobody follows more than one step.
+  // Ids that stood for this one stand for `to` as well, so no id leads to another one that was moved.
   const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
        WHERE seq IN (
@@ -226,8 +226,8 @@ const UNREAD = 'unread_count > 0'
 const UNANSWERED = 'is_unanswered = 1'
 
 /**
- * Conversations in the order in which their latest messages were recorded, newest first: by `last_seq`, which is 0
- * without a message. `before` is the cursor's last_seq.
+ * Conversations in the order in which their latest messages were recorded, newest first: by `last_seq`, which is 0 if
+ * there is no message. `before` is the cursor's `last_seq`.
  */
 export function listConversations(
   db: Db,
@@ -261,7 +261,7 @@ export function listConversations(
   return { rows: conversationsWithSeqs(db, seqs), upTo }
 }
 
-/** The index that has the fewest other rows. */
+/** The index with the fewest rows that don't match the filter. */
 function rangeOf({ unread, unanswered }: ConversationFilter): string {
   if (unread) return `INDEXED BY conversations_unread WHERE ${UNREAD}`
   if (unanswered) return `INDEXED BY conversations_unanswered WHERE ${UNANSWERED}`
@@ -291,7 +291,7 @@ export function conversationsWithSeqs(
   return seqs.flatMap((seq) => bySeq(db, { seq })).sort((a, b) => b.lastSeq - a.lastSeq)
 }
 
-/** Sets whether a person answers. */
+/** Sets whether a person answers in the conversation. */
 export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: boolean): void {
   const sql = `UPDATE conversations SET automation_paused = $isPaused,
        loop_from = iif($isPaused OR looped_at IS NULL, loop_from, last_seq),
@@ -303,7 +303,7 @@ export function pauseAutomation(tx: Tx, id: ConversationId, isAutomationPaused: 
 type Pause = {
   readonly id: ConversationId
   readonly lineId: LineId
-  /** 1 if a person answers there, or two programs did. */
+  /** 1 if a person answers there, or if two programs answered each other. */
   readonly isPaused: 0 | 1
   readonly loopedAt: Timestamp | null
 }
@@ -318,7 +318,7 @@ export function conversationsWith(
   return db.rows<Pause>(sql, { handle }).filter(({ lineId }) => includesLine(lineIds, lineId))
 }
 
-/** Stops programs in a conversation until a person lets them go on. */
+/** Stops programs from answering in a conversation until a person lets them go on. */
 export function stopLoop(tx: Tx, id: ConversationId, now: Timestamp): void {
   const sql = 'UPDATE conversations SET automation_paused = 1, looped_at = $now WHERE id = $id'
   tx.execute(sql, { id, now })
@@ -332,7 +332,7 @@ export function loopedConversations(db: Db) {
   return db.rows<{ readonly id: ConversationId; readonly lineId: LineId }>(sql)
 }
 
-/** Messages up to this seq count toward no loop; null if the conversation is stopped already. */
+/** The seq up to which messages count toward no loop; null if the conversation is stopped already. */
 export function loopFrom(db: Db, id: ConversationId): number | null {
   const sql = 'SELECT loop_from AS seq FROM conversations WHERE id = $id AND automation_paused = 0'
   return db.row<{ seq: number }>(sql, { id })?.seq ?? null
@@ -363,7 +363,7 @@ function toConversation(
   { seq: _seq, chatGuid, name, participants, state, ...row }: Row,
 ): ListedConversation {
   const [lastMessage = null] = messageAt(db, { seq: row.lastSeq })
-  // JSON that groups.ts wrote; null if there is no group.
+  // groups.ts wrote the JSON; it is null for a conversation with one person.
   const people = JSON.parse(participants) as Handle[] | null
   return {
     ...row,

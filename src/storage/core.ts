@@ -1,5 +1,5 @@
-// What every module of a relay uses. A module takes it first, and everything else that it needs by name. A new
-// member needs a reason.
+// The objects that every module of a relay uses. A module takes `core` first, and everything else that it needs by
+// name. Give a reason for each new member.
 
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
@@ -14,7 +14,7 @@ import type { Writer } from './writer.ts'
 export type Core = {
   readonly db: Db
   readonly writer: Writer
-  /** The time as people and devices know it. Stored timestamps come from `ids`. */
+  /** The time as people and devices see it. Stored timestamps come from `ids`. */
   readonly clock: ConfirmedClock
   /** Makes ids, and the timestamps of what is stored. */
   readonly ids: LogicalClock
@@ -26,5 +26,5 @@ export type Core = {
   readonly audit: Audit
 }
 
-/** The part for a command that opens the data itself, because no relay runs. */
+/** The part of `Core` for a command that opens the data itself while no relay runs. */
 export type FileCore = Pick<Core, 'db' | 'writer' | 'ids' | 'random' | 'audit'>

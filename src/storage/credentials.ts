@@ -21,7 +21,7 @@ export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt' | 'secretMadeBy'
 
 const LATER = ['lastUsedAt', 'revokedAt'] as const
 
-/** `number` is a bridge's phone number (null for a key), `key` the value of `X-API-Key` (null for a bridge). */
+/** `number` is a bridge's phone number (null for a key); `key` is the value of `X-API-Key` (null for a bridge). */
 export type NewCredential = StoredSecret &
   Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt' | 'lineage' | 'madeFor'> & {
     readonly sealedSecret: Uint8Array | null
@@ -90,7 +90,7 @@ const KEY_COLUMNS = ['id', 'secretSha256', 'revokedAt', 'lineage', 'madeFor', ..
 const byKey = `SELECT ${selected(credentials, KEY_COLUMNS)}
    FROM credentials WHERE key = $key`
 
-/** Called in every turn that brings requests: another process may have revoked the key. */
+/** Called for the first request in each turn of the event loop, because another process may have revoked the key. */
 export function findKey(
   db: Db,
   key: string,
@@ -160,7 +160,7 @@ const HIDDEN = ['kind', 'key', 'secretSha256', 'phoneNumber'] as const
 const LISTED = `SELECT rowid AS seq, phone_number AS number,
   ${selected(credentials, columnsOf(credentials, HIDDEN))} FROM credentials`
 
-/** The row; `listed` makes `permissions` from its other columns. */
+/** The row of a list, from which `listed` makes `permissions`. */
 type ListedRow<K extends CredentialKind> = ListedCredential<K> & RawLimits
 
 function listed<K extends CredentialKind>(db: Db, row: ListedRow<K>): ListedCredential<K> {
@@ -177,7 +177,7 @@ export function getCredential<K extends CredentialKind>(
 }
 
 /**
- * Credentials newest first, the revoked ones too. `before` is the cursor's seq; `isShown` says whether the
+ * Credentials, including revoked ones, newest first. `before` is the cursor's seq; `isShown` returns whether the
  * reader may see a credential.
  */
 export function listCredentials<K extends CredentialKind>(
@@ -211,7 +211,7 @@ export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): v
   tx.execute(replacing, { id, ...secret })
 }
 
-/** Sets the end of a key that another one replaces. */
+/** Sets the expiry of a key that is replaced by another. */
 export function setExpiry(tx: Tx, id: CredentialId, expiresAt: Timestamp): void {
   tx.orm.update(credentials).set({ expiresAt }).where(eq(credentials.id, id)).run()
   touchKey(tx, id)
@@ -224,7 +224,7 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** The keys that replace a key. */
+/** SQL: the keys that replace a key. */
 const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = ${lineageIn('credentials')}
    AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
 
@@ -252,7 +252,7 @@ const limitedMakers = `WITH RECURSIVE makers (id) AS (
    SELECT ${lineageIn('c')} AS id, c.rules FROM makers m JOIN credentials c ON c.id = m.id
    WHERE c.kind = 'key' AND c.rules IS NOT NULL`
 
-/** The key and its ancestors that have rules, each by its lineage: its sends count for each of them. */
+/** The key and its ancestors that have rules, each by its lineage: a send counts for all of them. */
 export function keysWithRules(db: Db, id: KeyId): readonly LimitedKey[] {
   const rows = db.rows<{ id: KeyId; rules: string }>(limitedMakers, { id })
   return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) as KeyRules }))
@@ -289,7 +289,7 @@ function touchKey(tx: Tx, id: CredentialId): void {
 }
 
 /**
- * The key, the keys that it replaced, and all keys that these made or rotated, and so on; but not the keys that
+ * SQL: the key, the keys that it replaced, and all keys that these made or rotated, and so on; but not the keys that
  * replace it.
  */
 const family = `WITH RECURSIVE own (lineage, place) AS (
@@ -309,14 +309,14 @@ const leftBehind = `${family}
      WHERE status IN ('queued', 'deferred') AND key_id IN family
    ORDER BY id`
 
-/** Ids of what a key left behind, oldest first; `messages` are those that wait to be sent. */
+/** Ids of what a key created and that still works, oldest first; `messages` wait to be sent. */
 export type LeftBehind = Readonly<
   Record<'keys' | 'webhooks' | 'bridges' | 'messages', readonly string[]>
 >
 
 /**
- * Everything that still works of what a key, the keys that it replaced and the keys that these made have made, and
- * the keys and bridges whose present secrets they had made.
+ * Everything that still works of what was made by a key, the keys that it replaced, and the keys that these made; and
+ * the keys and bridges whose present secrets they made.
  */
 export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
   const rows = db.rows<{ readonly kind: string; readonly id: string }>(leftBehind, { id, now })
@@ -329,7 +329,7 @@ export function leftBehindBy(db: Db, id: KeyId, now: number): LeftBehind {
   }
 }
 
-/** The lineages of all keys that made something that still works, or made such a key, and so on. */
+/** SQL: the lineages of all keys that made something that still works, or that made such a key, and so on. */
 const MAKERS = `WITH RECURSIVE
    made (by) AS (
      SELECT c.created_by FROM credentials c WHERE ${isLive('c')}
@@ -353,15 +353,15 @@ const OF_SITES = `SELECT l.id FROM lines l JOIN sites s ON s.seq = l.site_seq
    WHERE s.id IN (SELECT value FROM json_each($siteIds)) ORDER BY l.seq`
 
 /**
- * The lines that a limit allows now; null for all. Lines move between sites, so every decision calls it again: what it
- * returns must not be kept. Deleted lines count, because their conversations stay.
+ * The lines that a limit allows now; null for all. Lines move between sites, so every decision must call this again,
+ * and not keep the result. Deleted lines count, because their conversations stay.
  */
 export function linesWithin(db: Db, { lineIds, siteIds }: LineLimits): LineLimit {
   if (siteIds === null) return lineIds
   return linesOfSites(db, siteIds).filter((id) => includesLine(lineIds, id))
 }
 
-/** The lines of these sites, even deleted ones. Unknown ids have none. */
+/** The lines of these sites, including deleted ones. Unknown ids are ignored. */
 export function linesOfSites(db: Db, siteIds: readonly string[]): readonly LineId[] {
   const rows = db.rows<{ id: LineId }>(OF_SITES, { siteIds: limitValue(siteIds) })
   return rows.map(({ id }) => id)

@@ -26,7 +26,7 @@ export type ContactUsage = { readonly reserved: number; readonly spent: number }
 /** True if the device has history with a handle; null if it couldn't be asked. */
 export type History = boolean | null
 
-/** Finds the day of a line. Most messages go to people whom the line knows, for whom no day is needed. */
+/** Returns the day of a line. Called only if needed: most messages go to people whom the line knows. */
 type FindDay = () => Day
 
 /** True if the daily limit allows a message to `handle` today. */
@@ -37,12 +37,12 @@ export function hasBudget(db: Db, line: Line, handle: Handle, findDay: FindDay):
   return isCovered(onDay(contact, day)) || slotsLeft(db, line, day) > 0
 }
 
-/** True if the stored data say that the line has written to `handle` or has history with it. */
+/** True if, by the stored data, the line has written to `handle` or has history with it. */
 export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
   return isCovered(readContact(db, lineId, handle))
 }
 
-/** The number of places of the line's day that are taken. */
+/** The number of places that are taken on the line's day. */
 export function newContacts(db: Db, lineId: LineId, day: Day): number {
   const { reserved, spent } = contactUsage(db, lineId, day)
   return reserved + spent
@@ -68,7 +68,7 @@ export function reserveSlot(
   if (stored.knownAt !== null) return 'none'
   const day = findDay()
   const contact = onDay(stored, day)
-  // Another message's place covers it for now, but may be given back.
+  // Another message holds the contact's place for now, but may give it back.
   if (contact.spentDay !== null || history === null) return 'undecided'
   if (isLater && contact.queued > 0) return 'undecided'
   if (contact.queued === 0 && slotsLeft(tx, line, day) <= 0) return 'full'
@@ -77,7 +77,7 @@ export function reserveSlot(
   return isLater ? 'spent' : 'reserved'
 }
 
-/** The contact as of `day`: a place on a later day doesn't cover it. */
+/** The contact as of `day`: a place spent on a later day doesn't count yet. */
 function onDay(contact: DailyContact, day: Day): DailyContact {
   const isLater = contact.spentDay !== null && contact.spentDay > day
   return isLater ? { ...contact, spentDay: null } : contact
@@ -110,12 +110,12 @@ export function consumeSlot(
 /** The message was sent, so its contact is known from now on. */
 export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void {
   if (message.isGroup) return
-  // If it passed its point of no return without a place, the contact was known already.
+  // A message that passed its point of no return without a place went to a contact that was known already.
   if (message.status === 'sending' && message.contactHold === 'none') return
   markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)
 }
 
-/** The person wrote: counted as an answer if the line wrote first, for the day of its place. Once for each person. */
+/** Called when the person wrote: counts one answer, on the day of the line's first message, if the line wrote first. */
 export function noteAnswer(tx: Tx, who: Who): void {
   const sql = `UPDATE contacts SET answered = 1 WHERE line_id = $lineId AND handle = $handle
      AND answered = 0 AND spent_day IS NOT NULL AND known_at IS NOT NULL RETURNING spent_day AS day`
@@ -123,7 +123,7 @@ export function noteAnswer(tx: Tx, who: Who): void {
   if (answered !== null) countOutcome(tx, who.lineId, answered.day, { answered: 1, failed: 0 })
 }
 
-/** A message to the person failed: counted if the line wrote first and they haven't answered. Once for each person. */
+/** Called when a message to the person failed: counts one failure if the line wrote first and has no answer yet. */
 export function noteFailure(tx: Tx, who: Who, day: Day): void {
   const sql = `INSERT INTO contacts (line_id, handle, queued, passed, failed)
      VALUES ($lineId, $handle, 0, 0, 1) ON CONFLICT DO UPDATE SET failed = 1
@@ -144,7 +144,7 @@ function countOutcome(
   tx.execute(sql, { lineId, day, ...by })
 }
 
-/** People by what became of the line's first message to them, from the day after `after` on. */
+/** The numbers of people whom the line wrote to first, by what became of it, from the day after `after` on. */
 export function firstContacts(db: Db, lineId: LineId, after: Day) {
   const sql = `SELECT coalesce(sum(spent), 0) AS people, coalesce(sum(answered), 0) AS answered,
      coalesce(sum(failed), 0) AS failed FROM contact_days WHERE line_id = $lineId AND day > $after`
@@ -158,14 +158,14 @@ export function releaseSlot(tx: Tx, message: Outbound, day: Day): void {
   step(tx, message, message.contactHold === 'reserved' ? 'release' : 'return', day)
 }
 
-/** The message goes back to the queue: its spent place becomes a reserved one. */
+/** Called when a message goes back to the queue: its spent place becomes a reserved one. */
 export function reserveAgain(tx: Tx, message: Outbound, day: Day): ContactHold {
   if (message.contactHold !== 'spent') return message.contactHold
   step(tx, message, 'requeue', day)
   return 'reserved'
 }
 
-/** True if the limit has room. A contact with a reserved place is counted already; a new one comes on top. */
+/** True if the limit has room. A contact with a reserved place is counted already; any other contact is one more. */
 function isWithinLimit(tx: Tx, line: Line, contact: DailyContact, day: Day): boolean {
   const { reserved, spent } = contactUsage(tx, line.id, day)
   const taken = contact.queued > 0 ? spent : spent + reserved
@@ -193,7 +193,7 @@ export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
   return db.row<ContactUsage>(sql, { lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
-/** Saves a changed contact, and moves its place between the line's counters. */
+/** Saves a changed contact, and updates the line's counters of places. */
 export function changeContact(tx: Tx, who: Who, before: DailyContact, after: DailyContact): void {
   const sql = `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
@@ -236,7 +236,7 @@ type ZoneRow = {
   readonly heldUntil: number | null
 }
 
-/** The days by which daily limits and figures count: of its site's time zone, or of the setting `time_zone`. */
+/** The days for daily limits and figures, in the time zone of a line's site, or of the setting `time_zone`. */
 export function daysOf({ db, settings }: Pick<Core, 'db' | 'settings'>): Days {
   return daysIn((lineId) => zoneOfLine(db, lineId, settings.get('time_zone')))
 }
@@ -251,7 +251,7 @@ function zoneOfLine(db: Db, lineId: LineId, zoneOfRelay: string): LineZone {
   return { zone: zone ?? zoneOfRelay, held }
 }
 
-/** Runs a change of the site of lines, or of its zone. The day of each line goes on: see `heldAfter`. */
+/** Runs `change`, which changes sites of lines or their zones, and lets each line's day go on: see `heldAfter`. */
 export function keepDays(
   tx: Tx,
   lineIds: readonly LineId[],

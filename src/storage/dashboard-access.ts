@@ -176,7 +176,7 @@ export function findMember<F extends 'id' | 'nameKey' | 'linkSha256'>(
 
 /** The name of a member, even of a removed one. */
 export function memberName(db: Db, id: string): string | null {
-  const isIt = eq(members.id, id as MemberId) // Only compared with ids.
+  const isIt = eq(members.id, id as MemberId) // Only compared with stored ids.
   return db.orm.select({ name: members.name }).from(members).where(isIt).get()?.name ?? null
 }
 

@@ -62,7 +62,7 @@ type Place = {
   readonly tlsCert?: string | null
 }
 
-/** A disk with less free space counts as full, whatever error SQLite reports. */
+/** A disk with less free space counts as full, whichever error SQLite reports. */
 const FREE_BYTES_LEAST = 1024 * 1024
 
 /** Throws a NotYetError if the existing database is missing: its disk may be mounted later. */
@@ -155,7 +155,7 @@ function takeData(
   }
 }
 
-/** The steps after opening the database; closes it if one fails. */
+/** Prepares the opened database for use; closes it if that fails. */
 function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random): Uint8Array {
   try {
     const key = secretKeyOf(directory.secretKey, db, random)
@@ -167,7 +167,7 @@ function prepare(directory: DataDirectory, db: Db, clock: Clock, random: Random)
   }
 }
 
-/** Where secrets are sealed with `secret.key`, what they are, and how to renew them if it is lost. */
+/** Columns sealed with `secret.key`, what they contain, and how to renew that if the key is lost. */
 export const SEALED = [
   {
     column: 'webhook_secrets.sealed',
@@ -191,7 +191,7 @@ export const SEALED = [
   },
 ] as const
 
-/** The key, made only if nothing is sealed yet: a new key couldn't open the secrets that a lost one sealed. */
+/** The key; made only if nothing is sealed yet, because a new key couldn't open what the lost one sealed. */
 export function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
   const sealed = SEALED.filter(({ column }) => {
     const [table = '', name = ''] = column.split('.')

@@ -27,7 +27,7 @@ export type Db = Queries & {
 }
 
 declare const inTransaction: unique symbol
-/** A `Db` inside the writer's transaction. Everything that writes takes one, so nothing writes outside. */
+/** A `Db` inside the writer's transaction. Functions that write take a `Tx`, so nothing can be written outside. */
 export type Tx = Db & {
   readonly execute: Execute
   readonly [inTransaction]: true
@@ -44,10 +44,10 @@ const PRAGMAS = [
   'foreign_keys = ON',
   'cell_size_check = ON',
   'temp_store = MEMORY',
-  // The system caches pages too, and more pages of our own would be colder in the processor's cache.
+  // The system caches pages too, and a larger cache of our own would stay less in the processor's cache.
   'cache_size = -4000',
-  // Pages of the log that a commit copies into the database, with a flush, once there are so many: 2 MiB. More of
-  // them would make that commit longer, and fewer would write hot pages more often. See (k) of scripts/bench.
+  // Number of pages in the log, 2 MiB, from which on a commit copies them into the database, with a flush. A larger
+  // number would make that commit longer, a smaller one would write hot pages more often. See (k) of scripts/bench.
   'wal_autocheckpoint = 500',
   `journal_size_limit = ${LOG_BYTES_LIMIT}`,
   'mmap_size = 0',
@@ -99,7 +99,7 @@ export function openDatabase(source: string | Uint8Array, options: OpenOptions):
   }
 }
 
-/** Empties the write-ahead log and leaves no side files behind, even with Apple's SQLite, which keeps them. */
+/** Closes the database. Empties the write-ahead log and leaves no side files behind, even with Apple's SQLite. */
 export function closeDatabase(db: Db): void {
   db.sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
   db.sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').all()

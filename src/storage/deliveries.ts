@@ -27,7 +27,7 @@ export type StoredDelivery = Omit<Row, 'eventSeq' | 'webhookSeq' | 'requestedAt'
 
 const { deliverySeq: _delivery, ...ATTEMPT_FIELDS } = getTableColumns(attempts)
 
-/** `isPrivateTarget`: not every viewer may see the answer of a receiver on the private network. */
+/** `isPrivateTarget` is true for a receiver on the private network, whose answer not every viewer may see. */
 export type StoredAttempt = Omit<typeof attempts.$inferSelect, 'deliverySeq'>
 
 const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
@@ -77,7 +77,7 @@ export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   return found ?? null
 }
 
-/** Filter of a list. Texts from outside are only compared. */
+/** Filter of a list. Texts from requests are only compared. */
 export type DeliveryChoice = {
   readonly status?: DeliveryStatus | undefined
   readonly event?: EventName | undefined
@@ -91,7 +91,7 @@ export type DeliveryChoice = {
 }
 
 const OF_EVENT = 'INDEXED BY deliveries_by_event WHERE event_seq = +$eventSeq'
-/** SQLite takes a partial index for a status only if the status is written out. */
+/** SQLite uses a partial index for a status only if the query contains the status as a literal. */
 const BY_STATUS: Readonly<Record<DeliveryStatus, string>> = {
   pending: "INDEXED BY deliveries_by_webhook_and_status WHERE status = 'pending'",
   exhausted: "INDEXED BY deliveries_by_webhook_and_status WHERE status = 'exhausted'",
@@ -104,8 +104,8 @@ const HAS_CHOSEN_EVENT = `EXISTS (SELECT 1 FROM events e WHERE e.seq = event_seq
    AND (+$handle IS NULL OR e.conversation_id IN (${IDS_WITH})))`
 
 /**
- * The deliveries of a webhook, newest first. Those that succeeded, which are nearly all, have no index by status,
- * and none has one by event or person: a page looks at a limited number of deliveries for them.
+ * The deliveries of a webhook, newest first. Neither succeeded deliveries, which are nearly all, have an index by
+ * status, nor has any delivery one by event or person: for these, a page examines a limited number of deliveries.
  */
 export function listDeliveries(
   db: Db,
@@ -160,7 +160,7 @@ export function deliveryOf(
   return db.row(sql, { eventSeq, webhookSeq })
 }
 
-/** Requests an attempt at once; a finished delivery starts its schedule over. */
+/** Requests an attempt at once; if the delivery was finished, its schedule starts over. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   const sql = `UPDATE deliveries
    SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
@@ -218,7 +218,7 @@ export function countReplayed(db: Db, webhookSeq: number): number {
   return db.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
 }
 
-/** For an UPDATE: gives a delivery up. */
+/** For an UPDATE: marks a delivery as exhausted. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 

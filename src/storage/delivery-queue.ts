@@ -18,12 +18,12 @@ export type DueDelivery = Pick<typeof deliveries.$inferSelect, (typeof DUE_COLUM
   readonly conversationId: ConversationId | null
 }
 
-/** An attempt, and the state of its delivery after it. */
+/** An attempt, and the resulting state of its delivery. */
 export type DeliveryRecord = Pick<typeof deliveries.$inferSelect, 'status' | 'completedAt'> & {
   readonly deliverySeq: number
   readonly attempt: Omit<typeof attempts.$inferSelect, 'deliverySeq' | 'number'>
   readonly isOfSchedule: boolean
-  /** Null keeps the present time of a pending delivery. */
+  /** Null leaves the time of a pending delivery as it is. */
   readonly nextAttemptAt: Timestamp | null
 }
 
@@ -77,7 +77,7 @@ export function nextDueDelivery(db: Db, webhookSeq: number, now: number): Timest
   return db.row<{ at: Timestamp }>(sql, { webhookSeq, now })?.at ?? null
 }
 
-/** The time when the pending delivery that is due longest was or will be due; null if none is pending. */
+/** The time at which the pending delivery that is due first was or will be due; null if none is pending. */
 export function longestDueDelivery(db: Db, webhookSeq: number): Timestamp | null {
   return nextDueDelivery(db, webhookSeq, -1)
 }
@@ -108,7 +108,7 @@ function outcomeOf({ statusCode, error }: DeliveryRecord['attempt']): AttemptOut
   return statusCode >= 400 ? 'http_4xx' : 'http_other'
 }
 
-/** True if a delivery is pending: it may be given up while an attempt is under way. */
+/** True if the delivery is still pending: it may be given up while an attempt is under way. */
 export function isPending(tx: Tx, seq: number): boolean {
   const sql = "SELECT 1 FROM deliveries WHERE seq = $seq AND status = 'pending'"
   return tx.row(sql, { seq }) !== null

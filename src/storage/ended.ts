@@ -1,5 +1,5 @@
-// After a restore, everything stays ended that the owner ended since the backup. The audit trail, which a restore
-// keeps, says what that is. Renewed secrets are taken from the replaced database.
+// After a restore, everything that the owner ended since the backup stays ended. It is known from the audit trail,
+// which a restore keeps. Renewed secrets are copied from the replaced database.
 
 import type { Database } from 'bun:sqlite'
 
@@ -9,7 +9,7 @@ import { auditedUrl, keepTrail } from './audit.ts'
 import { rowsAt } from './database.ts'
 import type { Values } from './statement.ts'
 
-/** Something with access to the relay or its events, and the command that ends it. */
+/** Something that has access to the relay or its events again, and the command that ends that. */
 export type CameBack = {
   readonly kind: keyof typeof COMMANDS
   readonly id: string
@@ -47,7 +47,7 @@ const ENDS: readonly string[] = [
    WHERE revoked_at IS NULL AND id IN ${ever('key.revoked', 'bridge.removed')}`,
   `UPDATE credentials SET secret_sha256 = randomblob(32) WHERE id IN ${since('bridge.token_renewed')}`,
   `UPDATE boxes SET removed_at = $now WHERE removed_at IS NULL AND id IN ${ever('box.removed')}`,
-  // No invitation works twice. Until a box joins, its key is the key of its invitation.
+  // No invitation works again. Until a box joins, its key is that of its invitation.
   'UPDATE boxes SET invitation_key = NULL, invited_until = NULL',
   'UPDATE boxes SET public_key = NULL WHERE joined_at IS NULL',
   `UPDATE webhooks SET deleted_at = $now, is_active = 0, updated_at = $now
@@ -58,13 +58,13 @@ const ENDS: readonly string[] = [
    OR webhook_id IN ${since('webhook.secret_rotated')}`,
   `UPDATE lines SET site_seq = NULL WHERE id IN ${about(['line.changed'], MOVED)}`,
   `DELETE FROM alert_channels WHERE id IN ${ever('alert_channel.removed')}`,
-  // No sign-in link works twice.
+  // No sign-in link works again.
   'UPDATE dashboard_members SET link_sha256 = NULL',
   `UPDATE dashboard_members SET password_hash = NULL WHERE id IN ${since('password.set')}`,
   `UPDATE dashboard_members SET removed_at = $now, password_hash = NULL
    WHERE id IN ${ever('member.removed')}`,
   `UPDATE lines SET deleted_at = $now WHERE deleted_at IS NULL AND id IN ${ever('line.deleted')}`,
-  // The last entry counts if a line was paused and resumed.
+  // If a line was paused and resumed, the last entry counts.
   `UPDATE lines SET is_enabled = 0 WHERE 0 = (SELECT after ->> '$.is_enabled' FROM audit
      WHERE action = 'line.changed' AND about_id = lines.id
        AND json_type(after, '$.is_enabled') IS NOT NULL ORDER BY seq DESC LIMIT 1)`,
@@ -95,13 +95,13 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
     `UPDATE dashboard_members SET site_ids = $sites
      WHERE id = $id AND id IN ${since('member.changed')}`,
   ],
-  // Not the password of another relay, such as a new one that is replaced at once.
+  // Not taken from another relay's database, such as that of a new relay whose data are replaced at once.
   [
     'SELECT password_hash AS hash, password_set_at AS at FROM dashboard_owner',
     `UPDATE dashboard_owner SET password_hash = $hash, password_set_at = $at
      WHERE $isSame AND password_set_at <= $at`,
   ],
-  // The second factor, so that no code works twice, and one that was turned on or off since stays so.
+  // The second factor, so that no code works twice, and a factor turned on or off since the backup stays so.
   [
     'SELECT totp_sealed AS sealed, totp_step AS step, recovery_sha256 AS codes FROM dashboard_owner',
     `UPDATE dashboard_owner SET totp_sealed = $sealed, totp_step = $step, recovery_sha256 = $codes
@@ -114,7 +114,7 @@ const TAKEN_OVER: readonly (readonly [rows: string, take: string])[] = [
 ]
 
 /**
- * Ends again what the audit trails of this database and of the one at `path` say was ended. If the one at `path`
+ * Ends again everything that the audit trails of this database and of the one at `path` say was ended. If that one
  * can't be read, or is another relay's, returns everything that may have been ended since the backup.
  */
 export function endAgain(sqlite: Database, path: string, now: Timestamp): readonly CameBack[] {

@@ -63,7 +63,7 @@ export type EventPerson = {
   readonly isGroup: 0 | 1
 }
 
-/** The person or group of an event; null if its body isn't stored. */
+/** The person or group of an event, from its body; null if the body isn't stored. */
 export function personOfEvent(db: Db, id: EventId): EventPerson | null {
   const sql = `SELECT coalesce(body ->> '$.message.handle', body ->> '$.opt_out.handle') AS handle,
      body ->> '$.conversation.name' AS groupName,
@@ -136,7 +136,7 @@ export function listEvents(
   return { events: found, upTo, isEnd: upTo >= newest }
 }
 
-/** Counts, in one step from the seq `after`, the events that a replay would send to the webhook. */
+/** Counts the events after the seq `after` that a replay would send to the webhook, in one step of limited size. */
 export function countMissed(
   db: Db,
   webhook: StoredWebhook,

@@ -29,8 +29,8 @@ export function findGroup(db: Db, id: ConversationId): (Group & Identified) | nu
 }
 
 /**
- * Opens the group's conversation and saves what is known of the group; without a `state`, the present one stays.
- * Returns null if `party.handle` has a conversation with one person.
+ * Opens the group's conversation and saves the group; without a `state`, the present state stays. Returns null if
+ * `party.handle` has a conversation with one person.
  */
 export function openGroup(
   tx: Tx,
@@ -57,7 +57,7 @@ function save(tx: Tx, conversationId: ConversationId, group: Group): void {
   tx.changes?.push({ what: 'conversation', id: conversationId })
 }
 
-/** The device no longer finds the group; its next message makes it active again. */
+/** Called when the device no longer finds the group; the group's next message makes it active again. */
 export function markUnreachable(tx: Tx, id: ConversationId): void {
   const sql = `UPDATE groups SET state = 'unreachable'
    WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`
@@ -67,7 +67,7 @@ export function markUnreachable(tx: Tx, id: ConversationId): void {
 
 export type UnreachableGroup = Pick<Group, 'name' | 'chatGuid'> & { readonly lineId: LineId }
 
-/** Groups that a send didn't reach and from which nothing came since. */
+/** Groups that a send didn't reach, and from which nothing has come since. */
 export function unreachableGroups(db: Db): readonly UnreachableGroup[] {
   const sql = `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
    FROM groups g CROSS JOIN conversations c ON c.seq = g.seq

@@ -11,15 +11,15 @@ export class TakenOverError extends Error {
 }
 
 /**
- * Time between two checks of the files. What is accepted after a loss and before the check is lost; a check costs as
- * much as several statements.
+ * Least time between two checks of the files. Whatever is accepted between a loss and the next check is lost; a check
+ * costs as much as several statements.
  */
 const LOOK_MS_MIN = 1_000
 
 /**
- * Knows whether a database is still undamaged and still belongs to this process. Each opening raises a number
- * in the file, and a transaction that finds another number is refused. So two processes that both believe
- * they hold the lock can't both write.
+ * Checks whether a database is still undamaged and still belongs to this process. Each opening raises a number in the
+ * file, and a transaction that finds another number is refused. So if two processes both believe that they hold the
+ * lock, only one can write.
  */
 export class Guard {
   readonly #sqlite: LastingDatabase
@@ -89,7 +89,7 @@ type Identity = { readonly dev: number; readonly ino: number; readonly size: num
 type OpenFile = {
   readonly path: string
   readonly fix: string
-  /** Files smaller than this are never truncated. SQLite truncates only the log, down to its own limit. */
+  /** The size below which the file is never truncated. SQLite truncates only the log, down to its own limit. */
   readonly keptBytes: number
   identity: Identity
 }

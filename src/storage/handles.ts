@@ -15,7 +15,7 @@ import type { Db } from './database.ts'
 import { listLines } from './lines.ts'
 import { mergedInto } from './merges.ts'
 
-/** The person, even by a spelling whose conversation was merged into the person's. */
+/** The person that `written` names, even by a spelling whose conversation was merged into the person's. */
 export function handleIn(db: Db, written: string): Handle {
   const recipient = parseRecipient(written)
   if (recipient !== null) return recipient.handle
@@ -33,8 +33,8 @@ export function knownHandle(db: Db, written: string): Handle {
 }
 
 /**
- * The number in international format for one that is written in another way; undefined if that isn't certain. A
- * number without its country code is read by the rules of the lines' country, if they share one.
+ * The number in international format for a number written in another way; undefined if that isn't certain. A number
+ * without its country code is read by the rules of the lines' country, if they share one.
  */
 export function handleMeant(db: Db, written: string, lines: LineLimit): Handle | undefined {
   const seen = listLines(db).filter(({ id }) => includesLine(lines, id))
@@ -43,7 +43,7 @@ export function handleMeant(db: Db, written: string, lines: LineLimit): Handle |
   return 'handle' in understood ? understood.handle : undefined
 }
 
-/** The person of a list's filter; throws for a national number that no conversation has. */
+/** The person named in a list's filter; throws for a national number without a conversation. */
 export function handleAsked(db: Db, written: string): Handle {
   return isNumber(written) ? knownHandle(db, written) : handleIn(db, written)
 }

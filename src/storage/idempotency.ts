@@ -3,13 +3,13 @@ import type { AnswerKind } from '../domain/message.ts'
 import type { CallerId } from '../domain/permissions.ts'
 import type { Db, Tx } from './database.ts'
 
-/** An `Idempotency-Key` and its caller. The same header of another caller is another key. */
+/** An `Idempotency-Key` and its caller. The same header from another caller is another key. */
 export type RequestKey = { readonly caller: CallerId; readonly key: string }
 
 /** The first answer under a key, verbatim. */
 export type KeptAnswer = { readonly kind: AnswerKind; readonly body: string }
 
-/** A request accepted under an `Idempotency-Key`. It has no answer while it runs, and after a crash. */
+/** A request accepted under an `Idempotency-Key`. It has no answer while it runs, or if the process crashed. */
 export type IdempotencyRecord = {
   /** Empty (unknown) if it was accepted by an earlier version, which didn't store callers. */
   readonly caller: CallerId | ''
@@ -23,11 +23,11 @@ type Row = Pick<IdempotencyRecord, 'caller' | 'fingerprint' | 'messageId'> & {
   readonly body: string | null
 }
 
-// One look-up for each: SQLite prepares `caller IN (…)` again at every run, which costs twenty times as much.
+// One lookup for each caller: SQLite prepares `caller IN (…)` again at every run, at twenty times the cost.
 const OF_CALLER = `SELECT caller, fingerprint, message_id AS messageId, answer AS kind, body
   FROM idempotency WHERE caller`
 
-/** The record of this caller, or else of an unknown caller, or null. */
+/** The record of this caller, else the record of an unknown caller; null if there is neither. */
 export function findIdempotency(db: Db, { caller, key }: RequestKey): IdempotencyRecord | null {
   const sql = `${OF_CALLER} = +$caller AND key = +$key UNION ALL ${OF_CALLER} = '' AND key = +$key LIMIT 1`
   const row = db.row<Row>(sql, { caller, key })

@@ -33,7 +33,7 @@ export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: Me
   tx.execute(insertion, { lineId, guid, messageId })
 }
 
-/** Remembers a guid with an id that no message has, so that it is never stored as a message. */
+/** Stores a guid with an id that no message has, so that its message is never stored. */
 export function ignoreGuid(tx: Tx, lineId: LineId, guid: string, at: Timestamp): void {
   rememberGuid(tx, lineId, guid, derivedId('msg', at, sha256(`${lineId}\0${guid}`)))
 }
@@ -52,7 +52,7 @@ const RECEIPT_KEY = [waitingReceipts.lineId, waitingReceipts.guid, waitingReceip
 const waiting = `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
    WHERE line_id = $lineId AND guid = $guid`
 
-/** Takes out the receipts that came before their guid, oldest first. */
+/** Removes and returns the receipts that came before their guid, oldest first. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
   const rows = tx.rows<RawRow<typeof waitingReceipts>>(waiting, { lineId, guid })
   if (rows.length === 0) return []
@@ -79,12 +79,12 @@ export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void
   tx.orm.insert(waitingChanges).values(row).run()
 }
 
-/** Takes out the changes that came before their message, in order. */
+/** Removes and returns the changes that came before their message, in order. */
 export function takeChanges(tx: Tx, lineId: LineId, guid: string): readonly WaitingChange[] {
   return takeOut(tx, 'line_id = +$lineId AND guid = +$guid', { lineId, guid })
 }
 
-/** Takes out the changes that were kept at `until` or earlier. */
+/** Removes and returns the changes that were stored at `until` or earlier. */
 export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange[] {
   return takeOut(tx, 'recorded_at <= $until', { until })
 }
@@ -104,7 +104,7 @@ export function changesWaitSince(db: Db): Timestamp | null {
   return db.row<{ at: Timestamp | null }>(sql)?.at ?? null
 }
 
-/** The reason for a message whose sender is a name. Unlike with the other reasons, the message is stored. */
+/** The reason for rejecting a message whose sender is a name. Unlike with other reasons, the message is stored. */
 export const NAMED = 'sender_is_a_name'
 
 /** Records a device event that intake refused, or a message that can't be answered, for a finding. */
@@ -130,7 +130,7 @@ export function countRejected(db: Db): readonly Rejected[] {
 
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
-/** Counts one more. The caller makes sure, by its guid, that no message is counted twice. */
+/** Counts one more message that wasn't relayed. The caller makes sure, by the guid, that none is counted twice. */
 export function countNotRelayed(
   tx: Tx,
   lineId: LineId,

@@ -1,8 +1,8 @@
 import type { Db } from './database.ts'
 
 /**
- * A query of drizzle's that is built once for each database. To build one takes far longer than to run it, which
- * counts for what loops read each time they wake.
+ * A query of drizzle's that is built once for each database. Building it takes far longer than running it, which
+ * matters for queries that loops run each time they wake.
  */
 export function keptQuery<Query>(build: (orm: Db['orm']) => Query): (db: Db) => Query {
   const queries = new WeakMap<Db['orm'], Query>()

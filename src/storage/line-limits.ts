@@ -20,7 +20,7 @@ import { findWebhook } from './webhooks.ts'
 
 const CONVERSATION = `SELECT 1 FROM conversations c WHERE c.seq = ${STOOD_FOR.replace('$conversationId', '$id')}`
 
-/** A file of a message that fits, or one that no message has and that the caller uploaded. */
+/** SQL: a file of a message that fits, or a file without a message that the caller uploaded. */
 function attachmentOf(fits: string): string {
   return `SELECT 1 FROM attachments a WHERE a.id = $id AND (
       (a.caller = $caller AND NOT EXISTS
@@ -29,7 +29,7 @@ function attachmentOf(fits: string): string {
         WHERE l.attachment_seq = a.seq AND ${fits}))`
 }
 
-/** Queries by id prefix that find a thing only if it belongs to the conversations. Nothing else does. */
+/** Queries by id prefix that find a thing only if it belongs to the conversations; no other prefix does. */
 const IN_CONVERSATIONS: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND conversation_seq IN ${CONVERSATION_SEQS}`,
   conv: `${CONVERSATION} AND c.seq IN ${CONVERSATION_SEQS}`,
@@ -37,8 +37,8 @@ const IN_CONVERSATIONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Queries by id prefix that find a thing only if it belongs to the lines. A file that no message has belongs to
- * its uploader. Deliveries are checked too: their webhook may have had more lines once.
+ * Queries by id prefix that find a thing only if it belongs to the lines. A file without a message belongs to its
+ * uploader. Deliveries are checked too, because their webhook may have had more lines before.
  */
 const SEEN: Readonly<Record<string, string>> = {
   msg: `SELECT 1 FROM messages WHERE id = $id AND line_seq IN ${LINE_SEQS}`,
@@ -50,7 +50,7 @@ const SEEN: Readonly<Record<string, string>> = {
 /** The caller's limits, and the caller itself, for uploads that no message has yet. */
 export type Viewer = {
   readonly lineIds: LineLimit
-  /** The limits as they were given, which those of a webhook must be within. */
+  /** The limits as they were set; those of a visible webhook must be within them. */
   readonly limits: LineLimits
   readonly conversationIds: ConversationLimit
   readonly caller: CallerId

@@ -93,15 +93,15 @@ export const contactDays = sqliteTable(
     lineId: text('line_id').$type<LineId>().notNull(),
     day: integer('day').notNull(),
     spent: integer('spent').notNull(),
-    /** Of these, the people who have written since. */
+    /** The number of these people who have written since. */
     answered: integer('answered').notNull().default(0),
-    /** People to whom a message failed before they had answered, by the day of their first failure. */
+    /** The number of people to whom a message failed before they had answered, by the day of the first failure. */
     failed: integer('failed').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.lineId, t.day] })],
 )
 
-/** People that a line has written to. Older executables know this table as `contacts`; the address book is `people`. */
+/** People that a line has written to. Older executables know the table as `contacts`; the address book is `people`. */
 export const dailyContacts = sqliteTable(
   'contacts',
   {

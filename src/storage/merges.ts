@@ -20,7 +20,7 @@ const FACTS = [
   'updatedAt',
 ] as const
 
-/** The facts of a conversation about its messages and its reader. */
+/** The columns of a conversation that follow from its messages and its reader. */
 export type ConversationFacts = Pick<RawRow<typeof conversations>, (typeof FACTS)[number]>
 
 /** A conversation of a line with one person. */
@@ -51,7 +51,7 @@ export function isSendingIn(db: Db, seqs: readonly number[]): boolean {
   return db.row(sql, { seqs: JSON.stringify(seqs) }) !== null
 }
 
-/** True if another line has a conversation under the same spelling that isn't decided yet. */
+/** True if another line has a conversation under the same spelling that wasn't merged. */
 export function isSpelledElsewhere(db: Db, { seq, handle }: Talk): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND seq <> $seq
     AND moved_to IS NULL LIMIT 1`
@@ -72,7 +72,7 @@ const LAST = "SELECT service, direction = 'inbound' AS isUnanswered FROM message
 
 type LastFacts = Pick<ConversationFacts, 'service' | 'isUnanswered'>
 
-/** The facts computed from its messages, if they are read up to `readSeq`. */
+/** Computes these facts from the conversation's messages, if they are read up to `readSeq`. */
 export function countFacts(db: Db, seq: number, readSeq: number) {
   const counted = db.row<Pick<ConversationFacts, 'messageCount' | 'lastSeq' | 'unreadCount'>>(
     COUNTED,
@@ -109,7 +109,7 @@ export function pointAliases(tx: Tx, aliases: readonly number[], to: number): vo
   tx.execute(sql, { aliases: JSON.stringify(aliases), to })
 }
 
-/** Moves every message of `from` to the person, and keeps the spelling that the device used. */
+/** Moves every message of `from` to the person's conversation, and keeps the spelling that the device used. */
 export function takeOverMessages(tx: Tx, from: Talk, to: { seq: number; handle: Handle }): void {
   const sql = `UPDATE messages SET conversation_seq = $to, handle = $handle,
       extras = json_set(coalesce(extras, '{}'), '$.spelling', $spelling)
@@ -119,7 +119,7 @@ export function takeOverMessages(tx: Tx, from: Talk, to: { seq: number; handle: 
 
 const IS_SPELLED = "coalesce(extras ->> '$.spelling', '') = $spelling AND status <> 'sending'"
 
-/** Moves the messages that the device spelled so back, as they came. */
+/** Moves the messages with this spelling back, as they came. */
 export function giveBackMessages(
   tx: Tx,
   spelling: Handle,
@@ -131,7 +131,7 @@ export function giveBackMessages(
   tx.execute(sql, { spelling, ...seqs })
 }
 
-/** Moves the person's other messages out of a conversation that gets its spelling back. */
+/** Moves the person's other messages out of a conversation that is separated again under its old spelling. */
 export function moveOwnMessages(
   tx: Tx,
   spelling: Handle,
@@ -142,7 +142,7 @@ export function moveOwnMessages(
   tx.execute(sql, { spelling, ...seqs })
 }
 
-/** Texts received in a conversation after the seq `after`. */
+/** Texts of messages received in a conversation after the seq `after`. */
 export function textsBehind(db: Db, seq: number, after: number): readonly string[] {
   const sql = `SELECT text FROM messages
     WHERE conversation_seq = $seq AND seq > $after AND direction = 'inbound'`
@@ -192,7 +192,7 @@ export function insertMerge(tx: Tx, merge: Omit<Merge, 'seq' | 'separatedAt'>): 
 const ofConversation = `SELECT ${selected(merges)} FROM merges
   WHERE conversation_id = $id AND separated_at IS NULL`
 
-/** The merge that took the conversation's handle for another spelling of a person's handle. */
+/** The merge of this conversation into a person's, under whose handle its own became another spelling. */
 export function findMerge(db: Db, id: string): Merge | null {
   return db.row<Merge>(ofConversation, { id })
 }
@@ -201,14 +201,14 @@ export function markSeparated(tx: Tx, { seq }: Merge, now: Timestamp): void {
   tx.execute('UPDATE merges SET separated_at = $now WHERE seq = $seq', { seq, now })
 }
 
-/** True if the owner has said that this spelling isn't the person that it seems to be. */
+/** True if the owner has separated this spelling from the person that it seems to be. */
 export function isKeptApart(db: Db, lineId: LineId, spelling: string): boolean {
   const sql = `SELECT 1 FROM merges
     WHERE spelling = $spelling AND line_id = $lineId AND separated_at IS NOT NULL`
   return db.row(sql, { spelling, lineId }) !== null
 }
 
-/** The person into whose conversation the one with this handle was merged, if any. */
+/** The person into whose conversation the conversation with this handle was merged; null if it wasn't. */
 export function mergedInto(db: Db, spelling: string): Handle | null {
   const sql = `SELECT handle FROM merges
     WHERE spelling = $spelling AND separated_at IS NULL ORDER BY seq LIMIT 1`
@@ -220,7 +220,7 @@ export type MergedFrom = Pick<Merge, 'conversationId' | 'spelling' | 'mergedAt'>
 const of = `SELECT conversation_id AS conversationId, spelling, merged_at AS mergedAt FROM merges
   WHERE handle = $handle AND line_id = $lineId AND separated_at IS NULL ORDER BY seq`
 
-/** The spellings whose conversations were merged into this person's on the line. */
+/** The spellings whose conversations on the line were merged into this person's. */
 export function mergesOf(db: Db, handle: Handle, lineId: LineId): readonly MergedFrom[] {
   return db.rows<MergedFrom>(of, { handle, lineId })
 }

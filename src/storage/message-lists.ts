@@ -62,14 +62,14 @@ export function listMessages(db: Db, filter: MessageFilter, page: ListPage): Fou
   return { rows: messagesWithSeqs(db, seqs), upTo }
 }
 
-/** Messages that an index has in the order of recording, and the rest of the filter to compare them with. */
+/** Messages in the order of recording, by an index, and the rest of the filter, which each of them is compared with. */
 type MessageRange = {
   readonly by: string
   readonly value: number | string | null
   readonly rest: MessageFilter
 }
 
-/** Most groups whose messages are merged; with more, all messages are scanned. */
+/** Most groups whose messages are merged; if there are more, all messages are scanned. */
 const MERGED_GROUPS_MAX = 100
 
 const stoodFor = `SELECT seq FROM conversations WHERE seq = ${STOOD_FOR}`
@@ -87,8 +87,8 @@ const BY_LINE = `INDEXED BY messages_by_line
 const ALL = 'NOT INDEXED WHERE +$value IS NULL'
 
 /**
- * The newest messages of a handle are among the newest of its conversations, one on each line. The same
- * goes for groups, if they are few, and for lines. So messages need no further index.
+ * The newest messages of a handle are among the newest of its conversations, one on each line. The same goes for
+ * groups, if they are few, and for lines. So messages need no more indexes.
  */
 function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   const { handle, conversationId, type, status, queuedReason, lineIds, direction } = filter
@@ -122,7 +122,7 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   }
   if (lineIds !== null) return lineIds.map((value) => ({ by: BY_LINE, value, rest: filter }))
   if (direction !== undefined) {
-    // What was received stays so, and everything else was sent.
+    // A received message stays `received`, and every other message was sent.
     const isOf = (stored: string) => (stored === 'received') === (direction === 'inbound')
     return STORED_STATUSES.filter(isOf).map((value) => ({ by: BY_STATUS, value, rest: filter }))
   }
@@ -138,14 +138,14 @@ const received = `SELECT seq FROM messages INDEXED BY messages_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND direction = 'inbound' AND NOT ${IS_HISTORY}
    ORDER BY seq DESC LIMIT 1`
 
-/** The seq of the last message received in the conversation, without its history; 0 if there is none. */
+/** The seq of the last message received in the conversation that isn't history; 0 if there is none. */
 export function lastReceived(db: Db, conversationId: ConversationId): number {
   return db.row<{ seq: number }>(received, { conversationId })?.seq ?? 0
 }
 
 /**
- * Messages sent in a conversation after the seq `after`, newest first: those of an agent that answer the message
- * `answers`, or, if it is null, those with this text.
+ * Messages sent in a conversation after the seq `after`, newest first: those by which an agent answers the message
+ * `answers`, or, if that is null, those with this text.
  */
 export const sentAfter = messagesWhere(
   `INDEXED BY messages_by_conversation WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after
@@ -175,7 +175,7 @@ export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
   return seqs.flatMap((seq) => messageAt(db, { seq }))
 }
 
-/** Number of messages sent to a handle since then, except by practice lines, and the time of the oldest. */
+/** Number and oldest time of messages sent to a handle at `since` or later, except by practice lines. */
 export function sendsToSince(
   db: Db,
   handle: string,
@@ -258,7 +258,7 @@ const CONDITIONS = {
 }
 
 function conditionsOf(filter: MessageFilter): string {
-  const given = Object.keys(valuesOf(filter)) as (keyof typeof CONDITIONS)[] // They are all in `valuesOf`.
+  const given = Object.keys(valuesOf(filter)) as (keyof typeof CONDITIONS)[] // `valuesOf` has only these names.
   const ofType = { all: 'TRUE', direct: 'is_group = 0', group: 'is_group = 1' }[filter.type]
   return [...given.map((name) => CONDITIONS[name]), ofType].join(' AND ')
 }
@@ -302,7 +302,7 @@ const newestOfLine = `SELECT direction, source, status, error_code AS errorCode,
    FROM messages INDEXED BY messages_by_line
    WHERE line_seq = ${LINE_SEQ} ORDER BY seq DESC LIMIT ${NEWEST_MAX}`
 
-/** Recent sends of the relay by a line and how they ended, the last to finish first. */
+/** Recent sends of a line and how they ended, the last one to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
   return db
     .rows<SendRow>(newestOfLine, { lineId })
@@ -315,10 +315,10 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
     .toSorted((a, b) => b.at - a.at)
 }
 
-/** Most messages of all lines that are looked at for those of some. */
+/** Most messages of all lines that are examined for those of some lines. */
 const LOOKED_AT_MAX = 20 * COUNTED_MAX
 
-/** SQL: the number of messages of the lines among the newest that match. */
+/** SQL: the number of messages of the lines among the newest matching ones. */
 const countOf = (index: string, matches: string) => `SELECT count(*) AS count FROM (SELECT 1 FROM (
      SELECT line_seq FROM messages INDEXED BY ${index} WHERE ${matches}
      ORDER BY seq DESC LIMIT ${LOOKED_AT_MAX})
@@ -333,7 +333,7 @@ const approvals = countOf(
   "status = 'deferred' AND queued_reason = 'approval'",
 )
 
-/** Counts messages since then that weren't sent although nobody ended them, and all that are undecided. */
+/** Counts messages since `since` that weren't sent, except those ended on purpose, and all that are undecided. */
 export function countAttention(db: Db, since: Timestamp, limit: LineLimit): Attention {
   const lineIds = limitValue(limit)
   const count = (status: string, from: number) =>
@@ -349,8 +349,8 @@ export function countAttention(db: Db, since: Timestamp, limit: LineLimit): Atte
 }
 
 /**
- * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as
- * failed. Oldest first.
+ * Uncertain messages of real lines that nothing settled for ten minutes, so that they are announced as failed. Oldest
+ * first.
  */
 export function longUncertain(db: Db, now: Timestamp, practiceKinds: readonly string[]) {
   const sql = `SELECT m.id, l.id AS lineId
@@ -364,7 +364,7 @@ export function longUncertain(db: Db, now: Timestamp, practiceKinds: readonly st
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }
 
-// Messages that wait for the daily limit are due tomorrow, after the others.
+// Messages that wait for the daily limit are due tomorrow, and so come after the others.
 const waitingOnLine = `SELECT createdAt FROM (
      SELECT created_at AS createdAt, queued_reason FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
@@ -372,8 +372,8 @@ const waitingOnLine = `SELECT createdAt FROM (
    WHERE queued_reason IS NOT 'daily_contact_limit' LIMIT ${COUNTED_MAX}`
 
 /**
- * The number of conversations whose next message waits for the line, and the time of the oldest. Messages
- * that wait for the daily limit or an earlier message don't count.
+ * The number of conversations whose next message waits for the line, and the time of the oldest. Messages that wait
+ * for the daily limit or for an earlier message don't count.
  */
 export function waitingForLine(db: Db, lineId: LineId): Waiting | null {
   const times = db

@@ -51,7 +51,7 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
   return db.row<{ due_at: number }>(nextDue, { lineId, now })?.due_at ?? null
 }
 
-/** Worded like the WHERE of the partial index: SQLite doesn't use the index otherwise. */
+/** Worded like the WHERE of the partial index, because SQLite uses the index only then. */
 const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status = 'uncertain')"
 
 const unfinishedWhere = (rest: string) =>
@@ -73,13 +73,13 @@ function sameTextUncertainUntil(
   now: Timestamp,
 ): Timestamp | null {
   const { conversationId, text } = message
-  // Devices distinguish files. Only equal texts can be confused.
+  // Devices distinguish files, so only equal texts can be confused.
   if (text === '') return null
   const values = { conversationId, text, now }
   return db.row<{ at: Timestamp | null }>(sameTextUncertain, values)?.at ?? null
 }
 
-/** Queued messages of a conversation that have a `dueAt`: they are or were first. */
+/** Queued messages of a conversation that have a `dueAt`, because they are or were its first. */
 const queuedWithTurn = messagesWhere(
   unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY waits_from, seq"),
 )
@@ -105,14 +105,14 @@ export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timesta
   updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
-/** Releases a message that waited for an uncertain one with the same text, which is settled now. */
+/** Releases a message that waited for an uncertain one with the same text, once that one is settled. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
   updateMessage(tx, first, positionOfFirst(tx, first, now), now)
 }
 
-/** After a message moved in from another line: only the message that is first now keeps its turn. */
+/** Called after a message moved here from another line: only the message that is first now keeps its turn. */
 export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const [first] = firstOf(tx, { conversationId })
   for (const message of queuedWithTurn(tx, { conversationId })) {
@@ -122,7 +122,7 @@ export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp):
   promoteNext(tx, conversationId, now)
 }
 
-/** Waits for an uncertain message with the same text until that one is announced. */
+/** The position of the first message: it waits until an uncertain message with the same text is announced. */
 function positionOfFirst(
   tx: Tx,
   message: Pick<Outbound, 'conversationId' | 'text'>,
@@ -134,7 +134,7 @@ function positionOfFirst(
     : { dueAt: until, queuedReason: 'same_text_uncertain' }
 }
 
-/** Limit of the messages that move along with one. */
+/** Most messages that move to another line along with one. */
 const BEHIND_MAX = 1_000
 
 const behind = messagesWhere(
@@ -170,7 +170,7 @@ const oldestAccepted = `SELECT id, waits_from AS at FROM messages INDEXED BY mes
 function acceptedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
   const oldest = (count: number) =>
     db.rows<{ readonly id: MessageId; readonly at: number }>(oldestAccepted, { limit: count })
-  // These wait since they were accepted, in the order of `seq`. If the oldest is too young, so are all.
+  // These messages wait since they were accepted, in the order of `seq`. If the oldest is too young, all are.
   const [first] = oldest(1)
   if (first === undefined || first.at > until) return []
   return oldest(limit).flatMap(({ id, at }) => (at <= until ? id : []))
@@ -189,7 +189,7 @@ export function queuedUntil(db: Db, until: number, limit: number): readonly Mess
 export const heldUntil = ids(`SELECT id FROM messages INDEXED BY messages_by_status
    WHERE status = 'sending' AND passed_at <= +$until ORDER BY seq LIMIT +$limit`)
 
-/** Worded like the WHERE of the partial index: SQLite doesn't use the index otherwise. */
+/** Worded like the WHERE of the partial index, because SQLite uses the index only then. */
 const STEP_OF_STATUS = `FROM messages INDEXED BY messages_next_step
    WHERE status = +$status AND due_at IS NOT NULL AND status <> 'queued'`
 
@@ -202,7 +202,7 @@ function nextStepAt(db: Db, status: StoredStatus): number | null {
   return db.row<{ due_at: number }>(sql, { status })?.due_at ?? null
 }
 
-/** The end of a page of messages that are due. */
+/** The time by which messages are due, and the most that are returned. */
 type Due = { readonly now: number; readonly limit: number }
 
 /** Deferred messages whose next decision is due. */
@@ -219,7 +219,7 @@ const deferredIn = messagesWhere(
    WHERE status = 'deferred' AND conversation_seq = ${CONVERSATION_SEQ} ORDER BY waits_from, seq`,
 )
 
-/** Deferred messages of the same key in the same conversation that wait for approval or for each other. */
+/** Deferred messages of the same key in the same conversation, which wait for approval or for each other. */
 export function heldBeside(db: Db, message: Pick<Outbound, 'conversationId' | 'extras'>) {
   const { conversationId, extras } = message
   const by = extras?.approval?.requestedBy
@@ -235,7 +235,7 @@ export const waitingTo = messagesWhere(
      AND (+$lineId IS NULL OR line_seq = ${LINE_SEQ})`,
 )
 
-/** Messages whose line was deleted, so nobody would ever send them. */
+/** Messages whose line was deleted, so that no line would ever send them. */
 export const queuedOnDeletedLines = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status IN ('queued', 'deferred')
@@ -245,7 +245,7 @@ export const queuedOnDeletedLines = messagesWhere(
 
 const ANNOUNCED_LATER = ['uncertain', 'received'] as const
 
-/** Uncertain messages, and received ones that waited for their files, whose event is due. */
+/** Uncertain messages, and received ones that waited for their files, whose events are due. */
 export function messagesToAnnounce(db: Db, due: Due): readonly MessageId[] {
   return ANNOUNCED_LATER.flatMap((status) => dueSteps(db, { ...due, status }))
 }
@@ -255,7 +255,7 @@ export function nextAnnouncementAt(db: Db): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Makes messages that wait for a doubtful clock or for a time of day due at once, so that they are decided again. */
+/** Makes messages that wait for a doubtful clock or for quiet hours due at once, so that they are decided again. */
 export function wakeHeldBack(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
        WHERE status IN ('queued', 'deferred') AND due_at IS NOT NULL
@@ -300,7 +300,7 @@ export function countByStatus(
   return db.row<{ count: number }>(sql, { status })?.count ?? 0
 }
 
-/** Messages that a dead process left as `sending`, except those that the device has. */
+/** Messages that an earlier process left as `sending`, except those that the device has. */
 export const sendingWithoutGuid = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
@@ -339,7 +339,7 @@ export function unfinishedOf(
 ): Unfinished {
   const since = (ms: number) => firstSeqSince(db, 'messages', age.ago(ms))
   const week = { lineId, from: since(UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
-  // The newest only: earlier starts have looked for the older ones.
+  // Only the newest messages, because earlier starts have searched for the older ones.
   const unsettled = ['sending', 'uncertain']
     .flatMap((status) => newestOfStatus(db, { ...week, status }))
     .sort((a, b) => a.seq - b.seq)
@@ -382,7 +382,7 @@ function attachmentsFor(
 ): readonly OutgoingAttachment[] | undefined {
   if (!hasAttachments({ extras })) return undefined
   return attachmentsOf(db, id).map(({ id, filename, mimeType, size, sha256 }) => {
-    // The file of an unsettled message may be gone: the driver only looks up its rows.
+    // An unsettled message may have lost its file, but the driver only searches for its rows.
     const bytes = { sha256: sha256 ?? '', size: size ?? 0 }
     return { id, path: files.pathOf(bytes.sha256), filename, mimeType, ...bytes }
   })

@@ -37,7 +37,7 @@ export function messagesWhere(rest: string): (db: Db, values?: Values) => readon
   return (db, values) => db.rows<RawMessage>(sql, values).map(fromRaw)
 }
 
-/** Changes the row in place, because copying its columns costs as much as reading them. */
+/** Changes the row in place: a copy of its columns would cost as much as reading them. */
 function fromRaw(row: RawMessage): Outbound {
   return Object.assign(row, {
     isPinned: row.isPinned === 1,
@@ -58,7 +58,7 @@ export function findMessage(db: Db, id: string): Outbound | null {
 }
 
 // Each step gives its message a new revision. Statements that change many messages at once, such as a merge or a
-// clock that is set back, give them another conversation or time.
+// correction of the clock, change their conversation or time instead.
 const asRead = `SELECT 1 FROM messages WHERE seq = +$seq AND revision = +$revision
   AND updated_at = +$updatedAt AND due_at IS +$dueAt AND conversation_seq = ${CONVERSATION_SEQ}`
 
@@ -69,7 +69,7 @@ export function currentMessage(db: Db, known: Outbound): Outbound | null {
   return isAsRead ? known : findMessage(db, known.id)
 }
 
-/** Returns the message with an id from outside; throws `not_found`. */
+/** Returns the message with an id from a request; throws `not_found` if there is none. */
 export function requireMessage(db: Db, id: string): Outbound {
   const message = parseId('msg', id) === null ? null : findMessage(db, id)
   if (message === null) throw noMessage()
@@ -93,7 +93,7 @@ export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
   return { ...message, seq: Number(lastInsertRowid) }
 }
 
-/** What a step can change; for a new line, its caller also updates conversations and daily contacts. */
+/** Fields that a step can change. For a new line, its caller also updates conversations and daily contacts. */
 const CHANGEABLE = [
   'lineId',
   'conversationId',
@@ -126,10 +126,10 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = {
   error: assigned(messages, ['errorCode', 'errorMessage']),
 }
 
-/** The steps of messages write some dozen sets of fields. */
+/** Most statements cached; the steps of messages need some dozens. */
 const UPDATES_MAX = 200
 
-/** The statement that writes these fields, a bit for each. Making its text costs more than running it. */
+/** The statement that writes these fields, with a bit for each field. Building its text costs more than running it. */
 const updateOf = memoize(UPDATES_MAX, (fields: number) => {
   const written = CHANGEABLE.filter((_, place) => (fields & (1 << place)) !== 0)
   const assignments = written.map((name) => `, ${ASSIGNMENTS[name]}`).join('')
@@ -138,8 +138,8 @@ const updateOf = memoize(UPDATES_MAX, (fields: number) => {
 })
 
 /**
- * Writes what a step changes, and nothing else. Throws if `message` isn't as it is stored, because the step was then
- * decided on old values.
+ * Writes the changes of a step, and nothing else. Throws if `message` isn't as it is stored, because then the step
+ * was decided on old values.
  */
 export function updateMessage(
   tx: Tx,
@@ -167,7 +167,7 @@ function valuesOf(change: MessageUpdate) {
     ...change,
     refusedBy: refusedBy.length === 0 ? null : JSON.stringify(refusedBy),
     extras: extras ? JSON.stringify(extras) : null,
-    error: null, // In the two columns below.
+    error: null, // The two columns below have it.
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
   }
@@ -177,7 +177,7 @@ function touch(tx: Tx, { id, conversationId }: Pick<Outbound, 'id' | 'conversati
   tx.changes?.push({ what: 'message', id, conversationId })
 }
 
-/** A message with defaults for everything that a device or client doesn't say. */
+/** A new message, with defaults for everything that the device or client didn't give. */
 export function newMessage(
   base: Pick<
     NewMessage,
@@ -212,7 +212,7 @@ export function newMessage(
   }
 }
 
-/** The newest stored timestamp: time goes on from it, so that a clock set back reorders nothing. */
+/** The newest stored timestamp. Later ones continue from it, so that a clock that was set back reorders nothing. */
 export function newestTimestamp(db: Db): number {
   const sql = 'SELECT max(updated_at) AS at FROM messages'
   return db.row<{ at: number | null }>(sql)?.at ?? 0
@@ -220,7 +220,7 @@ export function newestTimestamp(db: Db): number {
 
 const lastRevisions = new WeakMap<Tx['sqlite'], number>()
 
-/** Counts in memory: a rollback leaves a gap, which is harmless. */
+/** The next revision, counted in memory: a rollback leaves a gap, which is harmless. */
 function nextRevision(tx: Tx): number {
   const sql = 'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1'
   const last = lastRevisions.get(tx.sqlite) ?? tx.row<{ revision: number }>(sql)?.revision ?? 0

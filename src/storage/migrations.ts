@@ -24,7 +24,7 @@ const FIRST_MIGRATION = 'first_migration'
 
 const BREAKPOINT = '--> statement-breakpoint'
 
-/** The file belongs to a newer executable, isn't ours, or is damaged. A person is needed. */
+/** The file belongs to a newer executable, isn't ours, or is damaged. A person must act. */
 export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError'
 }
@@ -108,7 +108,7 @@ export function migrate(
     for (const [index, migration] of migrations.entries()) {
       if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
     }
-    // A newer executable wrote the database and lets us use it: keep what it wrote.
+    // A newer executable wrote the database and allows this one to use it: what it wrote stays.
     if (userVersion(sqlite) > migrations.length) return
     const set = sqlite.prepare('INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)')
     sqlite.transaction(() => {
@@ -143,7 +143,7 @@ function apply(sqlite: Database, migration: Migration, version: number): void {
   }
 }
 
-/** Keeps an earlier note: the check covers all migrations since. */
+/** Keeps an earlier note, because the check covers all migrations since. */
 function noteUnchecked(sqlite: Database, from: number): void {
   sqlite
     .query('INSERT OR IGNORE INTO about (name, value) VALUES ($name, $from)')

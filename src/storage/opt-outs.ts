@@ -54,7 +54,7 @@ export function optOutsOf(db: Db, handle: Handle): readonly ListedOptOut[] {
   return db.rows<ListedOptOut>(sql, { handle })
 }
 
-/** Opt-outs, latest first; with a limit, those of people with whom one of the lines has written. */
+/** Opt-outs, latest first; if lines are given, only those of people with whom one of the lines has written. */
 export function listOptOuts(
   db: Db,
   filter: { readonly handle: string | null; readonly lines: LineLimit },
@@ -71,8 +71,8 @@ export function listOptOuts(
 
 const OF_HANDLE = 'INDEXED BY opt_outs_by_handle WHERE handle = +$handle'
 /**
- * Adds the opt-outs of the database at `path`, so that after a restore nobody gets messages who opted out since
- * the backup. Adds none if that database can't be read or has no such table.
+ * Adds the opt-outs of the database at `path`, so that after a restore nobody who opted out since the backup gets
+ * messages. Adds none if that database can't be read or has no such table.
  */
 export function keepOptOuts(sqlite: Tx['sqlite'], path: string): void {
   const add = sqlite.query<null, [Values]>(insertion)

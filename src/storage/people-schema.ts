@@ -31,7 +31,7 @@ export const optOuts = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     handle: text('handle').$type<Handle>().notNull(),
-    /** The line that it is about; null for all lines. */
+    /** The line that the opt-out is for; null for all lines. */
     lineId: text('line_id').$type<LineId>(),
     /** The keyword in the message; null if the owner or a program recorded it. */
     keyword: text('keyword'),
@@ -49,8 +49,8 @@ export const optOuts = sqliteTable(
 )
 
 /**
- * Merged conversations, whose handle was another spelling of a person's. The row of a conversation that was
- * separated again stays, so that its spelling is never taken for the person again.
+ * Merged conversations, whose handle was another spelling of a person's. The row of a conversation that was separated
+ * again stays, so that its spelling is never merged into the person's again.
  */
 export const merges = sqliteTable(
   'merges',

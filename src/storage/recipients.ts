@@ -1,4 +1,4 @@
-// Which service reaches a recipient, judged by this relay's own messages.
+// Finds the service that reaches a recipient, from this relay's own messages.
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
@@ -7,7 +7,7 @@ import { IS_HISTORY } from './conversations.ts'
 import type { Db } from './database.ts'
 import { isOfLines, limitValue } from './statement.ts'
 
-/** The number of each line's newest messages with the recipient that are examined; history doesn't count. */
+/** The number of newest messages with the recipient that are examined on each line; history doesn't count. */
 const NEWEST_MAX = 200
 
 export type Evidence = {
@@ -19,7 +19,7 @@ export type Evidence = {
 
 type Row = Pick<Evidence, 'evidence'> & { readonly at: Timestamp; readonly lineId: LineId }
 
-// A message that was downgraded to SMS was refused by iMessage first, whatever happened then.
+// iMessage refused a message that was downgraded to SMS, whatever happened after that.
 const EVIDENCE = `CASE
   WHEN direction = 'inbound' AND service = 'SMS' THEN 'received_sms'
   WHEN direction = 'inbound' AND service = 'iMessage' THEN 'delivered_imessage'
@@ -36,7 +36,7 @@ const byConversation = `SELECT evidence, at, $lineId AS lineId FROM (
      WHERE conversation_seq = +$seq AND is_group = 0 AND NOT ${IS_HISTORY} ORDER BY seq DESC LIMIT ${NEWEST_MAX})
    WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`
 
-/** The newest evidence for a service. A sent SMS is no evidence. */
+/** The newest evidence of which service reaches the handle. A sent SMS isn't evidence. */
 export function evidenceOf(db: Db, handle: Handle, limit: LineLimit): Evidence {
   const sql = `SELECT seq, line_id AS lineId FROM conversations
     WHERE handle = $handle AND ${isOfLines('line_id')}`

@@ -7,7 +7,7 @@ export type EnvironmentChange = {
   readonly variable: string
   /** The value in the backup; null if the variable is missing, `(hidden)` for a secret. */
   readonly value: string | null
-  /** False if the present line stays, because changing it needs a person's consent. */
+  /** False if the present line stays, because a person must consent to the change. */
   readonly isTaken: boolean
 }
 
@@ -33,7 +33,7 @@ export function restoredEnvironment(
     .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
     .map((variable) => ({
       variable,
-      // Shown only if it is known not to be a secret.
+      // Shown only if the option is known not to be a secret.
       value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
       isTaken: isTaken(variable),
     }))

@@ -26,7 +26,7 @@ import { recordRestore } from './stats.ts'
 
 export type RestoreOrder = {
   readonly directory: DataDirectory
-  /** The backup; it isn't changed. */
+  /** The path of the backup, which isn't changed. */
   readonly file: string
   readonly version: string
   readonly now: Timestamp
@@ -52,7 +52,7 @@ export type Restored = {
   /** The folder with the replaced files; null if there were none. */
   readonly aside: string | null
   readonly uncertainCount: number
-  /** What may have been revoked since the backup and is valid again; empty if the replaced database says what was. */
+  /** Access that may have been revoked since the backup and is valid again; empty if the replaced data say which. */
   readonly cameBack: readonly CameBack[]
   /** The number of attachments whose file neither the store nor the backup has. */
   readonly missingCount: number
@@ -109,15 +109,15 @@ function withOwnEnvironment(
   return { files: [...others, ...written], environment: changes }
 }
 
-/** SQL: closes the alerts of a backup, which are known to have lasted until its relay last ran. */
+/** SQL: closes the alerts of a backup as of the time when its relay is last known to have run. */
 const CLOSED_ALERTS = `UPDATE alerts SET resolved_at = $now, lasted_ms = max(0,
      max(raised_at, coalesce((SELECT max(alive_at) FROM relay_runs), 0)) - since)
    WHERE resolved_at IS NULL`
 
 /**
- * Prepares a backup to be served from, in one transaction. Every unfinished message in it may have been
- * sent since, so each becomes `uncertain`: a driver may find its row, but dispatch never sends it. So a
- * restore causes no send. Returns the number of those messages.
+ * Prepares a backup to be served from, in one transaction. Every unfinished message in it may have been sent since,
+ * so each becomes `uncertain`: a driver may find its row, but dispatch never sends it. So a restore causes no send.
+ * Returns the number of those messages.
  */
 function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCount' | 'cameBack'> {
   const { directory, file, now, origin = COMMAND_LINE, name = basename(file) } = order
@@ -146,14 +146,14 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
     // No message waits anymore, so none reserves a contact of the day.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
-    // A notice may have been sent since. What is still wrong is found again.
+    // A notice may have been sent since the backup. Causes that still last are found again.
     sqlite.run(
       `UPDATE alert_notices SET status = 'failed', error = 'restored'
        WHERE status IN ('waiting', 'handed_over')`,
     )
     sqlite.run('DELETE FROM alerts WHERE raised_at IS NULL')
     sqlite.query(CLOSED_ALERTS).run({ now })
-    // No box upgrade goes on.
+    // An upgrade of boxes doesn't continue.
     sqlite.query('DELETE FROM about WHERE name = $name').run({ name: ROLLOUT })
     const cameBack = endAgain(sqlite, directory.database, now)
     keepOptOuts(sqlite, directory.database)
@@ -169,7 +169,7 @@ function adoptBackup(db: Db, order: RestoreOrder): Pick<Restored, 'uncertainCoun
   return adopt.immediate()
 }
 
-/** Checks a copy of the backup, brings it to this executable's schema, and adopts it. */
+/** Checks a copy of the backup, migrates it to this executable's schema, and adopts it. */
 function stage(
   order: RestoreOrder,
   staged: string,
@@ -202,7 +202,7 @@ type Exchange = {
   readonly onStep?: RestoreOrder['onStep']
 }
 
-/** An exchange under way, stored so that the next start finds it if this process dies. */
+/** The record of a running exchange, stored so that the next start finds it if this process dies. */
 type Journal = {
   readonly staged: string
   readonly aside: string
@@ -249,8 +249,8 @@ function exchange({ directory, staged, aside, files, onStep = () => {} }: Exchan
 const LOG_ENDS = ['-wal', '-shm']
 
 /**
- * Ends an interrupted exchange: undoes it unless the staged database has taken its place already. Called
- * before the database is opened.
+ * Ends an interrupted exchange: undoes it, unless the staged database already has its final name. Called before the
+ * database is opened.
  */
 export function finishExchange(directory: DataDirectory): void {
   const text = readTextOrNull(journalPath(directory))
@@ -289,7 +289,7 @@ function journalPath({ path }: DataDirectory): string {
   return join(path, 'restoring.json')
 }
 
-/** Puts back what a restore moved aside, because no relay can serve from the restored data. */
+/** Puts back the files that a restore moved aside, because no relay can serve from the restored data. */
 export function undoRestore(
   directory: DataDirectory,
   { aside, files }: Pick<Restored, 'files' | 'aside'>,
@@ -308,7 +308,7 @@ export function undoRestore(
   rmSync(aside, { recursive: true, force: true })
 }
 
-/** Copies the database by a link: it keeps its name until the new one takes it, so there always is one. */
+/** Keeps the database in `aside` by a hard link, so that the old one has its name until the new one takes it. */
 function keepDatabase(path: string, aside: string): void {
   emptyWriteAheadLog(path)
   const kept = join(aside, basename(path))
@@ -332,8 +332,8 @@ function emptyWriteAheadLog(path: string): void {
   }
 }
 
-// The way back from a migration whose executable never served. A restore treats a backup as the past, since
-// which messages may have been sent; a rollback treats it as the present and changes nothing in it.
+// The rollback of a migration whose executable never served. A restore treats a backup as the past, since which
+// messages may have been sent; a rollback treats it as the present and changes nothing in it.
 
 /** The schema state of the database at `path`; null if there is no file. Throws if it is damaged. */
 export function schemaStateOf(path: string): SchemaState | null {
@@ -351,8 +351,8 @@ export function backupsBeforeMigration(folder: string, version: number): readonl
 }
 
 /**
- * Replaces the database with `backup`, while no relay runs; returns the folder with the replaced files.
- * The database is exchanged by one rename: anything that fails before is undone.
+ * Replaces the database with `backup`, while no relay runs; returns the folder with the replaced files. The database
+ * is exchanged by one rename: anything that fails before that is undone.
  */
 export function rollBackDatabase(directory: DataDirectory, backup: string, now: number): string {
   const staged = join(directory.path, 'rolling-back.db')

@@ -1,4 +1,4 @@
-// Deletes old rows in steps: each function goes through at most `limit` rows and returns how many, and its
+// Deletes old rows in steps: each function examines at most `limit` rows and returns how many it examined, and its
 // caller repeats it until it returns fewer.
 
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
@@ -23,14 +23,14 @@ export const EVENTS_KEPT_MS = 30 * DAY_MS
 const AUDIT_ROWS_MAX = 100_000
 
 /**
- * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns
- * the number of rows that it went through, which is less than `limit` at the end.
+ * Examines at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns the number
+ * examined, which is less than `limit` at the end.
  */
 export type Purge = (tx: Tx, age: Age, limit: number) => number
 
 /**
- * Deletes messages from before `before` with their attachments, and conversations without any message left.
- * Queued and unsettled messages stay, however old. So do guids, because the device may report them again.
+ * Deletes messages from before `before` with their attachments, and conversations without a remaining message. Queued
+ * and unsettled messages stay, however old. So do guids, because the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const sql = `DELETE FROM messages WHERE seq IN (
@@ -76,7 +76,7 @@ export const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 export const deleteOldIdempotency: Purge = (tx, age, limit) => {
   const before = age.ago(IDEMPOTENCY_KEPT_MS)
   const kept = firstSeqSince(tx, 'idempotency', before)
-  // The time is compared too: after a clock was set back, a record may be younger than those behind it.
+  // The time is compared too: after a clock was set back, a record may be younger than the records after it.
   const sql = `DELETE FROM idempotency WHERE rowid IN (
        SELECT rowid FROM idempotency WHERE rowid < $kept AND created_at < $before
        ORDER BY rowid LIMIT $limit)`
@@ -93,7 +93,7 @@ export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENT
 
 const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
-/** Deletes audit entries older than 400 days, and the oldest beyond 100,000: the timeline counts those by the hour. */
+/** Deletes audit entries older than 400 days, and the oldest beyond 100,000, which the timeline counts by the hour. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
   const old = deleteAgedAudit(tx, age, limit)
   const isSurplus = `seq <= (SELECT max(seq) FROM audit) - ${AUDIT_ROWS_MAX}`
@@ -123,13 +123,13 @@ function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]
   if (shrunk !== null) tx.changes?.push({ what: 'conversation', id: shrunk.id })
 }
 
-/** Deliveries kept for a webhook that the relay deactivated. */
+/** Most deliveries kept for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
 
 /**
- * Deletes events older than 30 days that no delivery needs, but never the newest: SQLite would reuse its
- * seq, and readers that are past it would miss the next event. A paused webhook may need a million events,
- * so each step continues where the last one ended, and starts over after the end.
+ * Deletes events older than 30 days that no delivery needs, but never the newest: SQLite would reuse its seq, and
+ * readers that have passed it would miss the next event. A paused webhook may need a million events, so each step
+ * continues where the last one ended, and starts over after the end.
  */
 export function oldEventsPurge(): Purge {
   let after = 0
@@ -148,7 +148,7 @@ export function oldEventsPurge(): Purge {
   }
 }
 
-/** Deletes the deliveries of deleted webhooks, and after the last one the webhook itself. */
+/** Deletes the deliveries of deleted webhooks, and then the webhooks themselves. */
 export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0
   for (const { id, seq } of listDeletedWebhooks(tx)) {
@@ -167,9 +167,9 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 }
 
 /**
- * Exhausts deliveries to webhooks that the relay deactivated, if they waited for 30 days or are beyond the
- * newest 100,000. Deliveries to a webhook that its user paused wait without limit. Counting those of a webhook
- * takes milliseconds, so each step continues with the webhook at which the last one ended.
+ * Exhausts deliveries to webhooks that the relay deactivated, if they waited for 30 days or are beyond the newest
+ * 100,000. Deliveries to a webhook that its user paused wait without limit. Counting a webhook's deliveries takes
+ * milliseconds, so each step continues with the webhook at which the last one ended.
  */
 export function heldDeliveriesPurge(heldMax: number = HELD_MAX): Purge {
   const sql = `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (

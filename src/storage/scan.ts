@@ -1,5 +1,5 @@
-// Reads a list with filters: by an index, in the order of the list, and up to a number of rows. So a filter
-// that matches nothing costs as much as any other, never the whole table.
+// Reads a list with filters by an index, in the order of the list, and up to a number of rows. So a filter that
+// matches nothing costs as much as any other, never a scan of the whole table.
 
 import type { Db } from './database.ts'
 import { type Values } from './statement.ts'
@@ -7,7 +7,7 @@ import { type Values } from './statement.ts'
 /** Most rows examined for one page, whether they match or not; takes some ten milliseconds. */
 export const EXAMINED_MAX = 5_000
 
-/** A row of a list; `fits` is false if it doesn't match the filter. */
+/** A row of a list; `fits` is true if it matches the filter. */
 type Examined = { readonly fits: 0 | 1 | boolean | null }
 
 /** Up to `wanted` rows that fit. `last` is the last examined row if the limit of `most` rows was reached, else null. */
@@ -43,7 +43,7 @@ export function* inSteps<Row>(
   }
 }
 
-/** Rows that an index has in the order of a list, and the rest of the filter. */
+/** Rows of a table in the order of a list, by an index, and the rest of the filter. */
 export type Range = {
   /** Table, index and conditions of the index. */
   readonly from: string
@@ -53,14 +53,14 @@ export type Range = {
   readonly place?: string
 }
 
-/** `before` is the place of a cursor; null for the first page. */
+/** `before` is the cursor's value of the order column; null for the first page. */
 export type ListPage = { readonly limit: number; readonly before: number | null }
 
 type Place = Examined & { readonly seq: number; readonly place: number }
 
-/** Seqs of a page's rows, highest place first, and the place after which the next page begins. */
+/** Seqs of a page's rows, highest place (value of the order column) first, and the place where the next page begins. */
 export function scanRanges(db: Db, ranges: readonly Range[], { limit, before }: ListPage) {
-  // Rows read ahead in each range count too.
+  // Rows that are read ahead in each range count too.
   const step = Math.max(1, Math.min(limit, Math.floor(EXAMINED_MAX / 2 / ranges.length)))
   const most = Math.max(1, EXAMINED_MAX - step * ranges.length)
   const start = before ?? Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
-// The tables; more are in the other `*-schema.ts` files. drizzle-kit writes the SQL in `migrations/` from
-// them, and we add STRICT to each table by hand. Lists are ordered by `seq`, the order of recording: it is
-// the rowid, so every index ends with it for free.
+// The tables; more are in the other `*-schema.ts` files. drizzle-kit writes the SQL in `migrations/` from them, and
+// we add STRICT to each table by hand. Lists are ordered by `seq`, the order of recording: it is the rowid, which
+// every index has as its last column at no cost.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -64,7 +64,7 @@ export const snoozes = sqliteTable(
   () => [checkName('severity')],
 )
 
-/** API keys and bridge tokens, the revoked ones too. */
+/** API keys and bridge tokens, including revoked ones. */
 export const credentials = sqliteTable(
   'credentials',
   {
@@ -84,18 +84,18 @@ export const credentials = sqliteTable(
     /** Accurate to the second for a key, to the minute for a bridge. */
     lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
-    /** The limits of a key; null if it has no such limit. */
+    /** The limits of a key; each is null if the key doesn't have it. */
     scopes: text('scopes', { mode: 'json' }).$type<readonly Scope[]>(),
     lineIds: text('phone_line_ids', { mode: 'json' }).$type<readonly LineId[]>(),
     siteIds: text('site_ids', { mode: 'json' }).$type<readonly SiteId[]>(),
     conversationIds: text('conversation_ids', { mode: 'json' }).$type<readonly ConversationId[]>(),
     expiresAt: at('expires_at'),
     rules: text('rules', { mode: 'json' }).$type<KeyRules>(),
-    /** The first of the keys of which each replaces the one before; null for a key that replaces none. */
+    /** The first key of a series in which each key replaced the one before; null for a key that replaces none. */
     lineage: text('lineage').$type<KeyId>(),
-    /** The compatible API of a key that works only there. */
+    /** The compatible API that the key was made for, where alone it works; null for the relay's own API. */
     madeFor: text('made_for'),
-    /** Who had the present secret made, by creating, rotating or renewing, and so knows it; null if it is older. */
+    /** The key that created, rotated or renewed the present secret, and so knows it; null if it is older. */
     secretMadeBy: text('secret_made_by'),
     /** The secret itself, sealed with `secret.key`, if the relay signs with it; null for most. */
     sealedSecret: blob('sealed_secret', { mode: 'buffer' }),
@@ -149,7 +149,7 @@ export const conversations = sqliteTable(
     isUnanswered: flag('is_unanswered').notNull().default(false),
     /** True if a person answers here, so that programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
-    /** Since when it is paused because two programs seem to answer each other; null otherwise. */
+    /** The time since which it is paused because two programs seemed to answer each other; null otherwise. */
     loopedAt: at('looped_at'),
     /** Messages up to this seq count toward no loop: a person let the conversation go on after them. */
     loopFrom: integer('loop_from').notNull().default(0),
@@ -185,8 +185,8 @@ export const messages = sqliteTable(
     seq: integer('seq').primaryKey(),
     id: text('id').$type<MessageId>().notNull().unique(),
     /**
-     * Numbers rather than ids: with ids the index by conversation was four times as large, and messages
-     * that came together were far apart in it, so each wrote its own page.
+     * Numbers rather than ids: with ids, the index by conversation was four times as large, and messages that came
+     * together were far apart in it, so that each wrote its own page.
      */
     lineSeq: integer('line_seq')
       .notNull()
@@ -208,7 +208,7 @@ export const messages = sqliteTable(
     source: text('source').$type<MessageSource>().notNull(),
     /** The API key that sent it. */
     keyId: text('key_id').$type<KeyId>(),
-    /** True if the caller named the line. */
+    /** True if the caller chose the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
     /** Earliest send time, start of the 24-hour expiry, and order within the conversation. */
@@ -254,17 +254,17 @@ export const messages = sqliteTable(
     index('messages_deferred_by_reason')
       .on(t.queuedReason)
       .where(sql`status = 'deferred'`),
-    // All other messages are as old as their order of recording says.
+    // For all other messages, the order of recording shows their age.
     index('messages_queued_later')
       .on(t.waitsFrom)
       .where(sql`status = 'queued' AND waits_from > created_at`),
-    // Every step of a message evaluates the condition of every index that names its status, so there are few.
+    // Every step of a message evaluates the condition of every index that names its status, so such indexes are few.
     index('messages_next_step')
       .on(t.status, t.dueAt)
       .where(sql`due_at IS NOT NULL AND status <> 'queued'`),
     index('messages_unfinished_by_conversation')
       .on(t.conversationSeq, t.waitsFrom)
-      // SQLite builds a table for an IN, at each change of a message.
+      // An OR, because for an IN, SQLite would build a table at each change of a message.
       .where(sql`status = 'queued' OR status = 'sending' OR status = 'uncertain'`),
   ],
 )
@@ -280,7 +280,7 @@ export const groups = sqliteTable(
     /** The device's guid of the chat, exactly as the device spells it now. */
     chatGuid: text('chat_guid').notNull(),
     name: text('name'),
-    /** Without the owner. */
+    /** The members without the owner. */
     participants: text('participants', { mode: 'json' }).$type<readonly Handle[]>().notNull(),
     /** `unreachable` if the device no longer finds it; `left` if the owner isn't a member anymore. */
     state: text('state').$type<(typeof GROUP_STATES)[number]>().notNull(),
@@ -292,7 +292,7 @@ export const groups = sqliteTable(
   ],
 )
 
-/** Reactions, edits and unsends whose message the relay does not have yet: kept for some seconds. */
+/** Reactions, edits and unsends that came before their message. They are kept for some seconds. */
 export const waitingChanges = sqliteTable(
   'waiting_changes',
   {
@@ -305,7 +305,7 @@ export const waitingChanges = sqliteTable(
   (t) => [checkJson('body'), index('waiting_changes_by_guid').on(t.lineId, t.guid)],
 )
 
-/** Every guid of a line, forever: guids outlive their messages. */
+/** Every guid of a line. Guids are never deleted, even if their message is. */
 export const knownGuids = sqliteTable(
   'known_guids',
   {
@@ -316,7 +316,7 @@ export const knownGuids = sqliteTable(
   (t) => [primaryKey({ columns: [t.guid, t.lineId] })],
 )
 
-/** Receipts whose guid isn't known yet: kept for an hour. */
+/** Receipts that came before their guid. They are kept for an hour. */
 export const waitingReceipts = sqliteTable(
   'waiting_receipts',
   {
@@ -336,7 +336,7 @@ export const waitingReceipts = sqliteTable(
   ],
 )
 
-/** Device events that intake refused: shown as findings. */
+/** Device events that intake refused. A finding shows them. */
 export const rejectedEvents = sqliteTable(
   'rejected_events',
   {
@@ -365,7 +365,7 @@ export const notRelayed = sqliteTable(
 export const idempotency = sqliteTable(
   'idempotency',
   {
-    /** Each caller has its own keys. Empty in records from before callers were stored. */
+    /** The caller, because each caller has its own keys. Empty in records from before callers were stored. */
     caller: text('caller').$type<CallerId | ''>().notNull().default(''),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),

@@ -1,6 +1,6 @@
-// Search over people, conversations and messages by trigrams. SQLite's FTS5 gives candidates, and each is
-// compared with the query as its row is now, so an outdated index shows nothing wrong; rows that it doesn't
-// have yet are read too. The tables are in the initial migration.
+// Search over people, conversations and messages by trigrams. SQLite's FTS5 gives candidates, and each is compared
+// with the query as its row is now, so an outdated index shows nothing wrong. Rows that the index doesn't have yet
+// are read too. The tables are in the initial migration.
 
 import { allFound, type Found } from '../api/paging.ts'
 import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, textsIn } from '../domain/contact-fields.ts'
@@ -31,8 +31,8 @@ export type Query = {
 }
 
 /**
- * Trigrams in one expression; the comparison does the rest. With more of them, FTS5 can read most of the index before
- * it gives the next row, and nobody can stop it until then: 100 ms in 5 million messages, with six common words.
+ * Most trigrams in one expression; the comparison does the rest. With more, FTS5 can read most of the index before it
+ * returns the next row, and can't be stopped meanwhile: 100 ms in 5 million messages, with six common words.
  */
 const TRIGRAMS_MAX = 3
 
@@ -141,7 +141,7 @@ const peopleByNumber = `SELECT ${PLACE} FROM people p
 
 type Shown = { readonly limit: number; readonly lines: LineLimit }
 
-/** People by name, tag or number: exact names first, then names that begin so, then the newest. */
+/** People by name, tag or number: exact names first, then names that begin with the query, then the newest. */
 export function bestPeople(db: Db, query: Query, shown: Shown): readonly Person[] {
   if (query.text === '') return []
   const { limit } = shown
@@ -243,7 +243,7 @@ function byPrefix(rows: Rows, query: Query): readonly ConversationRow[] {
   ]
 }
 
-/** `text` is null for a line that isn't searched: such rows count toward the time limit too. */
+/** `text` is null for a message of a line that isn't searched: such rows count toward the time limit too. */
 type TextRow = { readonly seq: number; readonly text: string | null }
 
 const TEXT = `m.seq, iif(+$lineIds IS NULL OR m.line_seq IN ${LINE_SEQS}, m.text, NULL) AS text`
@@ -261,7 +261,7 @@ export type FoundMessages = {
   readonly isComplete: boolean
 }
 
-/** Seqs of messages with every word of the query, newest first. Looks at the time after each candidate. */
+/** Seqs of messages with every word of the query, newest first. Checks the time after each candidate. */
 export function searchMessages(
   db: Db,
   { texts: match, words }: Query,

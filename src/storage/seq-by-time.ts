@@ -1,9 +1,9 @@
-// Finds the seq of a moment in a table, which is its rowid. `seq` grows with `created_at`, so a binary search finds it
-// in some twenty steps among a million rows. An index over `created_at` would cost every row.
+// Finds the seq of a moment in a table. `seq` is the rowid and grows with `created_at`, so a binary search finds it
+// in some twenty steps among a million rows. An index over `created_at` would make every insert more expensive.
 
 import type { Db } from './database.ts'
 
-/** The seq of the first row recorded at `at` or later; MAX_SAFE_INTEGER if there is none. Rows may be missing. */
+/** The seq of the first row recorded at `at` or later; MAX_SAFE_INTEGER if there is none. Seqs may have gaps. */
 export function firstSeqSince(
   db: Db,
   table: 'messages' | 'events' | 'deliveries' | 'idempotency',

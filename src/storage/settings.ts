@@ -75,7 +75,7 @@ export function createSettings(tools: {
   }
 }
 
-/** A relay that was in use before opt-outs existed only records them. */
+/** The first value of `opt_out`: a relay that was in use before opt-outs existed only records them. */
 function firstOptOut(db: Db): SettingValues['opt_out'] {
   const newest = db.row<{ seq: number | null }>('SELECT max(seq) AS seq FROM messages')
   return newest?.seq ? 'record' : 'enforce'
@@ -114,7 +114,7 @@ function readStored(db: Db): ReadonlyMap<SettingName, string> {
   return stored
 }
 
-/** The value in effect. A stored value of another version that is invalid now is ignored. */
+/** The value in effect. A stored value of another version that this version doesn't accept is ignored. */
 function valueOf<N extends SettingName>(
   name: N,
   stored: ReadonlyMap<SettingName, string>,

@@ -1,4 +1,4 @@
-// Sites of lines, and limits that name them; `linesWithin` in `credentials.ts` says what a limit allows.
+// Sites of lines, and limits that name them. `linesWithin` in `credentials.ts` returns what a limit allows.
 
 import { asc, eq } from 'drizzle-orm'
 
@@ -41,8 +41,8 @@ function sitesNamed(
 }
 
 /**
- * The lines and sites that a request names, each within the author's own. What it leaves out is as the author's, so
- * that wherever a line moves, the result never reaches further than its author.
+ * The lines and sites that a request names, each within its author's own. If it leaves one of them out, the author's
+ * limit is used, so that wherever a line moves, the result never reaches further than its author.
  */
 export function limitsAsked(
   db: Db,
@@ -88,11 +88,11 @@ export function updateSite(tx: Tx, id: SiteId, changes: Partial<Omit<Site, 'seq'
 export function assignLine(tx: Tx, lineId: LineId, site: Pick<Site, 'id' | 'seq'> | null): void {
   const sql = 'UPDATE lines SET site_seq = $seq WHERE id = $lineId'
   tx.execute(sql, { lineId, seq: site?.seq ?? null })
-  // Members of sites must read everything again.
+  // Members who are limited to sites must read everything again.
   touch(tx, site?.id ?? 'none')
 }
 
-/** Deletes a site that nothing is limited to. Its lines have none then. */
+/** Deletes a site that nothing is limited to. Its lines then have no site. */
 export function deleteSite(tx: Tx, { id, seq }: Pick<Site, 'id' | 'seq'>): void {
   tx.execute('UPDATE lines SET site_seq = NULL WHERE site_seq = $seq', { seq })
   tx.orm.delete(sites).where(eq(sites.id, id)).run()
@@ -109,7 +109,7 @@ const usersOf = `SELECT 'key' AS kind, id, coalesce(name, id) AS name FROM crede
    UNION ALL SELECT 'alert_rule', cause, cause FROM alert_rules
      WHERE EXISTS (SELECT 1 FROM json_each(site_ids) WHERE value = $id)`
 
-/** What is limited to the site: keys in use, webhooks, members and rules of alerts. */
+/** The users of a site, which are limited to it: keys in use, webhooks, members and rules of alerts. */
 export function usersOfSite(db: Db, id: SiteId, now: number) {
   return db.rows<Readonly<Record<'kind' | 'id' | 'name', string>>>(usersOf, { id, now })
 }

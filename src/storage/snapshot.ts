@@ -12,7 +12,7 @@ export type SnapshotOrder = {
   readonly to: string
   /** Files stored in the copy: see `takeFiles`. */
   readonly files: readonly CarriedFile[]
-  /** Set only for the relay's own folder, which is made again if it was deleted. */
+  /** Set only for the relay's own folder, which is created again if it was deleted. */
   readonly makesFolder?: true
 }
 
@@ -24,8 +24,7 @@ export const BACKUP_FILES_TABLE =
 export type Snapshot = { readonly path: string; readonly sizeBytes: number }
 
 /**
- * Copies the database as of one moment, checks the copy, and gives it its name only once it is complete and on
- * disk.
+ * Copies the database as of one moment, checks the copy, and gives it its name only once it is complete and on disk.
  */
 export function takeSnapshot(order: SnapshotOrder): Snapshot {
   using source = openRaw(order.from, 'read')

@@ -2,7 +2,7 @@
 
 import { RelayError } from '../domain/errors.ts'
 
-/** Nothing could be written just then; the work itself wasn't at fault. */
+/** Nothing could be written at that time; the work itself wasn't at fault. */
 export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError'
 }

@@ -3,9 +3,9 @@ import type { Changes, Database, Statement } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-// SQLite prepares a statement again whenever a bound value might change its plan: a value compared on a table
-// with partial indexes, or a LIMIT. That costs ten times as much as running it (measured with SQLite 3.54:
-// 3 µs instead of 0.2). SQLite doesn't look at a value behind a unary plus, so hot queries write `+$name`.
+// SQLite prepares a statement again whenever a bound value might change its plan: a value compared on a table with
+// partial indexes, or a LIMIT. That costs ten times as much as running it (measured with SQLite 3.54: 3 µs instead of
+// 0.2). A unary plus hides a value from the planner, so hot queries write `+$name`.
 
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
@@ -23,16 +23,16 @@ export function given(values: Readonly<Record<string, Values[string] | undefined
 export type Queries = {
   row<Row>(sql: string, values?: Values): Row | null
   rows<Row>(sql: string, values?: Values): readonly Row[]
-  /** Reads rows as far as the caller iterates; meanwhile nothing else may run the same query. */
+  /** Reads rows only as far as the caller iterates; until then, nothing else may run the same query. */
   each<Row>(sql: string, values?: Values): Iterable<Row>
 }
 /* oxlint-enable typescript/no-unnecessary-type-parameters */
 
 export type Execute = (sql: string, values?: Values) => Changes
 
-/** Prepares each statement once: that costs four times as much as running it. */
+/** Prepares each statement only once, because that costs four times as much as running it. */
 export function statementsOf(sqlite: Database): Queries & { readonly execute: Execute } {
-  // A row is `never` here: only the caller knows the columns of its query.
+  // Rows have the type `never`: only the caller knows the columns of its query.
   const statements = new Map<string, Statement<never, [Values]>>()
   const prepared = (sql: string) => {
     const statement = statements.get(sql) ?? sqlite.prepare<never, [Values]>(sql)
@@ -63,12 +63,12 @@ type RawValue<V> = V extends boolean
 
 type Key<T extends SQLiteTable> = keyof T['$inferSelect'] & string
 
-/** The schema's names of a table's columns, except some. */
+/** The schema's names for a table's columns, without those in `except`. */
 export function columnsOf<T extends SQLiteTable>(
   table: T,
   except: readonly Key<T>[] = [],
 ): readonly Key<T>[] {
-  const names = Object.keys(getTableColumns(table)) as Key<T>[] // As `$inferSelect` has them.
+  const names = Object.keys(getTableColumns(table)) as Key<T>[] // The names that `$inferSelect` has.
   return names.filter((name) => !except.includes(name))
 }
 

@@ -75,14 +75,14 @@ export const relayRuns = sqliteTable('relay_runs', {
   stoppedAt: at('stopped_at'),
 })
 
-/** The numbers of messages and deliveries that waited at a time. */
+/** The numbers of messages and deliveries that were waiting at a time. */
 export const queueSamples = sqliteTable('queue_samples', {
   at: at('at').primaryKey(),
   messages: count('messages'),
   deliveries: count('deliveries'),
 })
 
-/** What the timeline shows and no other table keeps: see `timeline.ts`. */
+/** What the timeline shows and no other table has: see `timeline.ts`. */
 export const timeline = sqliteTable(
   'timeline',
   {
@@ -100,9 +100,9 @@ export const timeline = sqliteTable(
 )
 
 /**
- * Counts by the hour in which it happened: messages of a line that became `failed`, `expired` or `uncertain`, and those
- * of them that were sent after all (triggers of migrations 0012 and 0017, count them); and with line 0, the
- * entries of the audit trail and of `timeline` that retention deleted.
+ * Counts by hour: messages of a line that became `failed`, `expired` or `uncertain`, and those of them that were sent
+ * after all (triggers of migrations 0012 and 0017 count them); and with line 0, the entries of the audit trail and of
+ * `timeline` that retention deleted.
  */
 export const timelineHours = sqliteTable(
   'timeline_hours',

@@ -75,10 +75,10 @@ export function stateChanges(db: Db, lineId: LineId, since: number): readonly St
   return db.rows<StateChange>(sql, { lineId, since })
 }
 
-/** The `reason` from the time of a backup that was restored on: what the line did then isn't known. */
+/** The `reason` for the time from a backup to its restore, in which the line's state is unknown. */
 export const RESTORED = 'restored'
 
-/** Records that nothing is known from the last run in a restored backup until `now`. */
+/** Records that the state is unknown from the end of the last run in a restored backup until `now`. */
 export function recordRestore(tx: Pick<Tx, 'sqlite'>, now: Timestamp): void {
   const since = '(SELECT max(alive_at) FROM relay_runs)'
   const last = '(SELECT max(at) FROM line_states s WHERE s.line_seq = lines.seq)'
@@ -105,7 +105,7 @@ export function recordState(tx: Tx, lineId: LineId, state: StateChange): void {
 /** A run of the relay. `aliveAt` is the last time when it is known to have run; `stoppedAt` is null if it crashed. */
 export type RelayRun = Readonly<typeof relayRunTable.$inferSelect>
 
-/** The runs of the relay since `since` and the last one before, oldest first. */
+/** The runs of the relay since `since`, and the last run before that, oldest first. */
 export function relayRuns(db: Db, since: number): readonly RelayRun[] {
   const sql = `SELECT started_at AS startedAt, alive_at AS aliveAt, stopped_at AS stoppedAt FROM relay_runs
    WHERE alive_at >= coalesce((SELECT max(alive_at) FROM relay_runs WHERE alive_at < $since), 0)
@@ -142,7 +142,7 @@ export function queueNow(db: Db): Omit<QueueSample, 'at'> {
   return { messages: countByStatus(db, 'queued'), deliveries }
 }
 
-/** Delete figures older than 400 days (queue samples: 30), except the state that a line had at that time. */
+/** Delete figures older than 400 days (queue samples: 30), but keep the state that a line had at that time. */
 export const FIGURE_PURGES: readonly Purge[] = [
   purge('message_quarters', 'quarter, line_seq', `quarter < $before / ${QUARTER_MS}`),
   purge('webhook_quarters', 'quarter, webhook_seq, outcome', `quarter < $before / ${QUARTER_MS}`),

@@ -1,4 +1,4 @@
-// The rows of the timeline that no other table has: marks of what happened, and counts by the hour.
+// The rows of the timeline that no other table has: marks of events, and counts by the hour.
 
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
@@ -17,7 +17,7 @@ export type Mark = {
   readonly detail: MarkDetail
 }
 
-/** Records what happened, in the transaction in which it happens. */
+/** Records an event, in the transaction in which it happens. */
 export function mark(tx: Tx, { at, kind, lineId = null, about, detail }: Mark): void {
   const sql = `INSERT INTO timeline (at, kind, line_id, about, detail)
      VALUES ($at, $kind, $lineId, $about, $detail)`
@@ -27,7 +27,7 @@ export function mark(tx: Tx, { at, kind, lineId = null, about, detail }: Mark): 
 const deletion = (table: string, isOld: string) => `DELETE FROM ${table} WHERE rowid IN (
    SELECT rowid FROM ${table} WHERE ${isOld} LIMIT $limit)`
 
-/** Deletes marks and counts of more than 400 days ago, and counts the oldest marks beyond 100,000 by the hour. */
+/** Deletes marks and counts older than 400 days, and replaces the oldest marks beyond 100,000 with hourly counts. */
 export const TIMELINE_PURGES: readonly ((tx: Tx, age: Age, limit: number) => number)[] = [
   (tx, age, limit) =>
     tx.execute(deletion('timeline', 'at < $before'), { before: age.ago(KEPT_MS), limit }).changes,
@@ -41,7 +41,7 @@ export const TIMELINE_PURGES: readonly ((tx: Tx, age: Age, limit: number) => num
   },
 ]
 
-/** Deletes the oldest rows that are surplus, and counts them by the hour in which they happened. */
+/** Deletes the oldest surplus rows, and counts them by the hour in which they happened. */
 export function deleteCounted(
   tx: Tx,
   rows: {

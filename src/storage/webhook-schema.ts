@@ -42,9 +42,9 @@ export const webhooks = sqliteTable(
     isPublicOnly: flag('is_public_only').notNull().default(false),
     /** The compatible API in whose form it gets its events; null for the relay's own form. */
     format: text('format'),
-    /** The lineage of the key whose account it belongs to; null without one. */
+    /** The lineage of the key whose account the webhook belongs to; null if there is none. */
     keyId: text('key_id').$type<KeyId>(),
-    /** True if it gets the events of single messages, which name it. It isn't listed. */
+    /** True if it gets only the events of messages that name it. Such a webhook isn't listed. */
     isCallback: flag('is_callback').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
     /** The time when its user paused it; null if not paused, or paused by an earlier version. */
@@ -115,13 +115,13 @@ export const deliveries = sqliteTable(
       .notNull()
       .references(() => events.seq),
     status: text('status').$type<DeliveryStatus>().notNull(),
-    /** All attempts, and those of the schedule; only the latter use it up. */
+    /** The number of all attempts, and of those by the schedule; only the latter use the schedule up. */
     attemptCount: integer('attempt_count').notNull().default(0),
     scheduledCount: integer('scheduled_count').notNull().default(0),
     nextAttemptAt: at('next_attempt_at'),
-    /** The time when a caller asked for an extra attempt; null once that was made. */
+    /** The time when a caller asked for an extra attempt; null once that attempt was made. */
     requestedAt: at('requested_at'),
-    /** The time when a replay or a retry queued it; equals `created_at` if the replay made it. */
+    /** The time when a replay or a retry queued it; equals `created_at` if the replay created it. */
     replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
@@ -130,7 +130,7 @@ export const deliveries = sqliteTable(
     checkWord('status', DELIVERY_STATUSES),
     uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookSeq),
     index('deliveries_by_webhook').on(t.webhookSeq),
-    // Without those that succeeded, which are nearly all. SQLite builds a table for an IN, at each change.
+    // Not for succeeded deliveries, which are nearly all. For an IN, SQLite would build a table at each change.
     index('deliveries_by_webhook_and_status')
       .on(t.webhookSeq, t.status)
       .where(sql`status = 'pending' OR status = 'exhausted'`),
@@ -163,7 +163,7 @@ export const attempts = sqliteTable(
     statusCode: integer('status_code'),
     error: text('error'),
     responseExcerpt: text('response_excerpt'),
-    /** True if it went to a private address: keys don't see the answer. */
+    /** True if the attempt went to a private address: keys don't see the answer. */
     isPrivateTarget: flag('is_private_target').notNull(),
   },
   (t) => [

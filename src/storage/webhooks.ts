@@ -36,7 +36,7 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** The callback of a lineage of keys to an address; null if there is none. */
+/** The webhook for callbacks of a lineage of keys to this URL; null if there is none. */
 export function findCallback(
   db: Db,
   { keyId, url, format }: { readonly keyId: KeyId; readonly url: string; readonly format: string },
@@ -47,13 +47,13 @@ export function findCallback(
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** The query that a message adds to the address of its callback; empty without one. */
+/** The query that a message adds to the URL of its callback; empty if there is none. */
 export function callbackQuery(db: Db, messageId: MessageId): string {
   const sql = `SELECT extras ->> '$.callback.query' AS query FROM messages WHERE id = $messageId`
   return db.row<{ query: string | null }>(sql, { messageId })?.query ?? ''
 }
 
-/** Callbacks whose key has ended, and no other one took its place. */
+/** Callbacks whose key has ended without being replaced. */
 export function callbacksOfEndedKeys(db: Db, now: number): readonly WebhookId[] {
   const sql = `SELECT id FROM webhooks w WHERE is_callback = 1 AND deleted_at IS NULL
      AND NOT EXISTS (SELECT 1 FROM credentials INDEXED BY credentials_made_for WHERE made_for IS NOT NULL
@@ -97,8 +97,8 @@ export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): v
 }
 
 /**
- * Saves the breaker, and deactivates the webhook if `disable` is set. Does nothing and returns false if the
- * webhook was changed since `version` (its `updatedAt`), because the breaker is of an older state then.
+ * Saves the breaker, and deactivates the webhook if `disable` is set. If the webhook was changed since `version` (its
+ * `updatedAt`), does nothing and returns false, because the breaker then belongs to an older state.
  */
 export function saveBreaker(
   tx: Tx,

@@ -3,7 +3,7 @@ import type { Db, Tx } from './database.ts'
 import { LostFileError, TakenOverError, type Guard } from './guard.ts'
 import { isDiskFull, NotWrittenError, relayStopping, storageFull } from './sqlite-errors.ts'
 
-/** A synchronous work. The type refuses a promise, because it would be committed before it ends. */
+/** A synchronous function that writes. The type refuses a promise, because it would be committed before it ends. */
 export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
 
 type Waiting = {
@@ -18,14 +18,14 @@ type Changes = Pick<ChangeFeed, 'isWatched' | 'publish'>
 
 const NO_FEED: Changes = { isWatched: false, publish() {} }
 
-/** Most works that share a commit. */
+/** Most works in one commit. */
 const GROUP_MAX = 512
 const GATHER_TURNS_MAX = 8
 
 /**
- * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, in the order of
- * arrival. Each runs in a savepoint, so one that throws undoes only itself. Every promise settles after the
- * commit, so one flush of the disk makes many requests durable.
+ * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, in the order of arrival.
+ * Each runs in a savepoint, so a work that throws undoes only itself. Every promise settles after the commit, so one
+ * flush of the disk makes many requests durable.
  */
 export class Writer {
   readonly #control: ReturnType<typeof prepareControl>
@@ -37,12 +37,12 @@ export class Writer {
   readonly #waiting: Waiting[] = []
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
-  /** The reason why nothing is written anymore. */
+  /** The reason why nothing is written anymore; null while works are accepted. */
   #refusal: Error | null = null
 
   /**
-   * `onFatal` is called if the data are lost or another process took them over, and for faults of our own:
-   * the process must end. `onDiskFull` is called for each write that failed because the disk is full.
+   * `onFatal` is called if the data are lost, another process took them over, or our own code fails: the process must
+   * end. `onDiskFull` is called for each write that failed because the disk is full.
    */
   constructor(
     db: Db,
@@ -81,7 +81,7 @@ export class Writer {
     this.#refusal = new NotWrittenError('The writer is closed.')
   }
 
-  /** Refuses waiting and later works: the process ends and must not write anymore. */
+  /** Refuses waiting and later works: the process is ending and must not write anymore. */
   abandon(cause: unknown): void {
     const refusal = relayStopping(cause)
     this.#refusal = refusal
@@ -95,8 +95,8 @@ export class Writer {
   }
 
   /**
-   * Commits a single work at once. If others joined it, more are probably coming: as long as each turn of
-   * the event loop brings some, sharing a flush is worth the wait of a turn.
+   * Commits a single work at once. If others joined it, more are probably coming: as long as each turn of the event
+   * loop brings some, one flush for all is worth waiting a turn.
    */
   #gather(known: number, turns: number): void {
     const { length } = this.#waiting
@@ -172,7 +172,7 @@ export class Writer {
     if (isLost) this.#onFatal(error)
   }
 
-  /** An error after the commit is no work's fault, so it is fatal rather than a rejection. */
+  /** An error after the commit is not the fault of a work, so it is fatal rather than a rejection. */
   #perform(act: () => void): void {
     try {
       act()
