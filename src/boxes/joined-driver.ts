@@ -20,7 +20,7 @@ export function createJoinedDriver(
     kind,
     devicesChanged,
     // Boxes report their devices, so without a local driver there is nothing to look for.
-    lookEveryMs: local === null ? DAY_MS : local.lookEveryMs,
+    discoverEveryMs: local === null ? DAY_MS : local.discoverEveryMs,
     discover: async (signal) => (await local?.discover(signal)) ?? [],
     checkup: async (signal) => {
       const all = await Promise.all([local?.checkup(signal) ?? [], fleet.checkup(kind)])

@@ -174,7 +174,7 @@ function simulatedKind(
       network = driver.network
       // Its lines are there from the start.
       return {
-        driver: { ...traffic.ofDriver(driver), lookEveryMs: DAY_MS },
+        driver: { ...traffic.ofDriver(driver), discoverEveryMs: DAY_MS },
         actions: [scriptAction(driver.network)],
       }
     },

@@ -19,9 +19,9 @@ export type Discovery = {
   /** A null `reason` means the kind's default reason. */
   readonly absent: readonly { readonly id: LineId; readonly reason: OfflineReason | null }[]
   /** Vanished lines whose number came back on another device. */
-  readonly takeOvers: readonly ({ readonly id: LineId } & Device)[]
+  readonly movedLines: readonly ({ readonly id: LineId } & Device)[]
   /** Devices that become new lines; a device whose number is still unknown is not listed. */
-  readonly arrivals: readonly Device[]
+  readonly newDevices: readonly Device[]
 }
 
 /** `known` has all lines of one driver, oldest first; `found` has the devices attached now, here and at boxes. */
@@ -43,35 +43,35 @@ export function discoveryOf(
     devices.delete(identityOf(line))
   }
 
-  const takeOvers: ({ id: LineId } & Device)[] = []
-  const arrivals: Device[] = []
+  const movedLines: ({ id: LineId } & Device)[] = []
+  const newDevices: Device[] = []
   for (const { key, number, box = null } of devices.values()) {
     if (number === null) continue
     const device = { key, number, box }
-    const candidates = [...vanished.values()].filter((one) => mayTakeOver(one, device))
+    const candidates = [...vanished.values()].filter((one) => mayContinue(one, device))
     // A move that the owner ordered wins over a matching number.
     const moving = candidates.filter(({ line }) => line.movesTo !== null)
     const [successor, ...others] = moving.length > 0 ? moving : candidates
     if (successor === undefined || others.length > 0) {
-      arrivals.push(device)
+      newDevices.push(device)
       continue
     }
     vanished.delete(successor.line.id)
-    takeOvers.push({ id: successor.line.id, ...device })
+    movedLines.push({ id: successor.line.id, ...device })
   }
   const absent = [...vanished.values()].map(({ line, reason }) => ({ id: line.id, reason }))
-  return { present, absent, takeOvers, arrivals }
+  return { present, absent, movedLines, newDevices }
 }
 
-/** The `arrivals` that may become lines: a box may have at most `most` lines, this machine any number. */
+/** The `newDevices` that may become lines: a box may have at most `most` lines, this machine any number. */
 export function admitted(
-  arrivals: readonly Device[],
+  newDevices: readonly Device[],
   lines: readonly Line[],
   most: number,
 ): readonly Device[] {
   const counts = new Map<BoxId | null, number>()
   for (const { box } of lines) counts.set(box, (counts.get(box) ?? 0) + 1)
-  return arrivals.filter(({ box }) => {
+  return newDevices.filter(({ box }) => {
     const count = (counts.get(box) ?? 0) + 1
     counts.set(box, count)
     return box === null || count <= most
@@ -116,7 +116,7 @@ function isRemoved(reason: OfflineReason | null): boolean {
  * at the line's own place. A box that is silent may still send, so only the line of a removed box
  * continues elsewhere.
  */
-function mayTakeOver(
+function mayContinue(
   { line, reason }: { readonly line: Line; readonly reason: OfflineReason | null },
   { number, box }: Device,
 ): boolean {

@@ -10,7 +10,7 @@ type DeviceListener = {
   readonly onFailure: (error: Error) => void
 }
 
-const LOOK_EVERY_MS = 5_000
+const DISCOVER_EVERY_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
 /** Polls one driver for its devices; a driver that hangs delays no other. */
@@ -21,12 +21,12 @@ export class DriverWatch {
   /** Calls that have not returned, even if they timed out: a driver gets one of each kind at a time. */
   readonly #open = new Set<'discover' | 'checkup'>()
   #failure: Error | null = null
-  readonly #news: Signal
+  readonly #wake: Signal
 
   constructor(core: Pick<KindHost, 'clock' | 'log'>, driver: LineDriver, listener: DeviceListener) {
     this.#core = core
     this.driver = driver
-    this.#news = driver.devicesChanged ?? new Signal()
+    this.#wake = driver.devicesChanged ?? new Signal()
     this.#listener = listener
   }
 
@@ -34,16 +34,16 @@ export class DriverWatch {
     while (!signal.aborted) {
       const found = this.#open.has('discover') ? null : await this.#discover(signal)
       await this.#report(found, signal)
-      const { lookEveryMs = LOOK_EVERY_MS } = this.driver
+      const { discoverEveryMs = DISCOVER_EVERY_MS } = this.driver
       // After a failure, the driver is asked again after the default interval.
       const isDone = this.#failure === null && !this.#open.has('discover')
-      await this.#news.wait(this.#core.clock, isDone ? lookEveryMs : LOOK_EVERY_MS, signal)
+      await this.#wake.wait(this.#core.clock, isDone ? discoverEveryMs : DISCOVER_EVERY_MS, signal)
     }
   }
 
   /** Asks for devices now, without waiting for the interval. */
-  look(): void {
-    this.#news.notify()
+  discoverNow(): void {
+    this.#wake.notify()
   }
 
   /** The driver's own findings, plus a finding if it cannot list its devices. */

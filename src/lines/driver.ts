@@ -18,7 +18,7 @@ export type LineDriver = {
   /** The driver notifies it when devices come or go. */
   readonly devicesChanged?: Signal | undefined
   /** Interval between calls of `discover` in milliseconds; default: 5,000. */
-  readonly lookEveryMs?: number | undefined
+  readonly discoverEveryMs?: number | undefined
   /**
    * Returns the devices attached to this machine. The supervisor polls it, one call at a time; a call
    * that takes more than ten seconds counts as failed. Must not change anything, nor send.

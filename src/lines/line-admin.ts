@@ -16,19 +16,19 @@ export class LineAdmin {
   readonly #core: Core
   readonly #registry: LineRegistry
   readonly #kinds: readonly KindFacts[]
-  readonly #look: (kind: string) => void
+  readonly #discoverNow: (kind: string) => void
 
-  /** `look` asks for a kind's devices at once. */
+  /** `discoverNow` asks for a kind's devices at once. */
   constructor(
     core: Core,
     registry: LineRegistry,
     kinds: readonly KindFacts[],
-    look: (kind: string) => void,
+    discoverNow: (kind: string) => void,
   ) {
     this.#core = core
     this.#registry = registry
     this.#kinds = kinds
-    this.#look = look
+    this.#discoverNow = discoverNow
   }
 
   /** `also` is called in the transaction, and may change the line too. */
@@ -116,7 +116,7 @@ export class LineAdmin {
   async move(id: string, place: Place | null, origin: Origin): Promise<LineSnapshot> {
     const runner = this.#requireRunner(id)
     const moved = await this.#moveTo(runner, place, origin)
-    this.#look(moved.line.driver)
+    this.#discoverNow(moved.line.driver)
     return moved
   }
 

@@ -161,7 +161,7 @@ export type SendAnswer = {
 export const NO_SESSION: SendAnswer = { outcome: WITHDRAWN, isSessionOver: true }
 
 /** Whether the send may pass its point of no return; `granted` once the driver got that answer. */
-type Leave = 'unasked' | 'asked' | 'granted' | 'refused'
+type Permission = 'unasked' | 'asked' | 'granted' | 'refused'
 
 type Order = {
   readonly message: OutgoingMessage
@@ -182,7 +182,7 @@ export class SendInFlight {
   readonly answer: Promise<SendAnswer>
   readonly #order: Order
   readonly #resolve: (answer: SendAnswer) => void
-  #leave: Leave = 'unasked'
+  #permission: Permission = 'unasked'
   #isAnswered = false
   /** The driver's outcome, if it came before `pointOfNoReturn` had answered. */
   #early: SendOutcome | null = null
@@ -195,7 +195,7 @@ export class SendInFlight {
   }
 
   get isPastPointOfNoReturn(): boolean {
-    return this.#leave === 'granted'
+    return this.#permission === 'granted'
   }
 
   start(session: LineSession): void {
@@ -204,7 +204,7 @@ export class SendInFlight {
       session
         .send(message, (note) => this.#ask(note), signal)
         .then(
-          (outcome) => this.#hear(outcome),
+          (outcome) => this.#receive(outcome),
           (error: unknown) => this.#fail(error),
         )
     } catch (error) {
@@ -219,30 +219,30 @@ export class SendInFlight {
 
   async #ask(note: string | null): Promise<boolean> {
     const { pointOfNoReturn, signal, onFault } = this.#order
-    if (this.#leave !== 'unasked') {
+    if (this.#permission !== 'unasked') {
       onFault('asked for its point of no return twice', null)
       return false
     }
     if (signal.aborted || this.#isAnswered) return false
-    this.#leave = 'asked'
+    this.#permission = 'asked'
     try {
       const isGranted = await pointOfNoReturn(note)
       const isTooLate = signal.aborted || this.#isAnswered || this.#early !== null
-      this.#leave = isGranted && !isTooLate ? 'granted' : 'refused'
-      return this.#leave === 'granted'
+      this.#permission = isGranted && !isTooLate ? 'granted' : 'refused'
+      return this.#permission === 'granted'
     } catch (error) {
-      this.#leave = 'refused'
+      this.#permission = 'refused'
       throw error
     } finally {
       if (this.#early !== null) this.#settle(this.#early)
     }
   }
 
-  #hear(outcome: SendOutcome): void {
+  #receive(outcome: SendOutcome): void {
     const isWithdrawn = outcome.outcome === 'not_sent' && outcome.reason === 'withdrawn'
     const isTakenBack = isWithdrawn || outcome.outcome === 'postponed'
     const isProven = outcome.outcome === 'not_sent' && outcome.proof === true
-    if (isTakenBack && !isProven && this.#leave === 'granted') {
+    if (isTakenBack && !isProven && this.#permission === 'granted') {
       this.#order.onFault('took back after its point of no return', null)
       this.#settle({ outcome: 'unknown', reason: 'driver_error' })
       return
@@ -253,13 +253,13 @@ export class SendInFlight {
   #fail(error: unknown): void {
     this.#order.onFault('failed in a send', error)
     const reason = 'driver_error'
-    if (this.#leave === 'granted') this.#end({ outcome: 'unknown', reason })
+    if (this.#permission === 'granted') this.#end({ outcome: 'unknown', reason })
     else this.#end(notSent(reason, 'line'))
   }
 
   /** Waits for the transaction of a running `pointOfNoReturn`, which comes first. */
   #end(outcome: SendOutcome): void {
-    if (this.#leave === 'asked') this.#early = outcome
+    if (this.#permission === 'asked') this.#early = outcome
     else this.#settle(outcome)
   }
 

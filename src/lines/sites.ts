@@ -37,9 +37,9 @@ export function createSites(
 ) {
   const { db, writer, ids, audit } = core
   return {
-    list: (limits: LineLimits): readonly Site[] => seenSites(db, limits),
+    list: (limits: LineLimits): readonly Site[] => visibleSites(db, limits),
     get(id: string, limits: LineLimits): Site {
-      const found = seenSites(db, limits).find((site) => site.id === id)
+      const found = visibleSites(db, limits).find((site) => site.id === id)
       if (found === undefined) throw noSite()
       return found
     },
@@ -125,7 +125,7 @@ function reorder(tx: Tx, id: SiteId, position: number): void {
  * The sites that a caller may see: its own if it is limited to sites, and those of its lines if it is limited to
  * lines. Positions count only these, because they would reveal others.
  */
-function seenSites(db: Db, limits: LineLimits): readonly Site[] {
+function visibleSites(db: Db, limits: LineLimits): readonly Site[] {
   const { lineIds, siteIds } = limits
   const lines = linesWithin(db, limits)
   const seen = listSites(db).flatMap((site) => {

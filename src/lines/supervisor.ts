@@ -74,7 +74,7 @@ export class LineSupervisor implements Service {
       const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
       return new DriverWatch(core, driver, { onFound, onFailure })
     })
-    this.admin = new LineAdmin(core, this.#registry, kinds, (kind) => this.#look(kind))
+    this.admin = new LineAdmin(core, this.#registry, kinds, (kind) => this.#discoverNow(kind))
     for (const line of listLines(core.db)) this.#registry.add(line)
   }
 
@@ -131,8 +131,8 @@ export class LineSupervisor implements Service {
     return findingsOf(this.lines(), new Map(found))
   }
 
-  #look(kind: string): void {
-    for (const watch of this.#watches) if (watch.driver.kind === kind) watch.look()
+  #discoverNow(kind: string): void {
+    for (const watch of this.#watches) if (watch.driver.kind === kind) watch.discoverNow()
   }
 
   /** `here` has the devices of this machine, or is null while they are unknown. */
@@ -141,27 +141,27 @@ export class LineSupervisor implements Service {
     const isReal = this.#kinds.some(({ name, isReal }) => name === kind && isReal)
     const places = { boxAbsence: this.#boxes.absence, isReal, isHereKnown: here !== null }
     const discovery = discoveryOf(known, [...(here ?? []), ...this.#boxes.devices(kind)], places)
-    const { present, absent, takeOvers, arrivals } = discovery
+    const { present, absent, movedLines, newDevices } = discovery
     for (const { id, reason } of absent) this.#registry.get(id)?.lost(reason)
-    for (const { id } of takeOvers) this.#registry.get(id)?.lost(null)
+    for (const { id } of movedLines) this.#registry.get(id)?.lost(null)
     for (const { id, number, obstacle } of present) this.#registry.get(id)?.found(number, obstacle)
-    if (takeOvers.length + arrivals.length > 0) await this.#storeFound(kind, discovery, places)
+    if (movedLines.length + newDevices.length > 0) await this.#storeFound(kind, discovery, places)
     this.#asked.add(kind)
     this.#checkReady()
   }
 
   async #storeFound(
     kind: string,
-    { takeOvers, arrivals }: Discovery,
+    { movedLines, newDevices }: Discovery,
     places: Places,
   ): Promise<void> {
     const { writer, ids, log } = this.#core
     const lines = await writer.write((tx): readonly Line[] => {
-      const taken = takeOvers.flatMap(
+      const taken = movedLines.flatMap(
         ({ id, ...device }) => updateLine(tx, id, { ...device, movesTo: null }) ?? [],
       )
       const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
-      const coming = admitted(arrivals, listLines(tx), this.#boxes.linesMax())
+      const coming = admitted(newDevices, listLines(tx), this.#boxes.linesMax())
       const fresh = coming.map((device) =>
         insertLine(tx, ids, { driver: kind, ...device, ...limit }),
       )

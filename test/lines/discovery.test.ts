@@ -170,7 +170,7 @@ test('a driver that cannot look for devices loses none', async () => {
 
 test('a driver that tells of its devices itself is still asked again soon after it failed', async () => {
   const driver = new MisbehavingDriver()
-  const telling = Object.assign(driver, { lookEveryMs: DAY_MS })
+  const telling = Object.assign(driver, { discoverEveryMs: DAY_MS })
   driver.discovering = () => Promise.reject(new Error('the disk is full'))
   await using rig = await startRig([telling])
 
@@ -213,7 +213,7 @@ const deviceAt = (box: BoxId | null, key = 'd', number = NUMBER) => ({ key, numb
 type Case = readonly [
   what: string,
   known: readonly Line[],
-  found: Discovery['arrivals'],
+  found: Discovery['newDevices'],
   discovery: Partial<Discovery>,
   places?: { readonly reasons?: Readonly<Record<string, OfflineReason>>; isHereKnown?: boolean },
 ]
@@ -225,46 +225,46 @@ const CASES: readonly Case[] = [
     'a number that two vanished lines have makes a new line of its device',
     [LINE, OTHER],
     [deviceAt(null, 'c')],
-    { absent: [absent(LINE), absent(OTHER)], arrivals: [deviceAt(null, 'c')] },
+    { absent: [absent(LINE), absent(OTHER)], newDevices: [deviceAt(null, 'c')] },
   ],
   [
     'a device that is listed twice is one line',
     [],
     [deviceAt(null), deviceAt(null)],
-    { arrivals: [deviceAt(null)] },
+    { newDevices: [deviceAt(null)] },
   ],
   [
     'while the devices of this machine are unknown, its lines stay as they are, and those of boxes go on',
     [LINE, { ...OTHER, number: '+3', box: ATTIC }],
     [deviceAt(STUDIO, 'c', '+2'), deviceAt(STUDIO)],
-    { absent: [absent(OTHER)], arrivals: [deviceAt(STUDIO, 'c', '+2'), deviceAt(STUDIO)] },
+    { absent: [absent(OTHER)], newDevices: [deviceAt(STUDIO, 'c', '+2'), deviceAt(STUDIO)] },
     { isHereKnown: false },
   ],
   [
     'a line that moves to a box arrives there while the devices of this machine are unknown',
     [MOVING],
     [deviceAt(STUDIO)],
-    { takeOvers: [{ id: LINE.id, ...deviceAt(STUDIO) }] },
+    { movedLines: [{ id: LINE.id, ...deviceAt(STUDIO) }] },
     { isHereKnown: false },
   ],
   [
     'one key on two machines is two devices',
     [LINE],
     [deviceAt(null, LINE.key), deviceAt(STUDIO, LINE.key, '+2')],
-    { present: [present(LINE)], arrivals: [deviceAt(STUDIO, LINE.key, '+2')] },
+    { present: [present(LINE)], newDevices: [deviceAt(STUDIO, LINE.key, '+2')] },
   ],
   [
     'a line of a box that is away keeps its place, and no other machine continues it',
     [AT_STUDIO],
     [deviceAt(ATTIC)],
-    { absent: [absent(AT_STUDIO, box_unreachable)], arrivals: [deviceAt(ATTIC)] },
+    { absent: [absent(AT_STUDIO, box_unreachable)], newDevices: [deviceAt(ATTIC)] },
     { reasons: { [STUDIO]: box_unreachable } },
   ],
   [
     'another machine continues the line of a removed box',
     [AT_STUDIO],
     [deviceAt(ATTIC)],
-    { takeOvers: [{ id: LINE.id, ...deviceAt(ATTIC) }] },
+    { movedLines: [{ id: LINE.id, ...deviceAt(ATTIC) }] },
     { reasons: { [STUDIO]: box_removed } },
   ],
   [
@@ -277,13 +277,13 @@ const CASES: readonly Case[] = [
     'a line that moves waits for its number at the other machine, even while its device is there',
     [MOVING],
     [deviceAt(null, LINE.key), deviceAt(ATTIC)],
-    { absent: [absent(MOVING, line_moving)], arrivals: [deviceAt(ATTIC)] },
+    { absent: [absent(MOVING, line_moving)], newDevices: [deviceAt(ATTIC)] },
   ],
   [
     'a line that moves continues where its number is seen, even while its device is there',
     [MOVING],
     [deviceAt(null, LINE.key), deviceAt(STUDIO)],
-    { takeOvers: [{ id: LINE.id, ...deviceAt(STUDIO) }] },
+    { movedLines: [{ id: LINE.id, ...deviceAt(STUDIO) }] },
   ],
   [
     'a line that moves to a machine comes before one of a removed box with its number',
@@ -292,7 +292,7 @@ const CASES: readonly Case[] = [
       { ...OTHER, movesTo: STUDIO },
     ],
     [deviceAt(STUDIO)],
-    { absent: [absent(LINE, box_removed)], takeOvers: [{ id: OTHER.id, ...deviceAt(STUDIO) }] },
+    { absent: [absent(LINE, box_removed)], movedLines: [{ id: OTHER.id, ...deviceAt(STUDIO) }] },
     { reasons: { [ATTIC]: box_removed } },
   ],
 ]
@@ -302,7 +302,7 @@ for (const [what, known, found, discovery, { reasons = {}, isHereKnown = true } 
     const places = { boxAbsence: (box: BoxId) => reasons[box] ?? null, isReal: true, isHereKnown }
 
     const devices = found.map(({ box, ...here }) => (box === null ? here : { ...here, box }))
-    const nothing = { present: [], absent: [], takeOvers: [], arrivals: [] }
+    const nothing = { present: [], absent: [], movedLines: [], newDevices: [] }
     expect(discoveryOf(known, devices, places)).toEqual({ ...nothing, ...discovery })
   })
 }

@@ -183,7 +183,7 @@ export class ScriptedDriver implements LineDriver {
   readonly devices: ScriptedDevice[] = []
   /** Tells of a device that is added to a relay that runs, if it looks seldom. */
   devicesChanged: Signal | undefined
-  lookEveryMs: number | undefined
+  discoverEveryMs: number | undefined
 
   constructor(kind: string = 'mac') {
     this.kind = kind

@@ -42,7 +42,7 @@ export async function startScripted({
   const driver = new ScriptedDriver(kind)
   // The devices are there from the start: a look at them every five seconds would only cost time.
   const devicesChanged = new Signal()
-  Object.assign(driver, { devicesChanged, lookEveryMs: DAY_MS })
+  Object.assign(driver, { devicesChanged, discoverEveryMs: DAY_MS })
   for (const [place, state] of lines.entries()) {
     const device = driver.add(`+1202555080${place + 1}`, state === 'online')
     device.script = script ?? device.script

@@ -182,7 +182,7 @@ const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly Pendin
     return [write(answering, FIRST_TEXT), change(answering, answering.network.delayMs, unsent)]
   },
   group: (answering) => {
-    const sender = { ...senderOf(answering), group: weekendOf(answering.from) }
+    const sender = { ...senderOf(answering), group: weekendGroupOf(answering.from) }
     return [messageFrom(sender, answering.guid, 'Here we all are.')]
   },
 }
@@ -215,7 +215,7 @@ export function senderOf({ message, from, at }: GotMessage): Sender {
 }
 
 /** A group of three: `from`, a person who answers in it, and a person who reacts. */
-export function weekendOf(from: string): DeviceGroup {
+export function weekendGroupOf(from: string): DeviceGroup {
   const identifier = `chat${from.replaceAll(/\D/g, '')}`
   const near = from.slice(0, -4)
   const participants = [from, `${near}0196`, `${near}0184`].map(deviceHandle)
