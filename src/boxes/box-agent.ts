@@ -50,7 +50,7 @@ export class BoxAgent implements Service {
   readonly #newest = new Map<string, { readonly session: string; readonly isClosed: boolean }>()
   /** Sessions whose outcomes the head has requested since this box began to leave. */
   readonly #reported = new Set<string>()
-  readonly #news = new Signal()
+  readonly #wake = new Signal()
   #heardAt = -Infinity
   #wasHeard = false
   #since: number
@@ -103,7 +103,7 @@ export class BoxAgent implements Service {
       checkup: ({ kind }) => this.#checkup(kind),
       upgrade: async (request) => {
         const answer = this.#upgrade.take(request)
-        this.#news.notify()
+        this.#wake.notify()
         return answer
       },
       received_file: async (request) =>
@@ -125,7 +125,7 @@ export class BoxAgent implements Service {
       const nextAt = clock.monotonic() + HELLO_EVERY_MS
       await this.#hello()
       this.#noteHearing()
-      await this.#news.wait(clock, Math.max(0, nextAt - clock.monotonic()), signal)
+      await this.#wake.wait(clock, Math.max(0, nextAt - clock.monotonic()), signal)
     }
   }
 
@@ -196,7 +196,7 @@ export class BoxAgent implements Service {
     if (found === null) return
     const known = this.#devices.get(kind)
     this.#devices.set(kind, found)
-    if (JSON.stringify(known) !== JSON.stringify(found)) this.#news.notify()
+    if (JSON.stringify(known) !== JSON.stringify(found)) this.#wake.notify()
   }
 
   /** Starts a run once the device's earlier run and all its sends have ended. */
@@ -269,9 +269,9 @@ export class BoxAgent implements Service {
     }
     if (this.#isLeaving) this.#reported.add(session)
     const records = messages.map((message) => {
-      const said = journal.said(message, { session, boot, mark })
-      if (typeof said === 'string') return { message, state: said, outcome: null }
-      return { message, state: 'row', outcome: said.outcome } as const
+      const record = journal.recordOf(message, { session, boot, mark })
+      if (typeof record === 'string') return { message, state: record, outcome: null }
+      return { message, state: 'row', outcome: record.outcome } as const
     })
     return { records }
   }
@@ -288,7 +288,7 @@ export class BoxAgent implements Service {
   async #leave(): Promise<void> {
     const { clock } = this.#box
     this.#isLeaving = true
-    this.#news.notify()
+    this.#wake.notify()
     const lines = [...this.#lines.values()]
     for (const line of lines) line.stop()
     const until = clock.monotonic() + STOP_MS_MAX

@@ -215,12 +215,12 @@ export class BoxLine implements LineListener {
   /** Settles an unsettled message by the journal if it can; returns it for the driver if it may have left. */
   #claim({ message, note }: UnsettledEntry): DriverLine['unsettled'] {
     const { journal } = this.#box
-    const made = this.#ownNote(note)
-    const said = journal.said(message.id, made)
-    if (said === 'lost') {
-      return [{ message: withoutPaths(message), note: made?.note ?? null }]
+    const granted = this.#ownNote(note)
+    const record = journal.recordOf(message.id, granted)
+    if (record === 'lost') {
+      return [{ message: withoutPaths(message), note: granted?.note ?? null }]
     }
-    const row = said === 'none' ? null : said
+    const row = record === 'none' ? null : record
     const outcome = settlementOf(row)
     const isEnd = outcome !== null && outcome.outcome !== 'unknown'
     if (isEnd) {
@@ -234,8 +234,8 @@ export class BoxLine implements LineListener {
   }
 
   #ownNote(note: string | null) {
-    const made = readBoxNote(note)
-    return made?.box === this.#box.id ? made : null
+    const granted = readBoxNote(note)
+    return granted?.box === this.#box.id ? granted : null
   }
 
   async #carry(order: Request<'send'>): Promise<void> {

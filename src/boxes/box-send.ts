@@ -61,15 +61,15 @@ export class BoxSend {
   async outcome(device: LineSession | null, signal: AbortSignal): Promise<SendOutcome> {
     const { log } = this.#box
     const fields = { message_id: this.#order.message.id }
-    let said: SendOutcome | null = null
+    let reported: SendOutcome | null = null
     try {
-      said = await this.#outcome(device, signal)
+      reported = await this.#outcome(device, signal)
     } catch (error) {
       log.error('driver failed in a send', { ...fields, error })
     }
     this.#isAnswered = true
     try {
-      return this.#truthful(said)
+      return this.#truthful(reported)
     } catch (error) {
       log.error('journal could not be read', { ...fields, error })
       return { outcome: 'unknown', reason: 'driver_error' }
@@ -108,18 +108,18 @@ export class BoxSend {
     }
   }
 
-  /** The outcome that is certain, whatever the driver says; `said` is null if the driver threw. */
-  #truthful(said: SendOutcome | null): SendOutcome {
+  /** The outcome that is certain, whatever the driver says; `reported` is null if the driver threw. */
+  #truthful(reported: SendOutcome | null): SendOutcome {
     if (this.#grant === 'unused') return this.#earlier() ?? UNUSED
     if (this.#grant !== 'used') {
-      return said ?? { outcome: 'not_sent', reason: 'driver_error', blame: 'line' }
+      return reported ?? { outcome: 'not_sent', reason: 'driver_error', blame: 'line' }
     }
     const isWithdrawn =
-      said?.outcome === 'not_sent' && said.reason === 'withdrawn' && said.proof !== true
-    if (said === null || isWithdrawn || said.outcome === 'postponed') {
+      reported?.outcome === 'not_sent' && reported.reason === 'withdrawn' && reported.proof !== true
+    if (reported === null || isWithdrawn || reported.outcome === 'postponed') {
       return { outcome: 'unknown', reason: 'driver_error' }
     }
-    return said
+    return reported
   }
 
   async #pass(

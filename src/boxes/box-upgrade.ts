@@ -51,7 +51,7 @@ export class BoxUpgrade implements Service {
   readonly #folder: string
   readonly #version: string
   readonly #fetch: FetchPiece
-  readonly #news = new Signal()
+  readonly #wake = new Signal()
   #phase: 'none' | 'downloading' | 'installing' | 'failed' = 'none'
   #order: Order | null = null
   /** Version that took the order. */
@@ -99,7 +99,7 @@ export class BoxUpgrade implements Service {
     this.#epoch = order.epoch
     this.#from = this.#version
     this.#phase = 'downloading'
-    this.#news.notify()
+    this.#wake.notify()
     return { isTaken: true }
   }
 
@@ -107,17 +107,17 @@ export class BoxUpgrade implements Service {
   report(): Report | undefined {
     if (this.#order === null) return undefined
     const { order, to } = this.#order
-    const said = (state: Report['state'], problem: string | null = null) => {
+    const reportOf = (state: Report['state'], problem: string | null = null) => {
       return { order, to, state, problem: problem?.slice(0, 2_000) ?? null }
     }
-    if (this.#phase === 'downloading') return said('downloading')
-    if (this.#phase === 'failed') return said('failed', this.#problem)
+    if (this.#phase === 'downloading') return reportOf('downloading')
+    if (this.#phase === 'failed') return reportOf('failed', this.#problem)
     const isOld = this.#version === this.#from
     const result = isOld ? resultIn(readTextOrNull(this.#path('result.json'))) : null
-    if (result !== null) return said(result.state, result.problem)
+    if (result !== null) return reportOf(result.state, result.problem)
     const isFresh = this.#clock.monotonic() - this.#launchedAt < LAUNCH_MS
-    if (isFresh || this.#self.isWatched()) return said('installing')
-    if (isOld) return said('failed', 'The upgrade was interrupted.')
+    if (isFresh || this.#self.isWatched()) return reportOf('installing')
+    if (isOld) return reportOf('failed', 'The upgrade was interrupted.')
     this.#order = null
     rmSync(this.#folder, { recursive: true, force: true })
     return undefined
@@ -142,7 +142,7 @@ export class BoxUpgrade implements Service {
         }
         continue
       }
-      await this.#news.wait(this.#clock, IDLE_MS, signal)
+      await this.#wake.wait(this.#clock, IDLE_MS, signal)
     }
   }
 
@@ -196,16 +196,16 @@ export class BoxUpgrade implements Service {
 /** The end of an upgrade by its output, which is lines of JSON; null before the end. */
 function resultIn(output: string | null): Pick<Report, 'state' | 'problem'> | null {
   for (const line of output?.trim().split('\n') ?? []) {
-    const said = parsed(line)
-    const problem = [said.why, said.noWayBack, said.trouble].filter(Boolean).join(' ')
-    if (said.outcome === 'rolled_back') return { state: 'rolled_back', problem }
-    if (said.outcome === 'refused' || said.outcome === 'stuck') return { state: 'failed', problem }
-    if (said.error !== undefined) return { state: 'failed', problem: said.error.message ?? '' }
+    const end = parsed(line)
+    const problem = [end.why, end.noWayBack, end.trouble].filter(Boolean).join(' ')
+    if (end.outcome === 'rolled_back') return { state: 'rolled_back', problem }
+    if (end.outcome === 'refused' || end.outcome === 'stuck') return { state: 'failed', problem }
+    if (end.error !== undefined) return { state: 'failed', problem: end.error.message ?? '' }
   }
   return null
 }
 
-type Said = {
+type PrintedEnd = {
   readonly outcome?: string
   readonly why?: string
   readonly noWayBack?: string
@@ -213,9 +213,9 @@ type Said = {
   readonly error?: { readonly message?: string }
 }
 
-function parsed(line: string): Said {
+function parsed(line: string): PrintedEnd {
   try {
-    return JSON.parse(line) as Said // Our own command printed it; another text has no fields.
+    return JSON.parse(line) as PrintedEnd // Our own command printed it; another text has no fields.
   } catch {
     return {}
   }

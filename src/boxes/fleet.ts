@@ -10,7 +10,7 @@ import type { Found } from '../lines/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { type Link, LinkError, SUBJECTS } from './link.ts'
-import { isBehind, isOther, Peer } from './peer.ts'
+import { isBehind, differs, Peer } from './peer.ts'
 import {
   type Answer,
   ask,
@@ -33,7 +33,7 @@ export type BoxRecords = {
   epochOf(id: BoxId): number
   /** Gives a box an epoch above this one. */
   raiseEpoch(id: BoxId, above: number): Promise<number>
-  /** Called when a box is heard again, when its version changes, and each minute. Must not throw. */
+  /** Called when a box reports again, when its version changes, and each minute. Must not throw. */
   heard(id: BoxId, facts: { readonly version: string; readonly platform: string }): void
 }
 
@@ -241,9 +241,9 @@ export class Fleet {
     const peer = this.#peer(id, hello)
     if (hello.boot === peer.leftBoot && hello.isLeaving !== true) return null
     if (!(await this.#isAbove(peer, hello.fence))) return null
-    const place = await this.#placeOf(hello.boot, peer)
-    if (place === 'is_gone') return null
-    if (place === 'is_second') return this.#refuseSecond(peer)
+    const role = await this.#roleOf(hello.boot, peer)
+    if (role === 'gone') return null
+    if (role === 'second') return this.#refuseSecond(peer)
     const isOutdated = hello.protocol !== PROTOCOL || isBehind(hello.version, this.#version)
     this.#take(peer, hello, isOutdated)
     if (isOutdated) return { refused: 'box_outdated' }
@@ -284,16 +284,16 @@ export class Fleet {
   }
 
   /** An unknown process that says hello replaces the known one only if it alone is alive. */
-  async #placeOf(other: string, peer: Peer): Promise<'is_it' | 'is_second' | 'is_gone'> {
+  async #roleOf(other: string, peer: Peer): Promise<'current' | 'second' | 'gone'> {
     const { id, boot } = peer
-    if (boot === other) return 'is_it'
-    if (peer.isDoubted) return 'is_gone'
+    if (boot === other) return 'current'
+    if (peer.isDoubted) return 'gone'
     peer.isDoubted = true
     const alive = await Promise.all([boot, other].map((one) => this.#isAlive(id, one)))
     peer.isDoubted = false
     const [isKnownAlive = false, isOtherAlive = false] = alive
-    if (!isOtherAlive || this.bootOf(id) !== boot) return 'is_gone'
-    return isKnownAlive ? 'is_second' : 'is_it'
+    if (!isOtherAlive || this.bootOf(id) !== boot) return 'gone'
+    return isKnownAlive ? 'second' : 'current'
   }
 
   async #isAlive(box: BoxId, boot: string | null): Promise<boolean> {
@@ -316,7 +316,7 @@ export class Fleet {
   #take(peer: Peer, hello: Hello, isOutdated: boolean): void {
     const isOtherBoot = peer.boot !== hello.boot
     const isNew =
-      !peer.isHeard || isOtherBoot || peer.isOutdated !== isOutdated || isOther(peer.hello, hello)
+      !peer.isHeard || isOtherBoot || peer.isOutdated !== isOutdated || differs(peer.hello, hello)
     peer.boot = hello.boot
     if (isOtherBoot || isOutdated) this.#endRuns(peer.id, new Error('The box has started again.'))
     peer.hello = hello

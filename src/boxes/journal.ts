@@ -19,7 +19,7 @@ export type JournalRow = {
 }
 
 /** The head's note of a send, made when it granted the send. */
-type Made = {
+type GrantNote = {
   readonly session: string
   readonly boot: string
   /** Mark of the journal at that time; missing from boxes that have no marks. */
@@ -148,17 +148,18 @@ export class Journal {
    * `lost` if that is unknown. A missing row proves it if the process has written here, on this machine, up to the
    * last mark that the head knows, and no row of so old a message was deleted.
    */
-  said(id: MessageId, made: Made | null): JournalRow | 'none' | 'lost' {
-    const isWhole = made !== null && this.#isWhole(made)
+  recordOf(id: MessageId, granted: GrantNote | null): JournalRow | 'none' | 'lost' {
+    const isWhole = granted !== null && this.#isWhole(granted)
     const row = this.find(id)
     // An earlier row that left nothing on the device says nothing about a later send.
-    const speaks = row !== null && (mayHaveLeft(row) || (isWhole && row.session === made.session))
-    if (speaks) return row
+    const isProof =
+      row !== null && (mayHaveLeft(row) || (isWhole && row.session === granted.session))
+    if (isProof) return row
     return isWhole && id > (this.#fact('pruned_to') ?? '') ? 'none' : 'lost'
   }
 
   /** False if an earlier state of the file was restored: the head knows a higher mark of the process `boot`. */
-  #isWhole({ boot, mark = 0 }: Made): boolean {
+  #isWhole({ boot, mark = 0 }: GrantNote): boolean {
     const sql = 'SELECT 1 FROM boots WHERE boot = $boot AND machine = $machine AND mark >= $mark'
     return this.#database.query(sql).get({ boot, machine: this.#machine, mark }) !== null
   }

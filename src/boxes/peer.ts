@@ -35,7 +35,7 @@ export class Peer {
 }
 
 /** True if two hellos differ in what the owner sees. */
-export function isOther(one: Hello, other: Hello): boolean {
+export function differs(one: Hello, other: Hello): boolean {
   const facts = ({ version, platform, devices, kinds, upgrade }: Hello) =>
     JSON.stringify([version, platform, devices, kinds, upgrade])
   return facts(one) !== facts(other)

@@ -26,7 +26,7 @@ type Send = Order & {
 /** Hands a message to the box; null if the session is over before the box has it. */
 type AskBox = (request: Request<'send'>) => Promise<Answer<'send'> | null>
 
-type Record = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
+type SendRecord = Extract<Answer<'end'>, { readonly records: unknown }>['records'][number]
 
 export class RemoteSends {
   readonly #note: Omit<BoxNote, 'note'>
@@ -110,7 +110,7 @@ export class RemoteSends {
   }
 
   /** Ends a granted send by what the box's journal says. */
-  settleBy({ message, state, outcome }: Record): void {
+  settleBy({ message, state, outcome }: SendRecord): void {
     for (const [number, send] of this.#sends) {
       if (!send.isGranted || send.message.id !== message) continue
       this.settle(number, state === 'none' ? UNUSED : (outcome ?? LOST))

@@ -75,20 +75,20 @@ const BATCHES = 10
 
 /** The next state of the rollout; the same object if nothing changes. */
 export function advance(rollout: Rollout, viewOf: ViewOf, now: number): Rollout {
-  const watched = rollout.steps.flatMap((step) => {
+  const nextSteps = rollout.steps.flatMap((step) => {
     const view = viewOf(step.box)
     // A removed box leaves the rollout, but its failure stays until the owner decides.
     if (view === null) return step.state === 'failed' ? [step] : []
-    return [watch(step, view, { rollout, now })]
+    return [nextStep(step, view, { rollout, now })]
   })
-  const isBusy = watched.some(({ state }) => state === 'upgrading' || state === 'failed')
-  const steps = isBusy ? watched : startBatch(watched, viewOf, now)
+  const isBusy = nextSteps.some(({ state }) => state === 'upgrading' || state === 'failed')
+  const steps = isBusy ? nextSteps : startBatch(nextSteps, viewOf, now)
   const isSame =
     steps.length === rollout.steps.length && steps.every((step, at) => step === rollout.steps[at])
   return isSame ? rollout : { ...rollout, steps }
 }
 
-function watch(
+function nextStep(
   step: Step,
   view: BoxView,
   { rollout, now }: { readonly rollout: Rollout; readonly now: number },
@@ -100,8 +100,8 @@ function watch(
   if (step.state === 'waiting' && view.isReachable) {
     return step.since === null ? step : { ...step, since: null }
   }
-  const said = problemOf(view, rollout, step)
-  if (said !== null) return failed(step, said)
+  const problem = problemOf(view, rollout, step)
+  if (problem !== null) return failed(step, problem)
   if (step.since === null || now - step.since < PATIENCE_MS) return step
   const names = offline.map(({ line }) => lineName(line)).join(', ')
   if (isThere) return failed(step, `It has the new version, and is offline with ${names}.`)

@@ -51,7 +51,7 @@ export class Rollouts implements Service {
   readonly #viewOf: ViewOf
   readonly #changed: () => void
   readonly #sendOrder: SendOrder
-  readonly #news = new Signal()
+  readonly #wake = new Signal()
   #rollout: Rollout | null
 
   constructor(
@@ -83,8 +83,8 @@ export class Rollouts implements Service {
     return this.#rollout === null ? null : this.#resource()
   }
 
-  async start(wish: api.NewRollout, origin: Origin): Promise<api.Rollout> {
-    const begun = await this.#begin(wish, origin)
+  async start(request: api.NewRollout, origin: Origin): Promise<api.Rollout> {
+    const begun = await this.#begin(request, origin)
     await this.#keep(begun, [entryOf('rollout.started', begun, origin)])
     return this.#resource()
   }
@@ -109,7 +109,7 @@ export class Rollouts implements Service {
       const upgrading = this.#rollout?.steps.filter(({ state }) => state === 'upgrading') ?? []
       await Promise.all(upgrading.map((step) => this.#order(step)))
       const pauseMs = this.#rollout === null ? IDLE_MS : TICK_MS
-      await this.#news.wait(this.#core.clock, pauseMs, signal)
+      await this.#wake.wait(this.#core.clock, pauseMs, signal)
     }
   }
 
@@ -152,26 +152,26 @@ export class Rollouts implements Service {
     ]
   }
 
-  async #begin(wish: api.NewRollout, origin: Origin): Promise<Rollout> {
+  async #begin(request: api.NewRollout, origin: Origin): Promise<Rollout> {
     const files = await Promise.all(
-      wish.platforms.map(async (platform) => {
+      request.platforms.map(async (platform) => {
         const path = join(this.#folder, executableName(platform))
         return { platform, sha256: await hashFile(path), size: Bun.file(path).size }
       }),
     )
     if (this.#rollout !== null) throw refused(UNDER_WAY)
-    if (Bun.semver.order(wish.version, this.#version) > 0) {
+    if (Bun.semver.order(request.version, this.#version) > 0) {
       throw refused(`This relay has ${this.#version}. Upgrade it first: hookline upgrade`)
     }
     return {
       id: String(this.#core.ids.now()),
-      version: wish.version,
+      version: request.version,
       files,
       sums: readTextOrNull(join(this.#folder, 'SHA256SUMS')) ?? '',
       signature: readTextOrNull(join(this.#folder, 'SHA256SUMS.minisig')),
-      isUnverified: wish.is_unverified,
+      isUnverified: request.is_unverified,
       origin,
-      steps: wish.boxes.map((text) => this.#stepOf(text, wish.platforms)),
+      steps: request.boxes.map((text) => this.#stepOf(text, request.platforms)),
     }
   }
 
@@ -240,7 +240,7 @@ export class Rollouts implements Service {
   async #keep(rollout: Rollout | null, entries: readonly Entry[] = []): Promise<void> {
     const { writer, audit } = this.#core
     this.#rollout = rollout
-    this.#news.notify()
+    this.#wake.notify()
     await writer.write((tx) => {
       saveRollout(tx, rollout)
       for (const { origin, ...entry } of entries) audit.record(tx, origin, entry)

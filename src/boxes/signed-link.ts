@@ -39,7 +39,7 @@ export class SignedLink implements Link {
   readonly #startedAt: number
   /** Random name of this process's counts. */
   readonly #stream: string
-  readonly #came = new Map<string, Map<string, Window>>()
+  readonly #windows = new Map<string, Map<string, Window>>()
   /** Monotonic time at which a text from a box, or from its head, was last refused. */
   readonly #refusedAt = new Map<string, number>()
   #warnedAt = -Infinity
@@ -84,18 +84,18 @@ export class SignedLink implements Link {
   #sign(subject: string, body: string, request = '') {
     const isForGood = this.#outside.clock.monotonic() - this.#startedAt >= TRIAL_MS
     this.#count += 1
-    const stamp = [this.#key, this.#stream, this.#count, Number(isForGood)].join('.')
-    const hash = hashOf(subject, request, stamp, body)
+    const fields = [this.#key, this.#stream, this.#count, Number(isForGood)].join('.')
+    const hash = hashOf(subject, request, fields, body)
     const signature = sign(null, hash, this.#secret).toString('base64url')
     const comma = body === '{}' ? '' : ','
-    return { text: `${body.slice(0, -1)}${comma}${MARK}${stamp}.${signature}"}`, signature }
+    return { text: `${body.slice(0, -1)}${comma}${MARK}${fields}.${signature}"}`, signature }
   }
 
-  #isGood(subject: string, { stamp, claimed, signature, ...text }: Text, request = ''): boolean {
+  #isGood(subject: string, { fields, claimed, signature, ...text }: Text, request = ''): boolean {
     const box = boxIn(subject)
     const peer = this.#trust.peer(box)
     const key = peer?.key ?? claimed
-    const hash = hashOf(subject, request, stamp, text.body)
+    const hash = hashOf(subject, request, fields, text.body)
     const isSigned =
       signature !== null &&
       verify(null, hash, publicKeyIn(key), Buffer.from(signature, 'base64url'))
@@ -116,9 +116,9 @@ export class SignedLink implements Link {
   /** False for a request that came before, or that is too old to decide. */
   #isFirst(subject: string, { signature, stream, count }: Text): boolean {
     if (signature === null) return true
-    const streams = this.#came.get(boxIn(subject)) ?? new Map<string, Window>()
+    const streams = this.#windows.get(boxIn(subject)) ?? new Map<string, Window>()
     const window = streams.get(stream) ?? { top: count - 1, bits: ALL_CAME }
-    this.#came.set(boxIn(subject), streams)
+    this.#windows.set(boxIn(subject), streams)
     const ahead = Math.max(-WINDOW_BITS, Math.min(count - window.top, WINDOW_BITS))
     const bit = 1n << BigInt(Math.max(0, -ahead))
     const bits = (window.bits << BigInt(Math.max(0, ahead))) & ALL_CAME
@@ -141,12 +141,12 @@ type Text = ReturnType<typeof read>
 function read(text: string) {
   const at = text.lastIndexOf(MARK)
   const field = at < 1 ? null : FIELD.exec(text.slice(at + MARK.length))
-  const [, stamp = '', claimed = '', stream = '', count, isForGood, signature = null] = field ?? []
+  const [, fields = '', claimed = '', stream = '', count, isForGood, signature = null] = field ?? []
   const signed = `${text.slice(0, text[at - 1] === ',' ? at - 1 : at)}}`
   const body = field === null ? text : signed
   return {
     body,
-    stamp,
+    fields,
     claimed,
     stream,
     count: Number(count),

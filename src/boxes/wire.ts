@@ -168,7 +168,7 @@ export const OPERATIONS = {
       key: text(500),
       /** Boot id of the process that the session ran in. */
       boot: word,
-      /** Highest mark of that journal that this head knows. */
+      /** Highest mark that this head knows from the journal of the process with this `boot`. */
       mark: Type.Optional(count),
       messages: listOf(messageId, 10_000),
     },

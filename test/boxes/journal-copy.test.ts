@@ -103,7 +103,7 @@ test('a row of nothing that was left says nothing if a later send may be missing
 
   const restored = new Journal(copy, tools)
 
-  expect(first.said(HELLO, again)).toMatchObject({ session: '1.1', outcome: null })
-  expect(restored.said(HELLO, made)).toMatchObject({ outcome: { reason: 'busy' } })
-  expect(restored.said(HELLO, again)).toBe('lost')
+  expect(first.recordOf(HELLO, again)).toMatchObject({ session: '1.1', outcome: null })
+  expect(restored.recordOf(HELLO, made)).toMatchObject({ outcome: { reason: 'busy' } })
+  expect(restored.recordOf(HELLO, again)).toBe('lost')
 })

@@ -25,7 +25,7 @@ function open(folder: ScratchFolder, more: { clock?: TestClock; machine?: string
 }
 
 function isProof(journal: Journal, id: MessageId, boot: string, mark?: number) {
-  return journal.said(id, { session: '1.1', boot, mark }) === 'none'
+  return journal.recordOf(id, { session: '1.1', boot, mark }) === 'none'
 }
 
 function insert(journal: Journal, name: string, session = '1.1', isCurrent = always) {
