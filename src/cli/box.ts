@@ -118,7 +118,7 @@ function selfUpgrade(
       const args = ['upgrade', '--from', file, '--json', '--data-dir', directory.path]
       if (isUnverified) args.push('--unverified')
       const order = { path: executable ?? '', args, output }
-      await createServiceHost(machine).startBeside(order, NEVER)
+      await createServiceHost(machine).startDetached(order, NEVER)
     },
   }
 }

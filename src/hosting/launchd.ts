@@ -99,7 +99,7 @@ export class LaunchdHost implements ServiceHost {
   /** Loads the service, which starts it, or starts it if it is loaded but not running. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#requireSession(signal)
-    if ((await this.#look(signal)).isLoaded) {
+    if ((await this.#query(signal)).isLoaded) {
       // `-k` would kill a send that is past its point of no return.
       const order = this.#order('kickstart', this.#target)
       await useTool(this.#machine.run, { ...order, purpose: 'start the service' }, signal)
@@ -112,12 +112,12 @@ export class LaunchdHost implements ServiceHost {
 
   /** Unloads the service and waits for the end of its process, because launchctl doesn't wait. */
   async stop(signal: AbortSignal): Promise<void> {
-    if (!(await this.#look(signal)).isLoaded) return
+    if (!(await this.#query(signal)).isLoaded) return
     const answer = await askTool(this.#machine.run, this.#order('bootout', this.#target), signal)
     const { exitCode } = answer
     if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
     const until = this.#machine.clock.monotonic() + STOP_MS_MAX
-    while ((await this.#look(signal)).isLoaded) {
+    while ((await this.#query(signal)).isLoaded) {
       if (this.#machine.clock.monotonic() > until || signal.aborted) {
         throw new HostingError('The service did not stop in time. Check it with: hookline status')
       }
@@ -133,7 +133,7 @@ export class LaunchdHost implements ServiceHost {
   }
 
   /** launchd ends the rest of a job's process group with the job (launchd.plist(5), AbandonProcessGroup). */
-  async startBeside(order: DetachedOrder): Promise<void> {
+  async startDetached(order: DetachedOrder): Promise<void> {
     this.#machine.startDetached(order)
   }
 
@@ -145,7 +145,7 @@ export class LaunchdHost implements ServiceHost {
   }
 
   async state(signal: AbortSignal): Promise<ServiceState> {
-    const { isLoaded, pid } = await this.#look(signal)
+    const { isLoaded, pid } = await this.#query(signal)
     const loaded = pid === null ? 'starting' : 'running'
     const isInstalled = existsSync(this.#agentPath)
     return { isInstalled, activity: isLoaded ? loaded : 'stopped', pid }
@@ -189,7 +189,7 @@ export class LaunchdHost implements ServiceHost {
   }
 
   /** Counts as not loaded if launchctl gives no answer. */
-  async #look(
+  async #query(
     signal: AbortSignal,
   ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
     const answer = await tryTool(this.#machine.run, this.#order('print', this.#target), signal)

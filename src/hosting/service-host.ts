@@ -22,7 +22,7 @@ export type ServiceHost = {
   /** Stops the service and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
   /** Starts a process that goes on while the service stops; returns once it runs. */
-  startBeside(order: DetachedOrder, signal: AbortSignal): Promise<void>
+  startDetached(order: DetachedOrder, signal: AbortSignal): Promise<void>
   /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: without an answer, nothing is running. */

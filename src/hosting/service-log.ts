@@ -58,7 +58,7 @@ export class JournalLog implements ServiceLog {
 export class FileLog implements ServiceLog {
   readonly #path: string
   #position = 0
-  #begun = ''
+  #partialLine = ''
 
   constructor(path: string) {
     this.#path = path
@@ -77,7 +77,7 @@ export class FileLog implements ServiceLog {
     if (this.#size() < this.#position) {
       // The rotation has emptied the file.
       this.#position = 0
-      this.#begun = ''
+      this.#partialLine = ''
     }
     return this.#takeLines()
   }
@@ -86,8 +86,8 @@ export class FileLog implements ServiceLog {
   #takeLines(): readonly string[] {
     const bytes = readFrom(this.#path, this.#position)
     this.#position += bytes.length
-    const lines = (this.#begun + bytes.toString()).split('\n')
-    this.#begun = lines.pop() ?? ''
+    const lines = (this.#partialLine + bytes.toString()).split('\n')
+    this.#partialLine = lines.pop() ?? ''
     return lines
   }
 

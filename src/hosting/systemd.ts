@@ -107,7 +107,7 @@ export class SystemdHost implements ServiceHost {
    * Starts another unit, because a stop of the service ends every process in its control group (systemd.kill(5)).
    * The fixed name prevents a second one.
    */
-  async startBeside({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
+  async startDetached({ path, args, output }: DetachedOrder, signal: AbortSignal): Promise<void> {
     const outputs = [`StandardOutput=file:${output}`, 'StandardError=inherit']
     const properties = outputs.map((property) => `--property=${property}`)
     const unit = ['--collect', '--quiet', '--unit=hookline-upgrade.service', ...properties]

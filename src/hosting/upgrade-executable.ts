@@ -114,18 +114,18 @@ export function swapPathsOf(executable: string) {
     /** The old one, for a rollback. */
     previous: `${executable}.previous`,
     /** A second name on its way to `current` or `previous`. */
-    passing: `${executable}.passing`,
+    temporary: `${executable}.passing`,
   } as const
 }
 
 /** Removes the files of an interrupted upgrade. */
-export function clearStaged({ staged, passing }: SwapPaths): void {
-  for (const left of [staged, passing]) rmSync(left, { force: true })
+export function clearStaged({ staged, temporary }: SwapPaths): void {
+  for (const left of [staged, temporary]) rmSync(left, { force: true })
 }
 
 /** Gives the current executable a second name, for a rollback. */
-export function keepPrevious({ current, previous, passing }: SwapPaths): void {
-  addName(current, previous, passing)
+export function keepPrevious({ current, previous, temporary }: SwapPaths): void {
+  addName(current, previous, temporary)
 }
 
 export function placeStaged({ current, staged }: SwapPaths): void {
@@ -133,20 +133,20 @@ export function placeStaged({ current, staged }: SwapPaths): void {
 }
 
 /** Makes the previous executable the current one again; it keeps its name, too. */
-export function putPreviousBack({ current, previous, passing }: SwapPaths): void {
-  addName(previous, current, passing)
+export function putPreviousBack({ current, previous, temporary }: SwapPaths): void {
+  addName(previous, current, temporary)
 }
 
-function addName(from: string, to: string, passing: string): void {
-  rmSync(passing, { force: true })
+function addName(from: string, to: string, temporary: string): void {
+  rmSync(temporary, { force: true })
   try {
-    linkSync(from, passing)
+    linkSync(from, temporary)
   } catch {
     // The file system has no hard links.
-    copyFileSync(from, passing)
-    flush(passing)
+    copyFileSync(from, temporary)
+    flush(temporary)
   }
-  renameDurably(passing, to)
+  renameDurably(temporary, to)
   // POSIX: if both names are the same file already, a rename does nothing.
-  rmSync(passing, { force: true })
+  rmSync(temporary, { force: true })
 }

@@ -273,7 +273,7 @@ type Failure = Pick<Prepared, 'paths' | 'old' | 'next'> & {
   readonly before: Before
 }
 
-type DatabaseWayBack =
+type DatabaseRollback =
   /** The old executable can use the database as it is: most migrations only add. */
   | { readonly way: 'keep' }
   | { readonly way: 'put_back'; readonly backup: string }
@@ -301,7 +301,7 @@ async function* takeBack(
   const obstacle = service === null ? null : await stopRelay(machine, service)
   if (obstacle !== null) return { outcome: 'stuck', why, noWayBack: obstacle }
   yield 'stopped_again'
-  const undone = yield* undoAlone(machine, failure)
+  const undone = yield* undoLocked(machine, failure)
   const version = undone.isUndone ? (old?.version ?? '') : next.version
   const trouble = service === null ? null : await startAgain(machine, service, version)
   yield 'started_again'
@@ -324,7 +324,7 @@ async function startAgain(
 }
 
 /** Rolls back while this process holds the data's lock, so that nothing else starts in between. */
-async function* undoAlone(
+async function* undoLocked(
   machine: UpgradedMachine,
   failure: Failure,
 ): AsyncGenerator<UpgradeStep, Undone> {
@@ -348,7 +348,7 @@ async function* undo(
   if (old === null) {
     return { isUndone: false, noWayBack: `${paths.previous} does not report its version.` }
   }
-  const back = databaseWayBack(directory, old.schema, before)
+  const back = databaseRollback(directory, old.schema, before)
   if (back.way === 'none') return { isUndone: false, noWayBack: back.why }
   let aside: string | null = null
   if (back.way === 'put_back') {
@@ -361,11 +361,11 @@ async function* undo(
 }
 
 /** The way to make the database usable for an executable that knows `schema` schemas. */
-function databaseWayBack(
+function databaseRollback(
   directory: DataDirectory,
   schema: number,
   before: Before,
-): DatabaseWayBack {
+): DatabaseRollback {
   const state = readState(directory.database)
   if (state === null || before.version === null) return { way: 'keep' }
   if (state !== 'damaged') {

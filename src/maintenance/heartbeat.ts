@@ -23,7 +23,7 @@ export type Beat = (
 const FIRST_AFTER_MS = 30_000
 const EVERY_MS = 300_000
 /** The longest delay until a new URL is called, or the old one once the relay is well again. */
-const LOOK_AGAIN_MS = 10_000
+const RECHECK_MS = 10_000
 /** Single calls are easily lost, and a monitor forgives that. */
 const FAILURES_MIN = 3
 
@@ -52,7 +52,7 @@ export class Heartbeat implements Service {
     while (!signal.aborted) {
       const url = settings.get('heartbeat_url')
       if (url !== null && this.#isDue(url) && this.#mayCall()) await this.#call(url, signal)
-      await clock.sleep(LOOK_AGAIN_MS, signal)
+      await clock.sleep(RECHECK_MS, signal)
     }
   }
 

@@ -138,7 +138,7 @@ function deleteFiles(settings: Settings): Purge {
   }
 }
 
-const LOOK_MS = 30_000
+const CHECK_MS = 30_000
 /** The running time that a later start may mistake for time off. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
@@ -174,7 +174,7 @@ export class ClockWatch implements Service {
       if (isNew || clock.lastSetAt() !== setAt) await this.#wakeHeldBack()
       setAt = clock.lastSetAt()
       if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
-      await clock.sleep(LOOK_MS, signal)
+      await clock.sleep(CHECK_MS, signal)
     }
   }
 

@@ -39,21 +39,21 @@ export class Timetable implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    let lookedAt = this.#clock.now()
+    let checkedAt = this.#clock.now()
     // The first use of the local time zone takes ten milliseconds, which must not delay the start.
     await this.#clock.sleep(PLAN_AFTER_MS, signal)
-    const due = new Map(this.#jobs.map((job) => [job, firstRun(job, lookedAt)]))
+    const due = new Map(this.#jobs.map((job) => [job, firstRun(job, checkedAt)]))
     while (!signal.aborted) {
       const now = this.#clock.now()
       for (const [job, at] of due) {
         // If the clock was set back, the planned time may be far away.
-        if (now < lookedAt) due.set(job, nextRunAfter(job.pattern, now))
+        if (now < checkedAt) due.set(job, nextRunAfter(job.pattern, now))
         else if (at <= now && !signal.aborted) {
           await this.#runOne(job, signal)
           due.set(job, nextRunAfter(job.pattern, this.#clock.now()))
         }
       }
-      lookedAt = now
+      checkedAt = now
       const next = Math.min(...due.values()) - this.#clock.now()
       await this.#clock.sleep(Math.min(Math.max(next, 0), SLEEP_MS_MAX), signal)
     }

@@ -67,7 +67,7 @@ const JUMPS_MAX = 50
 export class ConfirmedClock implements Clock {
   readonly #clock: Clock
   /** The machine's uptime minus the monotonic clock at the start. The difference grows while the machine sleeps. */
-  readonly #awake: number
+  readonly #uptimeOffset: number
   #sleptMs = 0
   /** The wall clock and the relay's time, each minus the elapsed time. */
   #wallOffset: number
@@ -85,7 +85,7 @@ export class ConfirmedClock implements Clock {
   constructor(clock: Clock, memory: ClockMemory | null, lastBefore = Infinity) {
     this.#clock = clock
     this.lastBefore = lastBefore
-    this.#awake = clock.uptime() - clock.monotonic()
+    this.#uptimeOffset = clock.uptime() - clock.monotonic()
     this.#steadySince = this.#elapsed()
     this.#wallOffset = clock.now() - this.#elapsed()
     this.#jumps = memory?.jumps ?? []
@@ -95,7 +95,7 @@ export class ConfirmedClock implements Clock {
   }
 
   now(): number {
-    this.#look()
+    this.#readWallClock()
     return Math.floor(this.#now())
   }
 
@@ -137,8 +137,8 @@ export class ConfirmedClock implements Clock {
    */
   mayBeOlder({ createdAt, waitsFrom }: Waiting, ms: number): boolean {
     const now = this.now()
-    const isOfEarlierLife = createdAt <= this.lastBefore
-    const latest = this.#held === 'was_off' && isOfEarlierLife ? this.#clock.now() : now
+    const isFromEarlierRun = createdAt <= this.lastBefore
+    const latest = this.#held === 'was_off' && isFromEarlierRun ? this.#clock.now() : now
     return ageAt(latest, waitsFrom, this.#jumps) >= ms
   }
 
@@ -155,7 +155,7 @@ export class ConfirmedClock implements Clock {
 
   /** The time when the wall clock was last set or the relay started, in elapsed milliseconds. */
   lastSetAt(): number {
-    this.#look()
+    this.#readWallClock()
     return this.#steadySince
   }
 
@@ -185,7 +185,7 @@ export class ConfirmedClock implements Clock {
     const span = { from: this.#now(), to: this.#clock.now() }
     const jumps = doubt.doubt === 'jumped' ? [...this.#jumps, span].slice(-JUMPS_MAX) : this.#jumps
     await save({ at: span.to, aheadMs: 0, jumps, off: null })
-    this.#look()
+    this.#readWallClock()
     if (this.#steadySince !== since) return
     this.#jumps = jumps
     this.#off = null
@@ -214,10 +214,10 @@ export class ConfirmedClock implements Clock {
     }
   }
 
-  #look(): void {
+  #readWallClock(): void {
     const wallOffset = this.#clock.now() - this.#elapsed()
     const isSet = Math.abs(wallOffset - this.#wallOffset) >= STEP_MS_MIN
-    if (isSet && this.#hasSlept()) return this.#look()
+    if (isSet && this.#hasSlept()) return this.#readWallClock()
     this.#wallOffset = wallOffset
     if (isSet) this.#takeStep()
     else if (this.#held === null) this.#offset = wallOffset
@@ -230,7 +230,7 @@ export class ConfirmedClock implements Clock {
     this.#steadySince = this.#elapsed()
     if (this.#off !== null) this.#off = { ...this.#off, steadyMs: 0 }
     if (this.#held === 'is_behind' || this.#held === 'was_off') return this.#takeTimeOff(aheadMs)
-    if (aheadMs >= STEP_MS_MIN && !this.#isSetForthAgain()) {
+    if (aheadMs >= STEP_MS_MIN && !this.#isSetForwardAgain()) {
       this.#held = 'jumped'
       return
     }
@@ -241,7 +241,7 @@ export class ConfirmedClock implements Clock {
     this.#off = to - this.#off.from > OFF_MS_COUNTED ? { ...this.#off, to } : null
   }
 
-  #isSetForthAgain(): boolean {
+  #isSetForwardAgain(): boolean {
     const from = this.#setBackFrom
     return from !== null && Math.abs(this.#wallOffset - from) < STEP_MS_MIN
   }
@@ -253,7 +253,7 @@ export class ConfirmedClock implements Clock {
 
   /** True if the machine slept since the last reading; counts that time as elapsed. */
   #hasSlept(): boolean {
-    const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#awake
+    const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#uptimeOffset
     if (sleptMs - this.#sleptMs < SLEPT_MS_MIN) return false
     this.#sleptMs = sleptMs
     return true

@@ -259,7 +259,7 @@ test('it is installed until it is removed; the identity stays for the next time'
 test('a process beside the service is in a session of its own', async () => {
   using mac = new Mac()
 
-  await mac.host.startBeside({ path: '/bin/new', args: ['upgrade'], output: '/tmp/out' })
+  await mac.host.startDetached({ path: '/bin/new', args: ['upgrade'], output: '/tmp/out' })
 
   expect(mac.tools.taken().at(-1)).toEqual(['detached', '/bin/new', 'upgrade', '> /tmp/out'])
 })

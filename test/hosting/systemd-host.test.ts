@@ -209,12 +209,12 @@ test('a process beside the service is a unit of its own, once', async () => {
   using box = new Box()
 
   const order = { path: '/bin/new', args: ['upgrade'], output: '/tmp/out' }
-  await box.host.startBeside(order, NEVER)
+  await box.host.startDetached(order, NEVER)
   box.tools.answer = () => ({
     exitCode: 1,
     stderr: 'Unit hookline-upgrade.service already exists.',
   })
-  const second = box.host.startBeside(order, NEVER)
+  const second = box.host.startDetached(order, NEVER)
 
   expect(box.tools.calls[0]?.join(' ')).toBe(
     '/usr/bin/env XDG_RUNTIME_DIR=/run/user/1000 /usr/bin/systemd-run --user --collect --quiet ' +
