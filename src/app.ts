@@ -166,7 +166,7 @@ function loopsOf(
 
 function createMaintenance(
   { core, directory, disk, backupWorker: worker, dispatchSignal, healthSignal }: Runtime,
-  { network, attachments, webhooks }: Pick<Below, 'network' | 'attachments' | 'webhooks'>,
+  { network, attachments, webhooks }: Pick<Base, 'network' | 'attachments' | 'webhooks'>,
   { config, parts, life }: Start,
 ) {
   const { releaseKey = null, restore = () => {}, restored = null } = parts
@@ -206,7 +206,7 @@ function createAttachmentModule(
   return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
 }
 
-type PostsAndReplies = Pick<Below, 'network' | 'attachments'> & { readonly sendReply: SendReply }
+type PostsAndReplies = Pick<Base, 'network' | 'attachments'> & { readonly sendReply: SendReply }
 
 function createWebhookModule(
   { core, seal, metrics, disk, deliverySignal, health }: Runtime,
@@ -238,7 +238,7 @@ function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
 
 function createMessageModule(
   runtime: Runtime,
-  { webhooks, kinds, boxes, attachments }: Below,
+  { webhooks, kinds, boxes, attachments }: Base,
   { config, parts, life }: Start,
 ) {
   const { core, db, days, clock, writer, disk, dispatchSignal, health } = runtime
@@ -299,7 +299,7 @@ function createQueueWatch(
 
 function createAlertModule(
   { core, health, seal }: Runtime,
-  { webhooks, network, messaging }: Below & Pick<Modules, 'messaging'>,
+  { webhooks, network, messaging }: Base & Pick<Modules, 'messaging'>,
 ) {
   const { lines, messages } = messaging
   return createAlerts(core, {
@@ -330,7 +330,7 @@ function createEntry({ core, health, seal }: Runtime, { config, parts, life }: S
   return access
 }
 
-type Below = {
+type Base = {
   readonly kinds: CreatedKinds
   readonly boxes: Boxes
   readonly webhooks: ReturnType<typeof createWebhooks>
@@ -338,7 +338,7 @@ type Below = {
   readonly network: Network
 }
 
-type Modules = Below &
+type Modules = Base &
   Start & {
     readonly messaging: ReturnType<typeof createMessageModule>
     readonly maintenance: ReturnType<typeof createMaintenance>

@@ -25,22 +25,22 @@ import {
 } from './system/process.ts'
 import { VERSION } from './system/version.ts'
 
-type OfProcess = 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'
+type ProcessServices = 'clock' | 'relayClock' | 'random' | 'log' | 'restart' | 'callers'
 
 /** Creates this machine's line kinds, with the clock, log and callers of the relay or box in this process. */
 export function createLineKinds(
   config: Config,
   {
     directory,
-    ...ofProcess
-  }: Pick<KindHost, OfProcess> & { readonly directory: Pick<DataDirectory, 'path'> },
+    ...services
+  }: Pick<KindHost, ProcessServices> & { readonly directory: Pick<DataDirectory, 'path'> },
   given: Omit<Parameters<typeof createKinds>[1], 'kinds' | 'options'> & {
     readonly kinds?: readonly LineKind[] | undefined
   },
 ): CreatedKinds {
   const host: KindHost = {
-    ...ofProcess,
-    run: processRunner(ofProcess.clock),
+    ...services,
+    run: processRunner(services.clock),
     start: startProcess,
     startRead: startReadProcess,
     self: ownIds(),

@@ -91,7 +91,7 @@ export const NOTICES_PER_HOUR = 6
 const NAMED_MAX = 3
 
 /** An alert as a notice says it. */
-export type SaidAlert = {
+export type NoticeAlert = {
   readonly title: string
   /** How long the cause has lasted, or had lasted when it ended. */
   readonly lastedMs: number
@@ -101,7 +101,7 @@ export type SaidAlert = {
 /** The title and the text of a notice. `also` is the number of alerts that are not listed. */
 export function noticeWords(
   kind: NoticeKind,
-  alerts: readonly SaidAlert[],
+  alerts: readonly NoticeAlert[],
   { time, also }: { readonly time: string; readonly also: number },
 ): { readonly title: string; readonly text: string } {
   if (kind === 'test') {
@@ -127,7 +127,7 @@ function titleOf(lasting: number, over: number): string {
   return `Hookline: ${counts.join(', ')}`
 }
 
-function listed(alerts: readonly SaidAlert[], how: 'for' | 'after'): string {
+function listed(alerts: readonly NoticeAlert[], how: 'for' | 'after'): string {
   const named = alerts
     .slice(0, NAMED_MAX)
     .map(({ title, lastedMs }) => `${title} (${how} ${durationWords(lastedMs)})`)

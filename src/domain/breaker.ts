@@ -88,15 +88,15 @@ export function afterFailure(
   const { at, isProbe, askedMs, isOfEvent } = failure
   const { failuresInRow } = breaker
   const isStray = isOpen(breaker) && !isProbe
-  const isNews = !isStray && !(isOfEvent && breaker.failingSince === null)
+  const isRelevant = !isStray && !(isOfEvent && breaker.failingSince === null)
   const failingSince = breaker.failingSince ?? at
   const asked = askedMs === null ? null : plus(at, askedMs)
   const next: Breaker = {
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
-    failingSince: isNews ? failingSince : breaker.failingSince,
+    failingSince: isRelevant ? failingSince : breaker.failingSince,
     restUntil: later(breaker.restUntil, asked),
     // After one failure, the first retry comes soon enough to distinguish an outage from a single refusal.
-    probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
+    probeAt: isRelevant && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }
   return { breaker: next, disable: reasonToDisable(next, failure) }

@@ -180,7 +180,7 @@ export function isOnTheWay({ status }: Pick<Message, 'status'>): boolean {
   return status === 'queued' || status === 'sending' || status === 'deferred'
 }
 
-type Stamped = Pick<Message, 'status' | 'sentAt' | 'deliveredAt' | 'readAt'>
+type Dated = Pick<Message, 'status' | 'sentAt' | 'deliveredAt' | 'readAt'>
 
 const STEPS = ['sent', 'delivered', 'read'] as const
 const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, read: 3 }
@@ -192,7 +192,7 @@ const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, rea
  * nothing follows `expired`.
  */
 export function progressBy(
-  message: Stamped,
+  message: Dated,
   receipt: { readonly kind: ReceiptKind; readonly at: Timestamp; readonly reason: string | null },
   sentenceOf: SentenceOf,
 ): Progress | null {
@@ -205,14 +205,14 @@ export function progressBy(
   const steps = STEPS.slice(rank, reached)
   const { sentAt, deliveredAt } = message
   const at = timestamp(Math.max(receipt.at, sentAt ?? 0, deliveredAt ?? 0))
-  const stampOf = (step: (typeof STEPS)[number], known: Timestamp | null) =>
+  const dateOf = (step: (typeof STEPS)[number], known: Timestamp | null) =>
     steps.includes(step) ? at : known
   return {
     status: receipt.kind,
     // A message that was sent and then failed keeps its time.
     sentAt: message.sentAt ?? receipt.at,
-    deliveredAt: stampOf('delivered', message.deliveredAt),
-    readAt: stampOf('read', message.readAt),
+    deliveredAt: dateOf('delivered', message.deliveredAt),
+    readAt: dateOf('read', message.readAt),
     error: null,
     events: steps.map((step): EventName => `message.${step}`),
   }
@@ -220,7 +220,7 @@ export function progressBy(
 
 /** A message after it failed, or null if nothing changes. */
 export function failBy(
-  message: Stamped,
+  message: Dated,
   reason: string | null,
   sentenceOf: SentenceOf,
 ): Progress | null {

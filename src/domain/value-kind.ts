@@ -105,7 +105,7 @@ export const BASE_URL_KIND = textKind(
   },
 )
 
-/** Characters of a new password. */
+/** How many characters a new password may have. */
 const PASSWORD_LENGTH = { min: 12, max: 200 } as const
 /** A shorter option that an earlier version accepted must not keep the relay from starting. */
 const PASSWORD_OPTION_MIN = 8

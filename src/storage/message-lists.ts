@@ -315,7 +315,7 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
     .toSorted((a, b) => b.at - a.at)
 }
 
-/** Most messages of all lines that are examined for those of some lines. */
+/** At most so many messages of all lines are read to find those of some lines. */
 const LOOKED_AT_MAX = 20 * COUNTED_MAX
 
 /** SQL: the number of messages of the lines among the newest matching ones. */
