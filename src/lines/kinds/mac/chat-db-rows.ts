@@ -202,7 +202,7 @@ export function messageRowOf(raw: Raw, personOf: (spelling: string) => Handle): 
     ...bodyOf(raw),
     chat,
     chats,
-    people: endsOf({ ...row, chat, chats }).map(personOf),
+    people: peersOf({ ...row, chat, chats }).map(personOf),
     files: [],
     isSystem: isAny(raw, 'is_system_message', 'is_service_message'),
     // Up to macOS 26 the column is `is_spam`; since 27 it is a category of the message, or of its row in the chat.
@@ -212,7 +212,7 @@ export function messageRowOf(raw: Raw, personOf: (spelling: string) => Handle): 
 }
 
 /** The other people of a row as Messages spells them, the row's handle first. */
-export function endsOf(
+export function peersOf(
   row: Pick<MessageRow, 'isFromMe' | 'handle' | 'room' | 'chat' | 'chats'>,
 ): readonly string[] {
   const { isFromMe, handle, room, chat, chats } = row

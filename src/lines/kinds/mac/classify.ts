@@ -3,7 +3,7 @@
 import type { Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
-import { type Chat, endsOf, type MessageRow } from './chat-db-rows.ts'
+import { type Chat, peersOf, type MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { isEditCopy, isWhollyRetracted, mayBeEditCopy } from './edits.ts'
 import { spelledHandle } from './people.ts'
@@ -184,7 +184,7 @@ function classifyChange(
   if (chat.isDirect && change.kind === 'group') return SKIP
   const sender = row.handle ?? chat.identifier
   const isOwn = (end: string) => context.isOwnAlias(end)
-  const isEcho = row.isFromMe ? chat.isDirect && endsOf(row).every(isOwn) : isOwn(sender)
+  const isEcho = row.isFromMe ? chat.isDirect && peersOf(row).every(isOwn) : isOwn(sender)
   if (isEcho && change.kind === 'reaction') return ownOf(row, context)
   const whole = wholeChange(row, change, context.db)
   if (whole === null) return SKIP
@@ -232,11 +232,11 @@ function waitOf(
   if (row.chat === null && waitedMs < CHAT_WAIT_MS) return 'urgent'
   if (rowNature === 'message' && isBodyLate(row, waitedMs)) return 'urgent'
   if (isOnItsWay(row, waitedMs)) return 'urgent'
-  return isToBeJoined(row, rowNature, { waitedMs, db }) ? 'patient' : null
+  return mayBeCompleted(row, rowNature, { waitedMs, db }) ? 'patient' : null
 }
 
 /** True if its chat, the other half of a changed number, or the edit that it quotes may still come. */
-function isToBeJoined(
+function mayBeCompleted(
   row: MessageRow,
   rowNature: Nature,
   { waitedMs, db }: Pick<Context, 'waitedMs' | 'db'>,
@@ -247,7 +247,7 @@ function isToBeJoined(
 }
 
 function classifyDirect(row: MessageRow, context: Context): Classification {
-  const ends = endsOf(row)
+  const ends = peersOf(row)
   const peer = ends.find((end) => !context.isOwnAlias(end))
   const isBlank = row.chat === null && isEmpty(row)
   // macOS 26 writes ghosts of messages that we send: no chat, no text (imsg).

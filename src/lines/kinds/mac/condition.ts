@@ -10,7 +10,7 @@ import type { Mac } from './mac-host.ts'
 import { classOf, type Failure, type FailureClass, type ScriptAnswer } from './script-runner.ts'
 
 /** Interval of checks of the session and the app, and of the account while something is wrong. */
-const LOOK_MS = 30_000
+const CHECK_MS = 30_000
 const ACCOUNT_EVERY_MS = 300_000
 const RESTART_EVERY_MS = 600_000
 /** Messages is restarted after this many unanswered requests in a row. */
@@ -79,9 +79,9 @@ export class Condition {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#host
     while (!signal.aborted) {
-      await this.#look(signal)
+      await this.#check(signal)
       if (!signal.aborted) this.#isKnown = true
-      await this.#wakeUp.wait(clock, LOOK_MS, signal)
+      await this.#wakeUp.wait(clock, CHECK_MS, signal)
     }
   }
 
@@ -105,7 +105,7 @@ export class Condition {
     this.#wakeUp.notify()
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { app, script, user } = this.#mac
     if ((await user.hasGuiSession(signal)) === false) {
       this.#trouble = 'no_gui_session'

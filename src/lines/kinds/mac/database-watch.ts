@@ -14,12 +14,12 @@ import { type Expectation, expectationOf, partsOf, readNote } from './expectatio
 import type { MessagesDb } from './mac-host.ts'
 import { MessageFiles } from './message-files.ts'
 import { Owner } from './own-addresses.ts'
-import { OwnMessages, PartedSend, settledEvent } from './own-messages.ts'
+import { OwnMessages, MultipartSend, settledEvent } from './own-messages.ts'
 import { type Publish, Reading } from './reading.ts'
 import { RowEvents } from './row-events.ts'
 
 /** Reads at least this often, even without a new `data_version`. */
-const LOOK_ANYWAY_MS = 5_000
+const READ_ANYWAY_MS = 5_000
 const OPEN_AGAIN_MS = 15_000
 /** A database that fails during a read may just be in the middle of being replaced. */
 const RECOVER_MS = 1_000
@@ -54,7 +54,7 @@ export class DatabaseWatch {
   #failures = 0
   #openAt = 0
   #version: number | null = null
-  #lookedAt = -Infinity
+  #readAt = -Infinity
   #ownerReadAt = -Infinity
   #publishedHealthyAt = 0
   #checkpointAt: number
@@ -116,19 +116,19 @@ export class DatabaseWatch {
   }
 
   /** Publishes what is new. Throws if the database fails or an event could not be stored. */
-  async look(signal: AbortSignal): Promise<void> {
+  async readNew(signal: AbortSignal): Promise<void> {
     const [db, reading] = [this.#db, this.#reading]
     if (db === null || reading === null) return
     const { clock } = this.#host
     const now = clock.monotonic()
-    const isDue = now - this.#lookedAt >= LOOK_ANYWAY_MS
+    const isDue = now - this.#readAt >= READ_ANYWAY_MS
     if (isDue && !db.isSameFile()) {
       this.close()
       return
     }
     const version = db.dataVersion()
     if (version === this.#version && !isDue && !reading.isWaiting) return
-    this.#lookedAt = now
+    this.#readAt = now
     if (now - this.#ownerReadAt >= ALIASES_EVERY_MS) this.#readOwner(db)
     if (!isKnown(db, reading.checkpoint)) await this.#restart(db, reading)
     await reading.tick(db, signal)
@@ -276,7 +276,7 @@ function expectUnsettled(db: ChatDb, line: DriverLine, own: OwnMessages, now: nu
 function expectParts(parts: readonly Expectation[], own: OwnMessages): void {
   for (const part of parts) own.expect(part, false)
   const [first] = parts
-  if (first?.part !== undefined) own.parted.keep(first.messageId, new PartedSend(parts, null))
+  if (first?.part !== undefined) own.multipart.keep(first.messageId, new MultipartSend(parts, null))
 }
 
 /** Without a note, the names of the copied files are unknown, so files prove nothing. */

@@ -103,7 +103,7 @@ function numberUnknown(key: string | null): Finding {
   }
 }
 
-type Remark = Omit<Finding, 'key' | 'depends_on'>
+type LineFinding = Omit<Finding, 'key' | 'depends_on'>
 
 function lineFindings(
   line: MacLineRun,
@@ -119,9 +119,9 @@ function lineFindings(
   return [...worst, ...others.map((found) => ({ ...found, key, depends_on: null }))]
 }
 
-function stateFindings(line: MacLineRun): readonly Remark[] {
+function stateFindings(line: MacLineRun): readonly LineFinding[] {
   const { trouble, pausedMs } = line
-  const found: Remark[] = []
+  const found: LineFinding[] = []
   if (trouble === null && line.areSendsVanishing) {
     found.push({
       code: 'sends_vanish',
@@ -161,7 +161,10 @@ function stateFindings(line: MacLineRun): readonly Remark[] {
   return found
 }
 
-function numberFindings(aliases: ReadonlyMap<string, number>, number: string): readonly Remark[] {
+function numberFindings(
+  aliases: ReadonlyMap<string, number>,
+  number: string,
+): readonly LineFinding[] {
   const numbers = numbersOf(aliases).map(([alias]) => alias)
   const [used] = numbers
   if (used === undefined || (aliases.has(number) && numbers.every((alias) => alias === number))) {
@@ -189,8 +192,8 @@ function numberFindings(aliases: ReadonlyMap<string, number>, number: string): r
   ]
 }
 
-function readingFindings(reading: Reading | null): readonly Remark[] {
-  const found: Remark[] = []
+function readingFindings(reading: Reading | null): readonly LineFinding[] {
+  const found: LineFinding[] = []
   const oldCount = reading?.countOf('history') ?? 0
   if (oldCount > 0) {
     found.push({

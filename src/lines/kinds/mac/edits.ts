@@ -89,7 +89,7 @@ const WINDOW_MS = 1_200_000
 /** After an outage, the window begins before it, but at most this far back. */
 const WINDOW_MS_MAX = 7 * 86_400_000
 
-type Look = {
+type EditQuery = {
   readonly now: number
   /** Last healthy time of the line: edits made in an outage come after it. */
   readonly healthyAt: number
@@ -126,7 +126,7 @@ export class EditWatch {
   }
 
   /** Messages that were edited or unsent since the last call. */
-  look(db: ChatDb, { now, healthyAt, isRead }: Look): readonly MessageRow[] {
+  takeChanged(db: ChatDb, { now, healthyAt, isRead }: EditQuery): readonly MessageRow[] {
     const from = Math.max(Math.min(now, healthyAt) - WINDOW_MS, now - WINDOW_MS_MAX)
     const edited = db.editedSince(from).filter(({ rowId }) => isRead(rowId))
     const changed = edited.filter(({ rowId, editedAt }) => this.#known.get(rowId) !== editedAt)

@@ -37,7 +37,7 @@ export type Expectation = {
   readonly text: string
   readonly file?: StagedFile | undefined
   readonly afterRowId: number
-  /** Range of dates of its rows, in milliseconds since 1970. */
+  /** The earliest and the latest date that its rows can have, in milliseconds since 1970. */
   readonly from: number
   readonly until: number
   /** Until then, a row with this text to another handle counts as misrouted; a later one was typed on the device. */

@@ -18,7 +18,7 @@ import { Sender } from './sender.ts'
 import { Staging } from './staging.ts'
 
 /** `PRAGMA data_version` takes about a microsecond, so it is read often. */
-const LOOK_MS = 50
+const READ_EVERY_MS = 50
 /** If the wall clock moves on by more than this and a tick, the Mac was asleep. */
 const ASLEEP_MS = 10_000
 /** After a start of Messages, and after a sleep, Messages finds no chats for a while (-1728). */
@@ -119,18 +119,18 @@ export class MacLineRun {
     while (!signal.aborted) {
       if (await this.database.open()) await this.#publishState(signal)
       // The line's state is published before its first message.
-      if (this.#events.hasState) await this.#look(signal)
+      if (this.#events.hasState) await this.#readNew(signal)
       await this.#publishState(signal)
       const before = clock.now()
-      await clock.sleep(LOOK_MS, signal)
-      const asleepMs = clock.now() - before - LOOK_MS
+      await clock.sleep(READ_EVERY_MS, signal)
+      const asleepMs = clock.now() - before - READ_EVERY_MS
       if (asleepMs > ASLEEP_MS) this.#wakeUp(asleepMs)
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #readNew(signal: AbortSignal): Promise<void> {
     try {
-      await this.database.look(signal)
+      await this.database.readNew(signal)
     } catch (error) {
       if (this.#events.failure !== null || signal.aborted) throw error
       this.database.lose(error)

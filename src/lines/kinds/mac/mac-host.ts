@@ -76,7 +76,7 @@ const KILL_PATH = '/bin/kill'
 const TOOL_LIMITS = { timeoutMs: 10_000, killAfterMs: 12_000 }
 const START_EVERY_MS = 10_000
 const QUIT_MS = 10_000
-const QUIT_LOOK_MS = 500
+const QUIT_CHECK_MS = 500
 /** Until the system has noticed that an application quit, `open` believes that it is running (-600). */
 const AFTER_QUIT_MS = 1_000
 const AWAKE_AGAIN_MS = 10_000
@@ -163,7 +163,7 @@ export class MessagesApp {
     await run({ path: KILL_PATH, args: [name, ...pids], ...TOOL_LIMITS }, signal)
     let left = pids
     while (left.length > 0 && clock.monotonic() < until && !signal.aborted) {
-      await clock.sleep(QUIT_LOOK_MS, signal)
+      await clock.sleep(QUIT_CHECK_MS, signal)
       const found = await this.#pids(signal)
       if (found !== null) left = pids.filter((pid) => found.includes(pid))
     }

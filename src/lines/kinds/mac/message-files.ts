@@ -30,7 +30,7 @@ type PendingFile = {
   readonly attachmentGuid: string
   /** Monotonic, as are the other times. */
   readonly since: number
-  readonly lookedAt: number
+  readonly checkedAt: number
   /** Size and time of the last check; null if there was no file. */
   readonly seen: { readonly size: number; readonly at: number } | null
 }
@@ -78,10 +78,10 @@ export class MessageFiles {
     return { type: 'attachment', messageGuid, attachment, checkpoint: null }
   }
 
-  look(db: ChatDb): readonly LineEvent[] {
+  takeEnded(db: ChatDb): readonly LineEvent[] {
     const due = [...this.#pending.values()].filter((pending) => this.#isDue(pending))
     return due.flatMap((pending) => {
-      const attachment = this.#lookAt(db, pending)
+      const attachment = this.#check(db, pending)
       if (attachment === null) return []
       this.#pending.delete(keyOf(pending.messageGuid, pending.attachmentGuid))
       const { messageGuid } = pending
@@ -92,18 +92,18 @@ export class MessageFiles {
   #follow(messageGuid: string, attachmentGuid: string): void {
     const now = this.#clock.monotonic()
     if (this.#pending.size >= PENDING_MAX) return
-    const pending = { messageGuid, attachmentGuid, since: now, lookedAt: -Infinity, seen: null }
+    const pending = { messageGuid, attachmentGuid, since: now, checkedAt: -Infinity, seen: null }
     this.#pending.set(keyOf(messageGuid, attachmentGuid), pending)
   }
 
-  #isDue({ since, lookedAt, seen }: PendingFile): boolean {
+  #isDue({ since, checkedAt, seen }: PendingFile): boolean {
     const now = this.#clock.monotonic()
-    if (seen !== null) return now - lookedAt >= STILL_MS
-    return now - since < OFTEN_MS || now - lookedAt >= SELDOM_MS
+    if (seen !== null) return now - checkedAt >= STILL_MS
+    return now - since < OFTEN_MS || now - checkedAt >= SELDOM_MS
   }
 
   /** The attachment once its state is final; null while it is pending. */
-  #lookAt(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
+  #check(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
     const { messageGuid, attachmentGuid, since } = pending
     const rowId = db.rowIdOf(messageGuid)
     const file = rowId === null ? undefined : db.fileOf(rowId, attachmentGuid)
@@ -122,7 +122,7 @@ export class MessageFiles {
     const located = isFinished(file) ? this.#locate(file?.path ?? null) : null
     const isStill = located !== null && located.size === pending.seen?.size
     const seen = located === null ? null : { size: located.size, at: now }
-    const next = { ...pending, lookedAt: now, seen: isStill ? pending.seen : seen }
+    const next = { ...pending, checkedAt: now, seen: isStill ? pending.seen : seen }
     this.#pending.set(keyOf(pending.messageGuid, pending.attachmentGuid), next)
   }
 

@@ -7,7 +7,7 @@ import { troubleOf } from './database-watch.ts'
 import type { MessagesDb } from './mac-host.ts'
 import { lastAddressCounts } from './own-addresses.ts'
 
-const LOOK_EVERY_MS = 60_000
+const LOOK_UP_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 15_000
 const PROBE_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 const E164 = /^\+[1-9][0-9]{6,14}$/
@@ -20,7 +20,7 @@ export class NumberLookup {
   readonly #phoneNumber: string | null
   #number: string | null
   #trouble: MacTrouble | null = null
-  #lookedAt = -Infinity
+  #lookedUpAt = -Infinity
   #probedAt = -Infinity
 
   /** `phoneNumber` is the owner's setting, which wins over the database. */
@@ -44,16 +44,16 @@ export class NumberLookup {
   /** Null if the number is unknown: the history is empty, mixed, or cannot be read. */
   async number(signal: AbortSignal): Promise<string | null> {
     const now = this.#host.clock.monotonic()
-    const everyMs = this.#trouble === null ? LOOK_EVERY_MS : PROBE_EVERY_MS
-    if (now - this.#lookedAt >= everyMs) {
-      this.#lookedAt = now
-      this.#look()
+    const everyMs = this.#trouble === null ? LOOK_UP_EVERY_MS : PROBE_EVERY_MS
+    if (now - this.#lookedUpAt >= everyMs) {
+      this.#lookedUpAt = now
+      this.#lookUp()
     }
     if (this.#trouble === 'full_disk_access') await this.#probe(now, signal)
     return this.#number
   }
 
-  #look(): void {
+  #lookUp(): void {
     try {
       const db = this.#chatDb.open()
       // A number that was certain once is kept, even if the last messages are from several numbers.

@@ -52,7 +52,7 @@ const ASLEEP_MS_MAX = 7 * 86_400_000
 /** Tries the message that is being sent first, then the oldest that the row fits. */
 export class OwnMessages {
   readonly tracker = new StatusTracker()
-  readonly parted = new PartedSends()
+  readonly multipart = new MultipartSends()
   readonly #expected = new Map<string, ExpectedMessage>()
   /** Matches by the row's guid. */
   readonly #matches = new Map<string, RowMatch>()
@@ -237,7 +237,7 @@ function isOpen({ state }: MessageRow, part: number | undefined): boolean {
 
 type Accepted = Extract<Settlement, { readonly outcome: 'accepted' }>
 
-export class PartedSend {
+export class MultipartSend {
   readonly #parts: readonly Expectation[]
   readonly #proven = new Map<number, Accepted>()
   /** Index of the last part handed to Messages; null if that is unknown after a crash. */
@@ -305,10 +305,10 @@ export class PartedSend {
 
 const OPEN_MAX = 2_000
 
-export class PartedSends {
-  readonly #open = new Map<MessageId, PartedSend>()
+export class MultipartSends {
+  readonly #open = new Map<MessageId, MultipartSend>()
 
-  keep(messageId: MessageId, send: PartedSend): void {
+  keep(messageId: MessageId, send: MultipartSend): void {
     this.#open.set(messageId, send)
     dropOldest(this.#open, OPEN_MAX)
   }
@@ -326,28 +326,28 @@ export class PartedSends {
 
 /** The event for a matched row of ours; null if its send returns the outcome, or nothing is new. */
 export function settledEvent(
-  { tracker, parted }: OwnMessages,
+  { tracker, multipart }: OwnMessages,
   match: RowMatch,
   row: MessageRow,
   now: number,
 ): LineEvent | null {
   if (match.kind === 'misrouted')
-    return endEvent(parted, match, { ...notSent('misrouted', 'message'), strayGuid: row.guid })
+    return endEvent(multipart, match, { ...notSent('misrouted', 'message'), strayGuid: row.guid })
   if (match.kind !== 'found') return null
   if (match.insteadOf !== null) tracker.forget(match.insteadOf)
-  return endEvent(parted, match, tracker.settle(row, now))
+  return endEvent(multipart, match, tracker.settle(row, now))
 }
 
 /** The event for a message, or a part, whose own row proves that it was not sent. */
-export function failedEvent(parted: PartedSends, of: PartOf, reason: string): LineEvent | null {
-  return endEvent(parted, of, notSent(reason, 'message'))
+export function failedEvent(sends: MultipartSends, of: PartOf, reason: string): LineEvent | null {
+  return endEvent(sends, of, notSent(reason, 'message'))
 }
 
 function endEvent(
-  parted: PartedSends,
+  sends: MultipartSends,
   { messageId, part }: PartOf,
   outcome: Settlement,
 ): LineEvent | null {
-  const end = part === undefined ? outcome : parted.end(messageId, part, outcome)
+  const end = part === undefined ? outcome : sends.end(messageId, part, outcome)
   return end === null ? null : { type: 'settled', messageId, outcome: end }
 }

@@ -48,7 +48,7 @@ export class PublishedRows {
     this.#rows.clear()
   }
 
-  look(db: ChatDb): Additions {
+  takeAdditions(db: ChatDb): Additions {
     const oldest = this.#clock.monotonic() - WATCHED_MS
     for (const [rowId, { since }] of this.#rows) if (since < oldest) this.#rows.delete(rowId)
     if (this.#rows.size === 0) return { files: [], rowsWithWords: [] }

@@ -81,7 +81,7 @@ export class Reading {
       if (last !== undefined) await this.#take(db, rows, last.rowId)
       if (rows.length < PAGE_MAX) break
     }
-    if (!signal.aborted) await this.#lookAgain(db)
+    if (!signal.aborted) await this.#publishChanges(db)
   }
 
   /** Marks edits from before the first run as known. */
@@ -107,10 +107,10 @@ export class Reading {
   }
 
   /** Publishes later changes of messages: files, edits and unsends. */
-  async #lookAgain(db: ChatDb): Promise<void> {
+  async #publishChanges(db: ChatDb): Promise<void> {
     const { healthyAt, since } = this.#checkpoint
-    const look = { now: this.#clock.now(), healthyAt, isRead: this.#isRead() }
-    const edited = this.#edits.look(db, look)
+    const query = { now: this.#clock.now(), healthyAt, isRead: this.#isRead() }
+    const edited = this.#edits.takeChanged(db, query)
     const events = edited.flatMap((row) => this.#events.editEvent(db, row, since))
     await this.#publish([...events, ...this.#events.additions(db)])
     if (edited.length === 0) return
@@ -238,7 +238,7 @@ export class Reading {
     if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
     if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
     own.forget(keyOf(match))
-    return failedEvent(own.parted, match, reasonOf(row.state.error))
+    return failedEvent(own.multipart, match, reasonOf(row.state.error))
   }
 
   #toEvent(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {

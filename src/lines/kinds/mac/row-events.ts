@@ -86,7 +86,7 @@ export class RowEvents {
 
   /** Files and words that were added to rows after they were published, and the ends of pending files. */
   additions(db: ChatDb): readonly LineEvent[] {
-    const { files, rowsWithWords } = this.#published.look(db)
+    const { files, rowsWithWords } = this.#published.takeAdditions(db)
     const edits = rowsWithWords.flatMap(({ row, isHistory }) => {
       const text = readableText(row, db)
       const guid = `${row.guid}:completed`
@@ -96,7 +96,7 @@ export class RowEvents {
       return text === '' ? [] : [{ type: 'change' as const, change, checkpoint: null }]
     })
     const later = files.map(({ messageGuid, file }) => this.#files.add(messageGuid, file))
-    return [...edits, ...later, ...this.#files.look(db)]
+    return [...edits, ...later, ...this.#files.takeEnded(db)]
   }
 
   /** Follows a message that an earlier run published, with its current files. */

@@ -28,10 +28,10 @@ type HandedOver = {
 }
 
 /** imessage-max saw the row about 26 ms after osascript had returned. */
-const LOOK_MS = 50
-const LOOK_OFTEN_FOR_MS = 1_000
-const LOOK_SELDOM_MS = 250
-const LOOK_RARELY_MS = 1_000
+const CHECK_MS = 50
+const CHECK_OFTEN_FOR_MS = 1_000
+const CHECK_SELDOM_MS = 250
+const CHECK_RARELY_MS = 1_000
 /** Longest wait for a row to appear and to be sent. */
 const ROW_MS_MAX = 8_000
 const ROWS_MAX = 50
@@ -46,11 +46,11 @@ export async function watchRow(
   const watch = new RowWatch(clock, own, db, handedOver)
   for (;;) {
     const passedMs = clock.monotonic() - startedAt
-    const settled = watch.look(passedMs) ?? watch.endAfter(passedMs)
+    const settled = watch.check(passedMs) ?? watch.endAfter(passedMs)
     if (settled !== null) return settled
-    const isEarly = passedMs < LOOK_OFTEN_FOR_MS
-    const laterMs = passedMs < ROW_MS_MAX ? LOOK_SELDOM_MS : LOOK_RARELY_MS
-    await clock.sleep(isEarly ? LOOK_MS : laterMs, NEVER)
+    const isEarly = passedMs < CHECK_OFTEN_FOR_MS
+    const laterMs = passedMs < ROW_MS_MAX ? CHECK_SELDOM_MS : CHECK_RARELY_MS
+    await clock.sleep(isEarly ? CHECK_MS : laterMs, NEVER)
   }
 }
 
@@ -75,7 +75,7 @@ class RowWatch {
   }
 
   /** The outcome by the row; null while it is open. */
-  look(passedMs: number): Settlement | null {
+  check(passedMs: number): Settlement | null {
     const rows = this.#rows()
     for (const row of rows) this.#own.peek(row)
     const row = this.#own.rowOf(this.#key)

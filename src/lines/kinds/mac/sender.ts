@@ -23,7 +23,7 @@ import {
   partsOf,
   type StagedFile,
 } from './expectation.ts'
-import { type OwnMessages, PartedSend } from './own-messages.ts'
+import { type OwnMessages, MultipartSend } from './own-messages.ts'
 import { isKnownAbsent, type Pacer, pauseMs } from './pacing.ts'
 import { type OpenDb, watchRow } from './row-watch.ts'
 import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
@@ -156,7 +156,7 @@ export class Sender {
     end: AbortSignal,
   ): Promise<SendOutcome> {
     const { own, pacer } = this.#line
-    const sent = new PartedSend(parts, null)
+    const sent = new MultipartSend(parts, null)
     for (const [place, part] of parts.entries()) {
       if (place > 0) await this.#clock.sleep(pacer.delayMs(false), NEVER)
       if (place > 0 && end.aborted) return sent.endWith(notSent('session_ended', 'line'))
@@ -164,7 +164,7 @@ export class Sender {
       sent.handOver(place)
       const isLast = place === parts.length - 1
       const outcome = await this.#sendPart(order, { expectation, isLast, end })
-      if (outcome.outcome === 'unknown') own.parted.keep(order.message.id, sent)
+      if (outcome.outcome === 'unknown') own.multipart.keep(order.message.id, sent)
       else if (part.file !== undefined) await this.#staging.markDone(part.file)
       if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
       sent.prove(place, outcome)

@@ -22,7 +22,7 @@ export type TraceOrder = {
 /** `isWhole` is false if more happened than fits into a trace. */
 export type TraceEnd = { readonly isWhole: boolean }
 
-const LOOK_AGAIN_MS = 20
+const READ_EVERY_MS = 20
 const ENTRIES_MAX = 50_000
 
 /** Each table comes after the tables that its rows refer to. */
@@ -63,18 +63,20 @@ export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promi
   )
   let entryCount = 0
   while (!signal.aborted && clock.monotonic() - startedAt < forMs && entryCount < ENTRIES_MAX) {
-    await clock.sleep(LOOK_AGAIN_MS, signal)
+    await clock.sleep(READ_EVERY_MS, signal)
     const now = dataVersion(db)
     if (now === version) continue
     version = now
-    const entries = inOneSnapshot(db, () => look(tables, Math.round(clock.monotonic() - startedAt)))
+    const entries = inOneSnapshot(db, () =>
+      changesIn(tables, Math.round(clock.monotonic() - startedAt)),
+    )
     for (const entry of entries) write(entry)
     entryCount += entries.length
   }
   return { isWhole: entryCount < ENTRIES_MAX && !tables.some((table) => table.isFull) }
 }
 
-function look(tables: readonly FollowedTable[], t: number): readonly TraceEntry[] {
+function changesIn(tables: readonly FollowedTable[], t: number): readonly TraceEntry[] {
   const find = (name: string) => tables.find((table) => table.name === name)
   const changed = tables.flatMap((table) => table.changes())
   const arrived = tables.flatMap((table) => table.arrivals())

@@ -24,7 +24,7 @@ export class UndatedRows {
     const isFirst = monotonic - this.#seenAt >= NEW_MS
     this.#seenAt = monotonic
     const [only] = rows
-    const isAlone = isFirst && rows.length === 1 && isBesideNews(db, now)
+    const isAlone = isFirst && rows.length === 1 && areNewestRecent(db, now)
     if (isAlone && only !== undefined) this.#alone = only.rowId
   }
 
@@ -34,7 +34,7 @@ export class UndatedRows {
   }
 }
 
-function isBesideNews(db: ChatDb, now: number): boolean {
+function areNewestRecent(db: ChatDb, now: number): boolean {
   const newest = db.rowsAt(db.lastRows().map(({ rowId }) => rowId))
   return newest.some(({ at }) => at !== null && Math.abs(now - at) < NEW_MS)
 }

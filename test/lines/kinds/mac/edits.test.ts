@@ -220,7 +220,7 @@ test('an edit is looked for up to twenty minutes after it, and after an outage a
   const values = { date_edited: db.file.date(TEST_START) }
   db.file.receive({ from: FRIEND, text: 'a', at: TEST_START, values })
   const found = (now: number, healthyAt = now) => {
-    return new EditWatch([]).look(db.chatDb, { now, healthyAt, isRead: () => true }).length
+    return new EditWatch([]).takeChanged(db.chatDb, { now, healthyAt, isRead: () => true }).length
   }
 
   const inTime = TEST_START + 20 * MINUTE_MS

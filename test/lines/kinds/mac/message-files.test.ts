@@ -228,7 +228,7 @@ test('after ten minutes a file is looked for every hour, and after a day it has 
   const ends: (readonly [minutes: number, found: readonly string[]])[] = []
   const look = async (minutes: number) => {
     await clock.advance(minutes * 60_000)
-    const found = laterFilesOf(files.look(opened.chatDb))
+    const found = laterFilesOf(files.takeEnded(opened.chatDb))
     ends.push([minutes, found.map(({ guid, file }) => `${guid} ${file.state}`)])
   }
 
