@@ -18,7 +18,7 @@ import type { PhoneLine } from './phone-line.ts'
 
 type Words = Pick<Finding, 'code' | 'title' | 'why' | 'fix'>
 type NumberOf = (phone: Phone) => string | null
-type Remark = Omit<Finding, 'key' | 'depends_on'>
+type LineFinding = Omit<Finding, 'key' | 'depends_on'>
 
 /** As many digits at the end of a UDID as its owner needs to recognize the phone. */
 const UDID_END_LENGTH = 6
@@ -51,8 +51,8 @@ function factsOf({ facts, trouble }: Phone) {
 export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Finding[] {
   const { phone, udid } = line.life
   const blocker = blockerOfLine(line)
-  const remarks = [
-    blocker === null ? null : blockerRemark(blocker),
+  const findings = [
+    blocker === null ? null : blockerFinding(blocker),
     phone === null ? null : lowBattery(phone),
     phone === null ? null : otherNumber(phone, numberOf),
     line.hasHidden('named') ? CONTACTS : null,
@@ -61,14 +61,14 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
     line.hasUnread ? UNREAD : null,
     line.counts.groups > 0 ? GROUPS : null,
   ]
-  return remarks.flatMap((remark) => about(remark, udid))
+  return findings.flatMap((finding) => about(finding, udid))
 }
 
 /** Findings about a phone that is configured as a line but is not one yet. */
 export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Finding[] {
   if (phone.device === null) return []
   const blocker = firstBlocker(phone)
-  if (blocker !== null) return about(blockerRemark(blocker), phone.udid)
+  if (blocker !== null) return about(blockerFinding(blocker), phone.udid)
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
 }
 
@@ -90,7 +90,7 @@ export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding
 }
 
 export function deniedFindings(): readonly Finding[] {
-  return about(blockerRemark({ code: 'usbmux_denied', detail: null }), null)
+  return about(blockerFinding({ code: 'usbmux_denied', detail: null }), null)
 }
 
 /** The blocker of a running line; if iMessage is off, only sending is blocked. */
@@ -104,17 +104,17 @@ function wordsOf({ code, detail }: PhoneBlocker): Words {
   return { code, title, why: detail === null ? why : `${why} ${detail}`, fix }
 }
 
-function about(remark: Remark | null, key: string | null): readonly Finding[] {
-  return remark === null ? [] : [{ ...remark, key, depends_on: null }]
+function about(finding: LineFinding | null, key: string | null): readonly Finding[] {
+  return finding === null ? [] : [{ ...finding, key, depends_on: null }]
 }
 
 /** An agent that is still starting is not a fault yet. */
-function blockerRemark(blocker: PhoneBlocker): Remark {
+function blockerFinding(blocker: PhoneBlocker): LineFinding {
   const severity = blocker.code === 'agent_starting' ? 'info' : 'error'
   return { severity, ...wordsOf(blocker) }
 }
 
-function lowBattery({ facts, hasLowBattery }: Phone): Remark | null {
+function lowBattery({ facts, hasLowBattery }: Phone): LineFinding | null {
   if (!hasLowBattery || facts?.battery == null) return null
   return {
     code: 'battery_low',
@@ -125,7 +125,7 @@ function lowBattery({ facts, hasLowBattery }: Phone): Remark | null {
   }
 }
 
-function otherNumber(phone: Phone, numberOf: NumberOf): Remark | null {
+function otherNumber(phone: Phone, numberOf: NumberOf): LineFinding | null {
   const number = phone.facts?.number ?? null
   if (number === null || number === numberOf(phone)) return null
   return {
@@ -137,7 +137,7 @@ function otherNumber(phone: Phone, numberOf: NumberOf): Remark | null {
   }
 }
 
-const NO_NUMBER: Remark = {
+const NO_NUMBER: LineFinding = {
   code: 'phone_number_unknown',
   severity: 'error',
   title: 'The number of the iPhone is unknown',
@@ -145,7 +145,7 @@ const NO_NUMBER: Remark = {
   fix: 'Add the number after the UDID in the option iphone-lines, as UDID=+12025550100.',
 }
 
-const CONTACTS: Remark = {
+const CONTACTS: LineFinding = {
   code: 'phone_has_contacts',
   severity: 'warning',
   title: 'The iPhone shows names instead of numbers',
@@ -153,7 +153,7 @@ const CONTACTS: Remark = {
   fix: 'Remove all contacts from the iPhone, and turn off Contacts in its iCloud settings.',
 }
 
-const UNPROVEN: Remark = {
+const UNPROVEN: LineFinding = {
   code: 'chat_without_number',
   severity: 'warning',
   title: 'The iPhone does not show whose a chat is',
@@ -161,7 +161,7 @@ const UNPROVEN: Remark = {
   fix: 'On the iPhone, turn off the suggestions under Settings › Apps › Contacts › Siri, and Share Name and Photo under Settings › Apps › Messages. Open the chat and read it.',
 }
 
-const GROUPS: Remark = {
+const GROUPS: LineFinding = {
   code: 'group_messages_not_relayed',
   severity: 'info',
   title: 'Group messages are not relayed',
@@ -169,7 +169,7 @@ const GROUPS: Remark = {
   fix: 'Read them in Messages. Hookline relays one-to-one messages.',
 }
 
-const UNREAD: Remark = {
+const UNREAD: LineFinding = {
   code: 'conversations_not_read',
   severity: 'warning',
   title: 'Conversations on the iPhone have not been read yet',
@@ -177,7 +177,7 @@ const UNREAD: Remark = {
   fix: 'Wait a few minutes: Hookline goes on reading them. If this stays, open them in Messages.',
 }
 
-const GAPS: Remark = {
+const GAPS: LineFinding = {
   code: 'messages_may_be_missing',
   severity: 'warning',
   title: 'Messages of a chat may be missing',
@@ -205,7 +205,7 @@ export function cableFindings(
   cable: PhoneCable,
   lines: readonly AnchoredLine[],
 ): readonly Finding[] {
-  const denied = troubleRemark('usbmux_denied', 'usbmux_denied')
+  const denied = troubleFinding('usbmux_denied', 'usbmux_denied')
   const isHidden = lines.length > 0 && cable.isDenied
   return [...about(isHidden ? denied : null, null), ...anchorFindings(lines, cable.phones())]
 }
@@ -221,32 +221,34 @@ export function anchorFindings(
 ): readonly Finding[] {
   const read = phones.filter((phone): phone is ReadPhone => phone.facts !== null)
   const findings = lines.flatMap((line) => {
-    const remarks = remarksOn(line, read) ?? strangerRemarks(lines, read)
-    return remarks.flatMap((remark) => about(remark, line.key))
+    const findings = findingsOn(line, read) ?? strangerFindings(lines, read)
+    return findings.flatMap((finding) => about(finding, line.key))
   })
   return lines.length === 0 ? [] : [...findings, ...unknownPhones(phones)]
 }
 
 /** Findings about the phone with the line's number; null if none was seen with it. */
-function remarksOn(
+function findingsOn(
   { number }: AnchoredLine,
   phones: readonly ReadPhone[],
-): readonly Remark[] | null {
+): readonly LineFinding[] | null {
   const holders = phones.filter(({ numbers }) => numbers.includes(number))
   const holder = holders.find(({ facts }) => facts.number === number) ?? holders[0]
   if (holder === undefined) return null
   if (holder.facts.number !== number) return [anchorNumber(holder.facts, 'warning')]
   if (holder.device === null) return [absent(holder.facts)]
   const reason = holder.trouble?.reason
-  const trouble = reason === undefined ? null : phoneRemark(reason)
-  return [trouble, anchorBattery(holder), oldIos(holder.facts)].filter((remark) => remark !== null)
+  const trouble = reason === undefined ? null : phoneFinding(reason)
+  return [trouble, anchorBattery(holder), oldIos(holder.facts)].filter(
+    (finding) => finding !== null,
+  )
 }
 
 /** One line and one phone with another number: either the phone is the line's, or it only charges here. */
-function strangerRemarks(
+function strangerFindings(
   lines: readonly AnchoredLine[],
   phones: readonly ReadPhone[],
-): readonly Remark[] {
+): readonly LineFinding[] {
   const [phone, ...others] = phones.filter(({ device, facts }) => device && facts.number !== null)
   if (phone === undefined || others.length > 0 || lines.length !== 1) return []
   return [anchorNumber(phone.facts, 'info')]
@@ -256,22 +258,22 @@ function strangerRemarks(
 function unknownPhones(phones: readonly Phone[]): readonly Finding[] {
   for (const { facts, trouble } of phones) {
     if (facts === null && trouble !== null && OF_TRUST.has(trouble.reason)) {
-      return about({ ...phoneRemark(trouble.reason), severity: 'info' }, null)
+      return about({ ...phoneFinding(trouble.reason), severity: 'info' }, null)
     }
   }
   return []
 }
 
-function phoneRemark(reason: PhoneTroubleReason): Remark {
-  return troubleRemark(OF_TRUST.has(reason) ? 'anchor_not_trusted' : 'anchor_unreadable', reason)
+function phoneFinding(reason: PhoneTroubleReason): LineFinding {
+  return troubleFinding(OF_TRUST.has(reason) ? 'anchor_not_trusted' : 'anchor_unreadable', reason)
 }
 
-function troubleRemark(code: FindingCode, reason: PhoneTroubleReason): Remark {
+function troubleFinding(code: FindingCode, reason: PhoneTroubleReason): LineFinding {
   const { title, why, fix } = BLOCKERS[reason]
   return { code, severity: 'warning', title, why, fix }
 }
 
-function absent({ name }: PhoneFacts): Remark {
+function absent({ name }: PhoneFacts): LineFinding {
   return {
     code: 'anchor_absent',
     severity: 'warning',
@@ -281,7 +283,7 @@ function absent({ name }: PhoneFacts): Remark {
   }
 }
 
-function anchorNumber({ name, number }: PhoneFacts, severity: 'warning' | 'info'): Remark {
+function anchorNumber({ name, number }: PhoneFacts, severity: 'warning' | 'info'): LineFinding {
   const has = number === null ? 'no number' : `a number ending in ${number.slice(-4)}`
   return {
     code: 'anchor_number_mismatch',
@@ -292,7 +294,7 @@ function anchorNumber({ name, number }: PhoneFacts, severity: 'warning' | 'info'
   }
 }
 
-function anchorBattery(phone: ReadPhone): Remark | null {
+function anchorBattery(phone: ReadPhone): LineFinding | null {
   const { name, battery } = phone.facts
   const low = lowBattery(phone)
   return (
@@ -305,7 +307,7 @@ function anchorBattery(phone: ReadPhone): Remark | null {
   )
 }
 
-function oldIos({ name, iosVersion }: PhoneFacts): Remark | null {
+function oldIos({ name, iosVersion }: PhoneFacts): LineFinding | null {
   if (Number.parseInt(iosVersion, 10) >= IOS_MAJOR_MIN) return null
   return {
     code: 'anchor_ios_too_old',

@@ -54,9 +54,9 @@ const FALLS_WITHIN_MS = 600_000
 /** After more falls than this the agent is restarted; after twice as many, the line starts over. */
 const FALLS_MAX = 3
 /** Blockers that only a person can clear: restarting the agent doesn't help. */
-const FOR_PEOPLE: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_shared'])
+const NEEDS_A_PERSON: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_shared'])
 /** Blockers at the stages of the cable that a change of the cable can't clear. */
-const OF_LAUNCHER: ReadonlySet<BlockerCode> = new Set([
+const NEEDS_THE_LAUNCHER: ReadonlySet<BlockerCode> = new Set([
   'launcher_absent',
   'image_mount_failed',
   'tunnel_failed',
@@ -256,7 +256,7 @@ export class PhoneLife {
   /** Index of the stage to fall back to: below the blocker's own if several falls to that one did not help. */
   #fallbackStage(blocker: PhoneBlocker, now: number): number {
     const index = fallbackIndex(blocker)
-    if (index <= TRUSTED || FOR_PEOPLE.has(blocker.code)) return index
+    if (index <= TRUSTED || NEEDS_A_PERSON.has(blocker.code)) return index
     this.#falls = [...this.#falls.filter((at) => now - at < FALLS_WITHIN_MS), now]
     if (this.#falls.length <= FALLS_MAX) return index
     const isHopeless = this.#falls.length > 2 * FALLS_MAX
@@ -290,7 +290,7 @@ export class PhoneLife {
 
 /** True if the cable, or the phone over it, can show that the blocker is over. */
 function isOfCable(blocker: PhoneBlocker): boolean {
-  return fallbackIndex(blocker) <= TRUSTED && !OF_LAUNCHER.has(blocker.code)
+  return fallbackIndex(blocker) <= TRUSTED && !NEEDS_THE_LAUNCHER.has(blocker.code)
 }
 
 function isNotReady(error: unknown): false {

@@ -6,7 +6,7 @@ import type { Clock } from '../../../../system/clock.ts'
 import type { NodePlace, UiNode } from '../agent/ui-tree.ts'
 import type { PhoneAgent } from '../agent/wda.ts'
 import { handleIn } from './labels.ts'
-import type { Whose } from './list-memory.ts'
+import type { ChatIdentity } from './list-memory.ts'
 import {
   backOf,
   type Bubble,
@@ -20,7 +20,7 @@ import type { TranscriptMemory } from './transcript-memory.ts'
 import { compareChat, type Comparison } from './transcript.ts'
 
 /** A chat as it was read, and whose it is. */
-export type ReadChat = { readonly screen: TranscriptScreen; readonly whose: Whose }
+export type ReadChat = { readonly screen: TranscriptScreen; readonly identity: ChatIdentity }
 
 const TITLE_ID = 'ConversationTitle'
 const TRIES = 3
@@ -74,12 +74,12 @@ export class PhoneChats extends PhoneScreen {
 
   /** Finds out whose the chat is; returns the screen afterwards too, because its details may have been opened. */
   async identify(screen: TranscriptScreen, signal: AbortSignal): Promise<ReadChat> {
-    const known = this.#knownWhose(screen)
-    return known === null ? await this.#ask(screen, signal) : { whose: known, screen }
+    const known = this.#knownIdentity(screen)
+    return known === null ? await this.#ask(screen, signal) : { identity: known, screen }
   }
 
   /** The person or group of the chat as far as it is known; null if the details page has to be opened. */
-  #knownWhose(screen: TranscriptScreen): Whose | null {
+  #knownIdentity(screen: TranscriptScreen): ChatIdentity | null {
     const { kind } = screen.chat
     if (kind === 'group' || this.hasOtherSender(screen)) return { kind: 'group' }
     if (kind === 'named') return { kind }
@@ -111,12 +111,12 @@ export class PhoneChats extends PhoneScreen {
     const details = await this.#readDetails(signal)
     const after = await this.waitForChat(signal, (shown) => isStillThere(screen, shown))
     if (after === null) throw new UiTrouble('ui_unknown')
-    const whose = this.#judge(after, details)
-    if (whose.kind === 'person') this.memory.keepProven(screen.title, whose.handle)
-    return { whose, screen: after }
+    const identity = this.#decide(after, details)
+    if (identity.kind === 'person') this.memory.keepProven(screen.title, identity.handle)
+    return { identity, screen: after }
   }
 
-  #judge(screen: TranscriptScreen, details: ChatDetails): Whose {
+  #decide(screen: TranscriptScreen, details: ChatDetails): ChatIdentity {
     const { memory } = this
     const shown = [shownHandle(screen) ?? [], details.people, senderHandles(screen)].flat()
     const known = [...new Set([...memory.handles, ...details.people])]
@@ -185,10 +185,10 @@ export class PhoneChats extends PhoneScreen {
     if (opened.bubbles.length === 0 && this.isChatWith(opened, handle)) return opened
     // Two people may have the same suggested name, and have written the same.
     const isSuggested = opened.chat.kind === 'suggested'
-    const { whose, screen } = isSuggested
+    const { identity, screen } = isSuggested
       ? await this.#ask(opened, signal)
       : await this.identify(opened, signal)
-    if (whose.kind !== 'person' || (isSuggested && whose.handle !== handle)) return null
+    if (identity.kind !== 'person' || (isSuggested && identity.handle !== handle)) return null
     return this.isChatWith(screen, handle) ? screen : null
   }
 }

@@ -93,9 +93,9 @@ export class ChatReader extends PhoneChats {
       this.memory.addPending(handle)
       return { reportedCount: 0, hasGap: false }
     }
-    const isNews = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
-    const service = first.rows.some(isNews)
-      ? await this.#serviceOfNews(handle, signal)
+    const isNew = ({ bubble, descriptor }: ReadRow) => !bubble.isFromMe && !descriptor.isReported
+    const service = first.rows.some(isNew)
+      ? await this.#serviceOfNewMessages(handle, signal)
       : UNKNOWN_SERVICE
     this.keepSeen(handle, first, isWhole)
     let reportedCount = 0
@@ -112,7 +112,7 @@ export class ChatReader extends PhoneChats {
    * The service by which the other side wrote. Only the composer shows it, and only as of now: for messages that came
    * since the composer last said iMessage, it is unknown.
    */
-  async #serviceOfNews(handle: Handle, signal: AbortSignal): Promise<UiService> {
+  async #serviceOfNewMessages(handle: Handle, signal: AbortSignal): Promise<UiService> {
     const { memory } = this
     const settled = await this.settleService(handle, 0, signal)
     const isTexting = settled?.composer?.service === 'SMS'
@@ -224,31 +224,31 @@ export class ChatReader extends PhoneChats {
     )
     // If several rows are equal, it is unknown which is the chat's.
     if (cell === undefined || cell.isUnread || others.length > 0) return
-    this.memory.list.keep(cell, read.whose)
+    this.memory.list.keep(cell, read.identity)
   }
 
   /**
    * Leaves the chat right after a look that shows nothing new, because the same text again, in the same minute,
    * leaves the list as it is. Returns the chat as it was then; if new bubbles kept coming, the chat is due again.
    */
-  async #takeLast({ screen, whose }: ReadChat, signal: AbortSignal): Promise<TranscriptScreen> {
-    let [shown, hasNews] = [screen, false]
-    if (whose.kind !== 'person' || screen.back === null) return screen
+  async #takeLast({ screen, identity }: ReadChat, signal: AbortSignal): Promise<TranscriptScreen> {
+    let [shown, hasNew] = [screen, false]
+    if (identity.kind !== 'person' || screen.back === null) return screen
     const isAllTaken = async () => {
       const now = await this.look(signal)
       if (now.screen !== 'transcript' || !isStillThere(shown, now)) return false
       shown = now
-      const { rows } = this.compare(whose.handle, now.bubbles)
-      hasNews = rows.some(({ descriptor }) => !descriptor.isReported)
-      if (hasNews) await this.takeTranscript(whose.handle, now, { signal, isWhole: false })
-      return !hasNews
+      const { rows } = this.compare(identity.handle, now.bubbles)
+      hasNew = rows.some(({ descriptor }) => !descriptor.isReported)
+      if (hasNew) await this.takeTranscript(identity.handle, now, { signal, isWhole: false })
+      return !hasNew
     }
     for (let looks = 0; looks < LAST_LOOKS; looks += 1) {
       if (!(await this.touch(screen.back, signal, isAllTaken))) continue
       await this.clock.sleep(LOOK_MS, signal)
       return shown
     }
-    if (hasNews) this.memory.addPending(whose.handle)
+    if (hasNew) this.memory.addPending(identity.handle)
     return shown
   }
 }

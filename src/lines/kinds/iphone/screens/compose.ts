@@ -21,7 +21,7 @@ export type Refusal =
 export type Composed = {
   /** The send button of the chat that was seen with the text. */
   readonly button: AgentElement
-  /** The chat as it was then. */
+  /** The chat as it was read when the button was seen. */
   readonly chat: TranscriptScreen
   /** The known bubbles of the chat, which are older than the send. */
   readonly guids: ReadonlySet<string>

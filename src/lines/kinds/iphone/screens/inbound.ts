@@ -61,7 +61,7 @@ class Poll {
 
   async run(): Promise<void> {
     const { memory, own, clock, timeZone } = this.#reader
-    if (memory.list.beginLook(clock.now(), timeZone())) await this.#reader.storeMemory()
+    if (memory.list.beginReading(clock.now(), timeZone())) await this.#reader.storeMemory()
     await this.#walkList()
     // These chats must be read, whatever the list shows.
     for (const handle of new Set([
@@ -88,7 +88,7 @@ class Poll {
         isOver = await this.#alone(() => this.#step())
       }
     } finally {
-      memory.walks.isUnfinished = !walk.isFinished && (walk.hasSeenNews || !isOver)
+      memory.walks.isUnfinished = !walk.isFinished && (walk.hasSeenChange || !isOver)
     }
     for (; walk.swipes > 0; walk.swipes -= 1) {
       await this.#alone(() => agent.swipe('down', this.#signal))
@@ -165,7 +165,7 @@ class Poll {
     const read = await this.#readChat(screen)
     if (read === null || !isChatOf(this.#reader.memory, read.screen, cell)) return false
     this.#walk.noteVisit(cell)
-    memory.list.keep({ ...cell, mark: markOfRead(cell.mark) }, read.whose)
+    memory.list.keep({ ...cell, mark: markOfRead(cell.mark) }, read.identity)
     await this.#reader.storeMemory()
     await this.#reader.leaveChat(read, this.#signal)
     return true
@@ -174,23 +174,23 @@ class Poll {
   /** Returns the chat and whose it is; null if the chat on the screen has changed: the next poll reads it. */
   async #readChat(opened: TranscriptScreen): Promise<ReadChat | null> {
     const begun = await this.#begun(opened)
-    const { whose, screen } = await this.#reader.identify(begun, this.#signal)
-    if (whose.kind === 'group') this.#report.groups += 1
-    if (whose.kind === 'unproven' && !isWrittenTo(screen)) return { screen, whose: GROUP }
-    if (whose.kind !== 'person') return { screen, whose }
-    const { handle } = whose
+    const { identity, screen } = await this.#reader.identify(begun, this.#signal)
+    if (identity.kind === 'group') this.#report.groups += 1
+    if (identity.kind === 'unproven' && !isWrittenTo(screen)) return { screen, identity: GROUP }
+    if (identity.kind !== 'person') return { screen, identity }
+    const { handle } = identity
     await this.#clearDraft(handle, screen)
     const shown = await this.#withAbove(handle, await this.#loaded(handle, screen))
     if (shown === null || !isStillThere(screen, shown)) return null
     if (this.#reader.hasOtherSender(shown)) {
       this.#report.groups += 1
-      return { screen, whose: GROUP }
+      return { screen, identity: GROUP }
     }
     const look = { signal: this.#signal, isWhole: true }
     const { reportedCount, hasGap } = await this.#reader.takeTranscript(handle, shown, look)
     this.#report.reportedCount += reportedCount
     this.#report.gaps += hasGap ? 1 : 0
-    return { screen: shown, whose }
+    return { screen: shown, identity }
   }
 
   /** Removes an unsent text of ours from the composer; if that fails, the next send does it. */

@@ -8,12 +8,12 @@ import { dropOldest } from '../../../../system/memoize.ts'
 import { daysNamed, localDay, localMinute, timeAtEnd } from './label-time.ts'
 import { type ChatCell, markWithoutTime, readChatTitle } from './labels.ts'
 
-/** The kind of a chat by its owner. `named`: a contact or a business. `unproven`: nothing on the phone shows whose. */
+/** The other side of a chat. `named`: a contact or a business. `unproven`: nothing on the phone shows who it is. */
 export type ChatKind = 'person' | 'group' | 'named' | 'unproven'
 /** Chats with one person who is hidden behind a name: their messages are not reported. */
 export type HiddenKind = Extract<ChatKind, 'named' | 'unproven'>
 
-export type Whose =
+export type ChatIdentity =
   | { readonly kind: 'person'; readonly handle: Handle }
   | { readonly kind: Exclude<ChatKind, 'person'> }
 
@@ -61,7 +61,7 @@ export class ListMemory {
   /** The phone's date on which the marks' times were read; undefined in memories of earlier versions. */
   #day: string | undefined
   #timeZone = 'UTC'
-  #lookedAt = -Infinity
+  #readAt = -Infinity
   /** True if the list was seen, even if it was empty. */
   hasSeen = false
   #hasWalked = false
@@ -97,21 +97,21 @@ export class ListMemory {
 
   /**
    * Called before the list is read, with times that are of this day. Known marks lose theirs if the day has changed,
-   * and are forgotten if nobody read the list at the end of the day before, because other messages may have come.
+   * and are forgotten if the list was not read at the end of the day before, because other messages may have come.
    * Returns whether a new day has begun, which must be stored.
    */
-  beginLook(now: number, timeZone: string): boolean {
+  beginReading(now: number, timeZone: string): boolean {
     const day = localDay(now, timeZone)
     const isNewDay = this.#day !== undefined && this.#day !== day
-    const timed = [...this.#known].filter(([mark]) => mark.includes('\t'))
-    const isWatched = now - this.#lookedAt < UNWATCHED_MS
-    for (const [mark, one] of isNewDay ? timed : []) {
+    const withTime = [...this.#known].filter(([mark]) => mark.includes('\t'))
+    const isWatched = now - this.#readAt < UNWATCHED_MS
+    for (const [mark, one] of isNewDay ? withTime : []) {
       this.#known.delete(mark)
       if (isWatched) this.#known.set(markWithoutTime(mark), one)
     }
     this.#day = day
     this.#timeZone = timeZone
-    this.#lookedAt = now
+    this.#readAt = now
     return isNewDay
   }
 
@@ -135,12 +135,12 @@ export class ListMemory {
     return this.#day === undefined ? [] : daysNamed(date, this.#day).toSorted()
   }
 
-  /** Remembers a conversation as the row shows it; `whose` is null if it was not opened. */
-  keep({ mark, name, date }: Row, whose: Whose | null): void {
+  /** Remembers a conversation as the row shows it; `identity` is null if it was not opened. */
+  keep({ mark, name, date }: Row, identity: ChatIdentity | null): void {
     this.hasSeen = true
-    const kind = whose?.kind ?? 'person'
+    const kind = identity?.kind ?? 'person'
     const hidden = kind === 'named' || kind === 'unproven' ? kind : null
-    const handle = whose?.kind === 'person' ? whose.handle : null
+    const handle = identity?.kind === 'person' ? identity.handle : null
     if (handle !== null) this.#forget(handle, name)
     const [day = null] = this.#daysOf(date)
     const kept = { name: kind === 'person' ? name : '', isFresh: true, hidden, day, handle }
@@ -157,7 +157,7 @@ export class ListMemory {
   }
 
   /** True if the last message of a row may have come after the line began. */
-  mayBeNews({ date }: Row): boolean {
+  mayBeNew({ date }: Row): boolean {
     const sinceDay = localDay(this.#since, this.#timeZone)
     const sinceMinute = localMinute(this.#since, this.#timeZone)
     const [day = ''] = this.#daysOf(date)

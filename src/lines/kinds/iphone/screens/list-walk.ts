@@ -27,7 +27,7 @@ export class ListWalk {
   /** True if the memory must be stored before anything else. */
   mustStore: boolean
   /** True if a changed conversation was seen, whether visited or not. */
-  hasSeenNews = false
+  hasSeenChange = false
   /** Swipes that have moved the list up. */
   swipes = 0
   /** Swipes since the last visit, which may leave the list at its top. */
@@ -69,7 +69,7 @@ export class ListWalk {
     // The first walk only remembers: a new line goes online before it reports a message.
     const due = this.#isFirst ? null : this.#dueOf(cells)
     if (due !== null) {
-      walks.isNewsBelow = this.swipes > 0
+      walks.hasVisitedBelow = this.swipes > 0
       this.#swipesSinceVisit = 0
       // When the chat is left, the list may be at its top again.
       this.#pageBefore = null
@@ -127,12 +127,12 @@ export class ListWalk {
     const { walks } = this.#memory
     this.#doubtAlike(cells)
     const due = cells.filter((cell) => {
-      const isNews = !this.#memory.list.knows(cell) || this.#doubtful.has(sharedMark(cell.mark))
-      return isNews && !this.#visited.has(markOfRead(cell.mark))
+      const isNew = !this.#memory.list.knows(cell) || this.#doubtful.has(sharedMark(cell.mark))
+      return isNew && !this.#visited.has(markOfRead(cell.mark))
     })
     const now = this.#clock.monotonic()
     const open = due.find(({ mark }) => !walks.isResting(mark, now))
-    this.hasSeenNews ||= due.length > 0
+    this.hasSeenChange ||= due.length > 0
     this.#hasSkipped ||= due.some(({ mark }) => walks.isResting(mark, now))
     return open ?? null
   }
@@ -162,7 +162,7 @@ export class ListWalk {
       const isBelow = index > end && this.swipes > 0
       const isLeftOver = isBelow && !list.hasWalked && !cell.isUnread && !list.knows(cell)
       const isOld = isBelow || this.#top === null
-      const isHistory = this.#isFirst ? isOld && !list.mayBeNews(cell) : isLeftOver
+      const isHistory = this.#isFirst ? isOld && !list.mayBeNew(cell) : isLeftOver
       // Remembered without a kind: a group may have the name of a person whose own conversation is in the list too.
       if (isHistory) list.keep(cell, null)
     }

@@ -145,7 +145,7 @@ export async function lookForReceipts(
   await reader.queue.run('receipt', signal, async () => {
     const screen = await ui.showChat(handle, signal)
     await ui.takeTranscript(handle, screen, { signal, isWhole: false })
-    await ui.leaveChat({ screen, whose: { kind: 'person', handle } }, signal)
+    await ui.leaveChat({ screen, identity: { kind: 'person', handle } }, signal)
   })
 }
 
@@ -169,7 +169,7 @@ export async function linger(
       if (screen.screen !== 'transcript' || !ui.isSameChat(screen, handle)) return true
       await ui.takeTranscript(handle, screen, { signal, isWhole: false })
       if (newestOwn(ui.memory, handle)?.stage === 'sent' && !isLast) return false
-      await ui.leaveChat({ screen, whose: { kind: 'person', handle } }, signal)
+      await ui.leaveChat({ screen, identity: { kind: 'person', handle } }, signal)
       return true
     })
     if (isOver) return

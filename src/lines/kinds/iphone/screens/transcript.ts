@@ -287,14 +287,14 @@ function fromPairs(
   isSure: (known: number, seen: number) => boolean,
 ): Alignment {
   const first = Math.min(...pairs.keys())
-  const newsAt = newsAboveAt(known)
+  const newAt = newAboveAt(known)
   const rows = seen.map((item, index) => {
     const place = pairs.get(index) ?? -1
     const found = isSure(place, index) ? (known[place] ?? null) : null
     return {
       seen: item,
       known: found,
-      isNew: found === null && (index >= first || item.at >= newsAt),
+      isNew: found === null && (index >= first || item.at >= newAt),
     }
   })
   const places = [...pairs.values()]
@@ -310,7 +310,7 @@ function fromPairs(
  * The time from which bubbles above all known ones are new: no older bubble of that time was forgotten, so the known
  * ones below were unsent and written again.
  */
-function newsAboveAt(known: readonly Descriptor[]): number {
+function newAboveAt(known: readonly Descriptor[]): number {
   const [oldest, newest] = [known[0]?.at ?? Infinity, newestAt(known)]
   if (known.length < RESTING_BUBBLES_MAX) return oldest
   return oldest < newest ? newest : Infinity

@@ -12,7 +12,7 @@ export class WalkMemory {
   /** True if the last walk left unread conversations, or was cut short. */
   isUnfinished = false
   /** True if the last visited conversation was below the first page. */
-  isNewsBelow = false
+  hasVisitedBelow = false
   #finished: { readonly page: string; readonly at: number } | null = null
   /** Monotonic time at which a walk last reached the end of the list. */
   endSeenAt = -Infinity
@@ -25,7 +25,7 @@ export class WalkMemory {
   /** True if the first page is unchanged since a finished walk less than a minute ago. */
   isQuiet(page: string, now: number): boolean {
     const { page: before, at } = this.#finished ?? { page: null, at: -Infinity }
-    const isCertain = !this.isUnfinished && !this.isNewsBelow
+    const isCertain = !this.isUnfinished && !this.hasVisitedBelow
     return isCertain && page === before && now - at < WALK_EVERY_MS
   }
 
