@@ -172,8 +172,8 @@ export class Charts {
         isIn,
       )
       const spent = (contacts.get(day) ?? []).map((row) => [row.lineId, row.spent] as const)
-      const own = this.#lines().filter(({ id }) => includesLine(limit, id))
-      const used = own.map(({ id }) => {
+      const shown = this.#lines().filter(({ id }) => includesLine(limit, id))
+      const used = shown.map(({ id }) => {
         const usage = contactUsage(db, id, days.of(clock.now(), id))
         return [id, usage.spent + usage.reserved] as const
       })

@@ -62,7 +62,7 @@ export type Kind<R extends Row = Row> = {
 
 /** Ends the row's type, which only its own functions use. */
 function kind<R extends object>(row: Kind<R & Row>): Kind {
-  return row as unknown as Kind // Rows come from its own columns.
+  return row as unknown as Kind // Its functions only get rows of its own columns.
 }
 
 /** SQL: the start of the run before this one. */

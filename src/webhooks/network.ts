@@ -83,7 +83,7 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
         const order = {
           init,
           target: parseTarget(next),
-          read: (it: Response) => followed(it, read),
+          read: (it: Response) => redirectOrValue(it, read),
         }
         const found = await exchange(
           { ...withinPolicy(network, isPublicOnly), lastAddresses },
@@ -117,12 +117,12 @@ export function createFetchText(download: Download): (url: string) => Promise<st
   }
 }
 
-type Followed<T> = { readonly to: string } | { readonly value: T } | DownloadFailure
+type RedirectOrValue<T> = { readonly to: string } | { readonly value: T } | DownloadFailure
 
-async function followed<T>(
+async function redirectOrValue<T>(
   response: Response,
   read: (response: Response) => Promise<T>,
-): Promise<Followed<T>> {
+): Promise<RedirectOrValue<T>> {
   const to = response.headers.get('location')
   const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && to !== null
   const encoding = response.headers.get('content-encoding') ?? 'identity'

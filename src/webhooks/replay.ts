@@ -53,7 +53,7 @@ export type RetryRequest = {
 
 export type ReplayRequest = RetryRequest & {
   readonly since: Timestamp
-  /** Includes events from before the webhook was created, though it never waited for them. */
+  /** Includes events from before the webhook was created. */
   readonly includesEarlier: boolean
 }
 

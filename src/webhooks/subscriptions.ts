@@ -69,8 +69,8 @@ export function createSubscriptions(
       const format = requestedFormat(input.format)
       const asked = { keyId: input.key_id ?? null, format }
       const keyId = (asked.keyId ?? format) === null ? null : accountLineageFor(core, asked, own)
-      const kept = { isPublicOnly, format, keyId }
-      const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
+      const fixed = { isPublicOnly, format, keyId }
+      const checked = { ...fixed, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
       const by = { seal, subscribers, checked, origin, secret: chosen }
       const { stored, secret } = await subscribers.change((tx) => createIn(tx, core, by))
