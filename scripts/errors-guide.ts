@@ -62,7 +62,7 @@ const ADVICE: Readonly<Record<ErrorCode, readonly [retry: Retry, what: string]>>
   site_in_use: ['later', 'Lift those limits first.'],
   phone_line_disabled: ['later', 'Turn the line on, or name none.'],
   not_queued: ['no', 'Read the message: its `status` says what became of it.'],
-  not_awaiting_approval: ['no', 'Read the message: somebody was first, or it expired.'],
+  not_awaiting_approval: ['no', 'Read the message: another person was first, or it expired.'],
   not_uncertain: ['no', 'Read the message: it was settled.'],
   webhook_inactive: ['later', '`hookline webhooks resume ID`.'],
   events_gone: ['no', 'Read on with `after=oldest`, and [catch up](events#away-for-too-long).'],
@@ -138,7 +138,7 @@ ${reasons.join('\n')}
 
 ## All codes
 
-_Again_ says if the same request can succeed later: _yes_ after \`Retry-After\` or a growing delay, _later_ once somebody has
+_Again_ says if the same request can succeed later: _yes_ after \`Retry-After\` or a growing delay, _later_ once a person has
 changed something, _no_ not as it is.
 
 | code | status | | again | what to do |

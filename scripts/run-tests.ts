@@ -20,7 +20,7 @@ const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
 /** Two for each processor, for many tests wait for something outside. */
 const WORKERS = 2 * availableParallelism()
 const REPORT = '.tools/tests.xml'
-/** How long each file took here, and, for the first run of a checkout, on the machine of whoever wrote it. */
+/** How long each file took here, and, for the first run of a checkout, on the machine that wrote it. */
 const TIMINGS = '.tools/test-timings.json'
 const FIRST_TIMINGS = 'test/timings.json'
 const SLOWEST_SHOWN = 10
@@ -36,7 +36,7 @@ const PEERS = ['idevice_id', 'ideviceinfo', 'iproxy', 'usbmuxd']
 const PEER_PACKAGES = ['libimobiledevice-utils', 'libusbmuxd-tools', 'usbmuxd']
 
 const paths = process.argv.slice(2)
-/** What the hostile requests and the kills draw by chance follows from it; property tests tell their own. */
+/** What the hostile requests and the kills draw by chance follows from it; property tests print their own seed. */
 const SEED = process.env['HOOKLINE_TEST_SEED'] ?? '1'
 
 bringPrograms()

@@ -17,7 +17,7 @@
 //   bun scripts/torture.ts chance --count 100       the suite's tests that draw by chance, a hundred times as long
 //   bun scripts/torture.ts boxes-model --steps 1000000   the protocol of several boxes, on a hostile network
 //   bun scripts/torture.ts mac-rows --count 10000   histories of rows of a Mac; --features old,copies for those alone
-//   bun scripts/torture.ts iphone-screens --count 2000   histories of an iPhone's screens, and what is told of them
+//   bun scripts/torture.ts iphone-screens --count 2000   histories of an iPhone's screens, and what is reported
 //
 // `--seed N` repeats what a run drew by chance.
 

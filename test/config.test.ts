@@ -129,7 +129,7 @@ test('hookline.env lies in the data directory, and takes comments, empty lines, 
   ])
 })
 
-test('all that is wrong is told at once, each with what would be right', () => {
+test('all that is wrong is reported at once, each with what would be right', () => {
   const problems = problemsOf({
     files: { '/srv/me/data/hookline.env': 'HOOKLINE_PROT=1' },
     flags: { port: '65536' },
@@ -256,7 +256,7 @@ test('a command is an absolute path and its arguments, quotes hold spaces togeth
   }
 })
 
-test('the iPhones that are lines are all, or named by UDID, each with its number where that is said', () => {
+test('the iPhones that are lines are all, or named by UDID, each with its number if that is said', () => {
   const old = 'a'.repeat(40)
   const flags = { iphoneLines: `00008110-000A4C2E1E38801E=+12025550100,${old}` }
 

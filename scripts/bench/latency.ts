@@ -129,7 +129,7 @@ class TimedReceivers {
     this.urls = this.#servers.map((server) => `${server.url.origin}/hook`)
   }
 
-  /** From now on, events that arrive are counted anew. */
+  /** From now on, events that arrive are counted from zero. */
   beginToHang(): void {
     this.#isHanging = true
     this.tookMs.length = 0

@@ -1,4 +1,4 @@
-// Measures every figure that the README tells, each against a yardstick of the same run, and prints one
+// Measures every figure that the README states, each against a yardstick of the same run, and prints one
 // table, and a line for each floor that says if it holds. Arguments choose figures: `bun scripts/bench/run.ts
 // sends pages`. `--beside PATH` measures an older executable in turns with this one, and prints pairs.
 

@@ -14,7 +14,7 @@ export type Generator = {
   readonly run: Step
 }
 
-/** Where the tools lie; each has its version in its path, so that another is fetched anew. */
+/** The folder of the tools; each path has the tool's version, so that another version is fetched. */
 export type Tools = ReturnType<typeof toolsIn>
 
 const NPM_PACKAGES = {

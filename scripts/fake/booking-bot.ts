@@ -1,4 +1,4 @@
-// The program under test: it offers a table, and books for whoever says yes.
+// The program under test: it offers a table, and books for each person who says yes.
 
 type Relay = { readonly url: string; readonly key: string; readonly secret: string }
 

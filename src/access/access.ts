@@ -1,5 +1,5 @@
-// Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives out; the
-// members; and the browsers that are signed in.
+// Access to the dashboard. The owner sets a password with a link that only the machine itself gives out; members get
+// links from the owner; signed-in browsers have sessions.
 
 import type * as api from '../api/owner.ts'
 import { COMMAND_LINE, RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
@@ -55,7 +55,7 @@ export type Client = Origin & {
 const FIRST_STEP = 'permissions'
 const DASHBOARD: Thing = { kind: 'dashboard', id: null }
 const BY_LINK = { by: 'setup_link' }
-/** The time for which a network has its own share of the guesses after a sign-in. */
+/** For this long after a sign-in, its network keeps its own share of password guesses. */
 const KNOWN_FOR_MS = 30 * 86_400_000
 
 export class Access {
@@ -198,7 +198,7 @@ export class Access {
     })
   }
 
-  /** Makes a secret for an authenticator app; it counts once `turnOnSecondFactor` gets a code of it. */
+  /** Makes a secret for an authenticator app; it takes effect once `turnOnSecondFactor` gets a code of it. */
   beginSecondFactor(): NewFactor {
     return this.secondFactor.begin(this.#addresses().localName)
   }
@@ -296,7 +296,7 @@ export class Access {
     if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
     const account = accountNamed(db, guess.name)
     const attempt = this.#limiter.begin(this.#guesserOf(guess))
-    // Checks a password even if the name is unknown, so that it takes as long.
+    // The password is hashed even for an unknown name, so that the time reveals nothing.
     const isFit = await this.#passwords.fits(password, (account ?? owner).passwordHash)
     if (account === null || !isFit) {
       await this.#noteRefusal('password', guess.client)
@@ -306,7 +306,7 @@ export class Access {
     return account
   }
 
-  /** Like `SecondFactor.check`; a wrong code is in the audit trail and in the log. */
+  /** Like `SecondFactor.check`, but records wrong codes in the audit trail and the log. */
   async #requireCode(code: string | undefined, client: Client) {
     try {
       return this.secondFactor.check(code)
@@ -324,8 +324,8 @@ export class Access {
   }
 
   /**
-   * Strangers have their own share, so that they can't keep the owner out. Each account is counted separately, so
-   * that a member's right password doesn't clear guesses at another account.
+   * Strangers share one limit, so that they can't lock the owner out. Each account is counted separately, so that a
+   * member's right password doesn't clear guesses at another account.
    */
   #guesserOf({ client, session, name }: Guess): Guesser {
     if (session !== null) {
@@ -359,7 +359,7 @@ type Credentials = {
   readonly code?: string | undefined
 }
 
-/** The giver of a password; `session` is null if it is to begin one. `name` is a member's; the owner gives none. */
+/** A password guess: `session` is null if it is to begin one; `name` is a member's, and left out for the owner. */
 type Guess = {
   readonly client: Client
   readonly session: DashboardSession | null
@@ -375,7 +375,7 @@ function sessionThing(session: DashboardSession): Thing {
   return { kind: 'session', id: shortId(session) }
 }
 
-/** While a password was checked, it may have been changed. */
+/** The password may have changed while it was checked. */
 function requireStillRight(tx: Tx, proof: Account): void {
   if (accountOf(tx, proof.memberId)?.passwordHash === proof.passwordHash) return
   throw wrongPassword('The password was changed just now.')

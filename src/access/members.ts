@@ -29,7 +29,7 @@ import type { SetupToken } from './setup-link.ts'
 type Invited = { readonly member: Member; readonly link: SetupToken }
 
 const LINK_LIFE_MS = 3 * DAY_MS
-/** Password managers save the owner's password under it. */
+/** Reserved, because password managers save the owner's password under this name. */
 const OWNERS_NAME = 'owner'
 
 export function createMembers(core: Core, { sessions }: { readonly sessions: DashboardSessions }) {
@@ -39,7 +39,7 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
     list: (): readonly Member[] => listMembers(db).map(resourceOf),
     hasAny: () => listMembers(db).length > 0,
     nameOf: (id: MemberId) => memberName(db, id) ?? '',
-    /** What a member may do: everything that members may, on the lines of the member's sites. */
+    /** The permissions of a member: everything that members may do, on the lines of the member's sites. */
     permissionsOf(id: MemberId): Permissions {
       const member = findMember(db, 'id', id)
       // A member who was just removed sees nothing.
@@ -91,7 +91,7 @@ export function createMembers(core: Core, { sessions }: { readonly sessions: Das
   }
 }
 
-/** Throws `name_taken` for the name of another member or of the owner. */
+/** Throws `name_taken` if another member or the owner has the name. */
 async function addMember(core: Core, asked: NewMember, origin: Origin) {
   const { writer, ids, audit } = core
   const name = asked.name.trim().replaceAll(/\s+/g, ' ')

@@ -6,7 +6,7 @@ import type { PasswordHash } from '../system/hash.ts'
 import { dropOldest } from '../system/memoize.ts'
 import { weaknessOf } from './weak-passwords.ts'
 
-/** Throws `invalid_request` for a password of a wrong length, or one that is guessed early. `names` are the relay's. */
+/** Throws `invalid_request` for a password of wrong length or one that is easily guessed. `names` are the relay's. */
 export function requireFit(password: string, names: readonly string[]): void {
   const message = isPasswordLength(password)
     ? weaknessOf(password, names)
@@ -54,12 +54,12 @@ export class Passwords {
   }
 }
 
-/** Systems encode the same letter in two ways: as "é", and as "e" followed by an accent. */
+/** Operating systems encode the same letter in two ways: as "é", and as "e" followed by an accent. */
 function plain(password: string): string {
   return password.normalize('NFC')
 }
 
-/** The giver of a password, and the share of the guesses that counts. */
+/** The giver of a password, and the limit of guesses that counts for it. */
 export type Guesser = {
   /** The network, the session or this machine; each is slowed separately. */
   readonly name: string
@@ -72,7 +72,7 @@ export type Share = keyof typeof SHARES
 const FREE_FAILURES = 5
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
-/** Wrong passwords per minute. However many strangers there are, the other shares stay free. */
+/** Wrong passwords per minute. Guesses by strangers never use up the other shares. */
 const SHARES = { strangers: 30, known: 10, session: 10, local: 10 } as const
 const WINDOW_MS = 60_000
 const GUESSERS_MAX = 1_000
@@ -99,7 +99,7 @@ export class LoginRateLimiter {
   }
 
   /**
-   * Throws `rate_limit_exceeded` with the time to wait, and then counts nothing. The caller calls `succeed` if the
+   * Throws `rate_limit_exceeded` with the time to wait; such a call isn't counted. The caller calls `succeed` if the
    * password was right.
    */
   begin({ name, share }: Guesser): { succeed(): void } {

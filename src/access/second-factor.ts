@@ -1,6 +1,6 @@
 // The owner's second factor: codes of an authenticator app (TOTP, RFC 6238), and ten recovery codes.
 
-// This entry of the package uses the hashes of the system; the one for Bun brings its own.
+// This entry point uses the system's hash functions; the package's entry for Bun bundles its own.
 import { Secret, TOTP } from 'otpauth/dist/otpauth.node.min.mjs'
 
 import { RelayError } from '../domain/errors.ts'
@@ -48,7 +48,7 @@ export class SecondFactor {
     return (owner.recoverySha256?.length ?? 0) / HASH_BYTES
   }
 
-  /** Makes a secret, which counts once a code of it was given within ten minutes. */
+  /** Makes a secret, which takes effect once a code of it is given within ten minutes. */
   begin(host: string): NewFactor {
     const { random, clock } = this.#core
     const secret = new Secret({ buffer: Uint8Array.from(random.bytes(SECRET_BYTES)).buffer })
@@ -56,7 +56,7 @@ export class SecondFactor {
     return { secret: secret.base32, url: totpOf(secret, host).toString() }
   }
 
-  /** Turns the second factor on, and returns the recovery codes, which nothing shows again. */
+  /** Turns the second factor on, and returns the recovery codes, which can't be shown again. */
   confirm(tx: Tx, code: string): readonly string[] {
     const pending = this.#pending
     if (pending === null || this.#core.clock.monotonic() >= pending.until) {
@@ -70,7 +70,7 @@ export class SecondFactor {
     return this.renewCodes(tx)
   }
 
-  /** Makes recovery codes in place of the earlier ones, and returns them; nothing shows them again. */
+  /** Replaces the recovery codes and returns the new ones, which can't be shown again. */
   renewCodes(tx: Tx): readonly string[] {
     if (this.recoveryCodesLeft(tx) === null) throw wrongCode('The second factor is off.')
     const codes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode(this.#core))
@@ -78,7 +78,7 @@ export class SecondFactor {
     return codes
   }
 
-  /** There are no recovery codes then. */
+  /** Turns the second factor off. Returns no recovery codes. */
   remove(tx: Tx): readonly string[] {
     saveFactor(tx, NONE)
     return []
@@ -104,13 +104,13 @@ export class SecondFactor {
     }
   }
 
-  /** While a password was checked, a second factor may have been turned on. */
+  /** A second factor may have been turned on while the password was checked. */
   #requireNone(): void {
     if (this.recoveryCodesLeft() !== null)
       throw wrongCode('A second factor was turned on just now.')
   }
 
-  /** The state of the database once this code was used. Throws `wrong_code`. */
+  /** The second factor's state after the code is used. Throws `wrong_code`. */
   #proofOf(db: Db | Tx, code: string): Proof {
     const { totpSealed, totpStep, recoverySha256 } = getOwner(db) ?? NONE
     if (totpSealed === null) throw wrongCode('The second factor was turned off just now.')
@@ -141,7 +141,7 @@ export class SecondFactor {
 const ON_THE_MACHINE =
   'Lost the phone? Use a recovery code, or run "hookline setup-link" on the machine itself.'
 
-/** SHA-1 and six digits, because many apps know nothing else. */
+/** SHA-1 and six digits, because many apps support nothing else. */
 function totpOf(secret: Secret, host = ''): TOTP {
   const label = host === '' ? 'owner' : `owner@${host}`
   return new TOTP({

@@ -20,7 +20,7 @@ import type { Random } from '../system/random.ts'
 export type DashboardSession = {
   /** The hash of its token, which identifies the session and can't open it. */
   readonly tokenSha256: Uint8Array
-  /** Until then the password counts as just given; null if that is over. */
+  /** Until then the password needn't be given again; null if it must be. */
   readonly elevatedUntil: Timestamp | null
   /** True if the session was not seen for an hour, so that the cookie should be set again. */
   readonly isStale: boolean
@@ -41,12 +41,12 @@ export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>):
 }
 
 /**
- * Both together open a session. The token is the cookie, which a browser sends to every port of the host; the page
- * itself keeps the page key, which only a page of the same port can read.
+ * A session needs both. The token is the cookie, which a browser sends to every port of the host; the page key is kept
+ * by the page itself, and only pages of the same port can read it.
  */
 type SessionKeys = { readonly token: string; readonly pageKey: string }
 
-/** The keys are known only now: the database has their hashes. */
+/** The only moment when the keys are known: the database stores their hashes. */
 export type NewSession = SessionKeys & { readonly session: DashboardSession }
 
 /** Counts from the last use. */
@@ -91,7 +91,7 @@ export class DashboardSessions {
     return this.#living(tokenSha256) !== null
   }
 
-  /** Aborts when the session ends before it expires. */
+  /** A signal that aborts when the session is ended, but not when it expires. */
   endOf({ tokenSha256 }: DashboardSession): AbortSignal {
     if (findSession(this.#core.db, tokenSha256) === null) return AbortSignal.abort()
     const name = Buffer.from(tokenSha256).toString('hex')
@@ -100,8 +100,7 @@ export class DashboardSessions {
     return known.end.signal
   }
 
-  /** `memberId` is null for the owner. A person's 26th session ends the one that was seen longest ago. */
-  /** Opens the owner's without a password: in `hookline fake`. */
+  /** Opens the owner's session without a password, in `hookline fake`. */
   openFreely(): Promise<NewSession> {
     return this.#core.writer.write((tx) => this.open(tx))
   }
@@ -135,7 +134,7 @@ export class DashboardSessions {
     this.#signalEndsAfterCommit()
   }
 
-  /** Called when the password was given: for an hour it need not be given again. */
+  /** Called when the password was given: it isn't asked for again for an hour. */
   elevate(tx: Tx, session: DashboardSession): DashboardSession {
     const elevatedUntil = timestamp(this.#core.ids.now() + ELEVATION_MS)
     updateSession(tx, session.tokenSha256, { elevatedUntil })

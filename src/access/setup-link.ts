@@ -4,7 +4,7 @@ import type { Core } from '../storage/core.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** The token of a setup link has 43 characters and sets the password once. */
+/** A token sets the password once. It has 43 characters. */
 export type SetupToken = {
   readonly token: string
   readonly expiresAt: Timestamp
@@ -43,7 +43,7 @@ export class SetupLink {
   }
 }
 
-/** The addresses of the relay, as its callers know it. */
+/** The relay's addresses as its callers know them. */
 export type Addresses = {
   readonly publicUrl: string | null
   readonly listeningUrl: string

@@ -1,6 +1,6 @@
 // Passwords that are guessed first although they are long enough: common ones, sequences, and names.
 
-// Every password of at least 12 characters among the 49,233 most common ones of @zxcvbn-ts/language-common 3.
+// The passwords of at least 12 characters among the 49,233 most common ones of @zxcvbn-ts/language-common 3.
 import common from './common-passwords.txt' with { type: 'text' }
 import type { Addresses } from './setup-link.ts'
 
@@ -24,12 +24,12 @@ const PAIRS: ReadonlySet<string> = new Set(
 )
 /** Runs of neighbors that are shorter than this on average don't make a sequence. */
 const RUN_LENGTH = 4
-/** Letters and digits that a password needs beside a name. */
+/** Characters that a password needs in addition to a name. */
 const BESIDE_NAME_MIN = 8
 
 const NAME_LENGTH_MIN = 4
 
-/** The names that a guesser of passwords tries: of the product, and of the machine. */
+/** Names that a guesser would try: those of the product and of the machine. */
 export function relayNames({
   publicUrl,
   localName,
@@ -40,7 +40,7 @@ export function relayNames({
   return ['hookline', 'imessage', ...labels.filter(isName)]
 }
 
-/** The reason why a password would be guessed early, as the end of a sentence; null if nothing speaks against it. */
+/** The end of a sentence on why the password is weak; null if it isn't. */
 export function weaknessOf(password: string, names: readonly string[]): string | null {
   const plain = password.normalize('NFKC').toLowerCase()
   if (COMMON.has(plain)) return 'must not be one of the most common passwords'

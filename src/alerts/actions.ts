@@ -1,4 +1,4 @@
-// Reading and changing channels and rules, and what became of alerts.
+// Reads and changes channels and rules, and lists alerts with their outcomes.
 
 import type * as api from '../api/alerts.ts'
 import { cursorSeq, pageOf, allFound, type PageRequest } from '../api/paging.ts'
@@ -40,9 +40,9 @@ import {
 } from './resource.ts'
 import { phoneFor } from './texts.ts'
 
-/** Notices that are looked at for a page of alerts. */
+/** Most notices that are read for a page of alerts. */
 const NOTICES_MAX = 2_000
-/** A test's caller waits so long for what becomes of it. */
+/** Longest wait of a test's caller for the outcome. */
 const TEST_MS_MAX = 12 * SECOND_MS
 
 type Given = {
@@ -66,7 +66,7 @@ function createList({ db }: Core) {
   return (page: PageRequest, reader: AlertReader): Page<api.ListedAlert> => {
     const rows = listAlerts(db, { before: cursorSeq(page.cursor), reader }, page.limit + 1)
     const oldest = Math.min(...rows.map(({ raisedAt, since }) => raisedAt ?? since))
-    const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The least of times.
+    const notices = rows.length === 0 ? [] : noticesSince(db, oldest as Timestamp, NOTICES_MAX) // The minimum of times.
     const resource = (alert: (typeof rows)[number]) => ({
       ...alertResource(alert),
       notices: noticesOf(alert.id, notices).map((notice) => noticeResource(notice, reader.lines)),
@@ -121,7 +121,7 @@ function createChannels(core: Core, given: Given) {
 function createTests(core: Core, { noticeSignal, endings }: Given) {
   const { db, writer, clock } = core
   return {
-    /** Resolves with what became of the test, or with what is known of it after a while. */
+    /** Resolves with the outcome of the test, or with its state after `TEST_MS_MAX`. */
     async test(id: string): Promise<api.AlertNotice> {
       const ended = Promise.withResolvers<void>()
       const noticeId = await writer.write((tx) => {

@@ -4,9 +4,8 @@ import type { Core } from '../storage/core.ts'
 type First = { readonly ageMs: number; readonly at: number }
 
 /**
- * The ages of things by their ids. The monotonic clock measures what happens in this life, so that a wall clock that is
- * set neither makes a cause old nor keeps it young. The time before this life comes from stored times, as far as the
- * relay's clock trusts them.
+ * Ages of causes, alerts and notices by name. The monotonic clock measures the time since the start, so that setting
+ * the wall clock changes no age. Time before the start comes from stored times, as far as the clock trusts them.
  */
 export class Ages {
   readonly #clock: Core['clock']
@@ -16,7 +15,7 @@ export class Ages {
     this.#clock = clock
   }
 
-  /** How long ago `at` was, in milliseconds. `name` must be another one if the time of a thing changes. */
+  /** Milliseconds since `at`. If `at` changes for the same thing, `name` must change too. */
   of(name: string, at: Timestamp): number {
     const now = this.#clock.monotonic()
     const known = this.#firsts.get(name)
@@ -25,12 +24,12 @@ export class Ages {
     return first.ageMs + now - first.at
   }
 
-  /** Forgets everything but these. */
+  /** Forgets all names except these. */
   keep(names: ReadonlySet<string>): void {
     for (const name of this.#firsts.keys()) if (!names.has(name)) this.#firsts.delete(name)
   }
 
-  /** Forgets what is older, whose stored time is good enough. */
+  /** Forgets older entries: for them the stored time is accurate enough. */
   forgetOlder(ms: number): void {
     const now = this.#clock.monotonic()
     for (const [name, { ageMs, at }] of this.#firsts) {

@@ -6,7 +6,7 @@ import type { Core } from '../storage/core.ts'
 import type { Seal } from '../system/seal.ts'
 import { Signal } from '../system/signal.ts'
 import type { Post } from '../webhooks/post.ts'
-import type { PublishUnplaced, Subscribers } from '../webhooks/publish.ts'
+import type { PublishOther, Subscribers } from '../webhooks/publish.ts'
 import { createAlertActions } from './actions.ts'
 import type { AlertLine } from './causes.ts'
 import { AlertNotices, type Deliver } from './notices.ts'
@@ -20,7 +20,7 @@ export function createAlerts(
   given: {
     readonly health: { list(): Promise<readonly HealthFinding[]> }
     readonly lines: () => readonly AlertLine[]
-    readonly publish: Pick<PublishUnplaced, 'alert'>
+    readonly publish: Pick<PublishOther, 'alert'>
     readonly subscribers: Pick<Subscribers, 'isWanted' | 'onChange'>
     /** Calls the listener after each change of a line. */
     readonly onLineChange: (listener: () => void) => void

@@ -1,5 +1,4 @@
-// What is wrong now, as the causes of alerts have it. Nothing is judged here: it is read from findings, and from
-// messages that wait for an approval.
+// The problems that alerts are about, read from findings and from messages that wait for an approval.
 
 import type { HealthFinding } from '../api/health.ts'
 import { causeOfFinding, type AlertCause } from '../domain/alert.ts'
@@ -21,7 +20,7 @@ export type FoundCause = {
   readonly about: FindingSubject
   readonly lineId: LineId | null
   readonly title: string
-  /** Since when, if that is stored; null for since it was first found. */
+  /** The stored time of its begin; null if it counts from when it was first found. */
   readonly since: Timestamp | null
   readonly isSnoozed: boolean
 }
@@ -48,7 +47,7 @@ export function foundCauses(
   const ofFindings = findings.flatMap((finding): readonly FoundCause[] => {
     const cause = causeOfFinding(finding.code)
     const line = byId.get(finding.line_id ?? '')
-    // An "info" is something that the owner wants, such as a line that moves.
+    // An "info" reports what the owner wants, such as a line that moves.
     if (cause === null || finding.severity === 'info') return []
     if (cause === 'line_off' && line?.line.isEnabled !== true) return []
     return [

@@ -1,4 +1,4 @@
-// Notifies the channels. A channel has one notice that waits, which gathers what there is to say; its text is fixed in
+// Notifies the channels. A channel has one notice that waits, which collects alerts; its text is fixed in
 // the transaction that hands it over. Each channel has its own task, so that one that hangs delays no other.
 
 import { noticeWords, NOTICES_PER_HOUR, type NoticeKind } from '../domain/alert.ts'
@@ -26,23 +26,23 @@ import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { Ages } from './ages.ts'
 
-/** Longer than the time between two looks of the watch, so that what breaks together is one notice. */
+/** Longer than the pause between two checks of the watch, so that problems that begin together share a notice. */
 const GATHER_MS = 20_000
 const LOOK_MS = 5_000
 const LOOK_IDLE_MS = 60_000
-/** A notice that couldn't be handed over for so long is given up. */
+/** A notice that can't be handed over for this long is given up. */
 const WAIT_MS_MAX = DAY_MS
-/** The outcome of a text that is uncertain for so long stays unknown. */
+/** A text whose outcome is uncertain for this long counts as failed. */
 const UNCERTAIN_MS_MAX = 2 * DAY_MS
 /** Alerts that a notice lists; it counts those beyond. */
 const LISTED_MAX = 500
-/** The summaries among them decide too. */
+/** Notices read for the hourly limit: one more than it, so that the last summary is among them. */
 const RECENT = NOTICES_PER_HOUR + 1
 
-/** A notice as it is said. */
+/** The rendered text of a notice. */
 export type Said = { readonly title: string; readonly text: string; readonly kind: NoticeKind }
 
-/** A try of a channel. `wait`: it may be tried again; `fail`: it never works. */
+/** The result of a delivery. `wait`: it is retried; `fail`: it can never work. */
 export type Tried =
   | { readonly result: 'handed_over' | 'done' }
   | { readonly result: 'wait' | 'fail'; readonly error: string }
@@ -55,7 +55,7 @@ export type Deliver = (given: {
   readonly channel: AlertChannel
   readonly notice: NoticeRow
   readonly said: Said
-  /** The alerts that it says something of. */
+  /** The alerts that the notice mentions. */
   readonly about: readonly AlertRow[]
   readonly handOver: HandOver
   readonly signal: AbortSignal
@@ -90,7 +90,7 @@ type Lists = Pick<NoticeRow, 'raised' | 'resolved' | 'also'>
 function joined(known: Lists, news: Pick<NoticeRow, 'raised' | 'resolved'>): Lists {
   const room = LISTED_MAX - known.raised.length - known.resolved.length
   const raised = news.raised.slice(0, Math.max(0, room))
-  // An all-clear of a listed alert takes no room: the alert is only said to be over.
+  // The end of an alert that is already listed takes no room: its entry changes.
   const resolved = news.resolved.filter((id) => known.raised.includes(id) || room > raised.length)
   return {
     raised: [...known.raised, ...raised],
@@ -114,7 +114,7 @@ export class AlertNotices implements Service {
       /** Called when a notice has ended, by its id. */
       readonly endings: ReadonlyMap<NoticeId, () => void>
       readonly deliver: Deliver
-      /** The pause before the next try after so many; null after the last. */
+      /** The pause after this many attempts; null after the last. */
       readonly pauseMs: (attempts: number) => number | null
     },
   ) {
@@ -175,7 +175,7 @@ export class AlertNotices implements Service {
     return isGathered && !this.#isQuiet(channel) && this.#hasRoom(channel, notice)
   }
 
-  /** The alert's own quiet hours; while the wall clock is in doubt it may be right, so its time counts too. */
+  /** True in the channel's quiet hours by the relay's clock or the wall clock: if they differ, either may be right. */
   #isQuiet({ quietHours }: AlertChannel): boolean {
     const { clock, settings } = this.#core
     if (quietHours === null) return false
@@ -183,7 +183,7 @@ export class AlertNotices implements Service {
     return [clock.now(), clock.wall()].some((at) => quietUntil(quietHours, at, zone) !== null)
   }
 
-  /** At most six notices in any hour. What follows becomes a summary, of which there is one in any hour. */
+  /** At most six notices in any hour; later alerts go into a summary, at most one in any hour. */
   async #hasRoom(channel: AlertChannel, notice: NoticeRow): Promise<boolean> {
     const recent = lastHandedOver(this.#core.db, channel.id, RECENT).filter(
       ({ id, handedOverAt }) =>
@@ -241,7 +241,7 @@ export class AlertNotices implements Service {
 
   async #record(notice: NoticeRow, tried: Tried): Promise<void> {
     const now = findNotice(this.#core.db, notice.id)
-    // A removed channel has ended it.
+    // Removing the channel ends its notices.
     if (now === null || now.status === 'done' || now.status === 'failed') return
     if (!('error' in tried)) {
       return tried.result === 'done' ? this.#end(now, 'done', null) : undefined
@@ -266,7 +266,7 @@ export class AlertNotices implements Service {
     await this.#update(notice, { attempts, triedAt, error })
   }
 
-  /** A text was sent when its message was. */
+  /** Ends a notice that was sent as a text, by the state of its message. */
   async #follow(notice: NoticeRow): Promise<void> {
     const message = notice.messageId && findMessage(this.#core.db, notice.messageId)
     if (!message) return this.#end(notice, 'failed', 'message_deleted')
@@ -279,7 +279,7 @@ export class AlertNotices implements Service {
   }
 
   async #followUnsent(notice: NoticeRow, isUncertain: boolean): Promise<void> {
-    // It may have arrived, and isn't sent again.
+    // An uncertain message may have arrived, so it isn't sent again.
     const error = isUncertain ? 'uncertain' : null
     const ageMs = this.#core.clock.ageOf(notice.handedOverAt ?? notice.createdAt)
     if (isUncertain && ageMs >= UNCERTAIN_MS_MAX) return this.#end(notice, 'failed', error)
@@ -315,12 +315,12 @@ function listsOf({ raised, resolved, also }: NoticeRow) {
   return { raised, resolved, also }
 }
 
-/** The notices that say something of an alert. */
+/** The notices that mention the alert. */
 export function noticesOf(id: AlertId, notices: readonly NoticeRow[]): readonly NoticeRow[] {
   return notices.filter(({ raised, resolved }) => raised.includes(id) || resolved.includes(id))
 }
 
-/** A test for one channel. */
+/** Stores a test notice for one channel. */
 export function insertTest(
   tx: Tx,
   { ids, clock }: Pick<Core, 'ids' | 'clock'>,

@@ -28,7 +28,7 @@ export function pauseMs(attempts: number): number | null {
   return PAUSES_MS[attempts - 1] ?? null
 }
 
-/** Answers of a receiver that may be another one next time. */
+/** Statuses that a retry may change. */
 const PASSING_STATUSES: readonly number[] = [408, 425, 429]
 
 /** The URL of a post. Throws if no post can go there. */

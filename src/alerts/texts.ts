@@ -21,7 +21,7 @@ export type AcceptText = (
   also: (tx: Tx, id: MessageId) => void,
 ) => Promise<void>
 
-/** Refusals that stay. */
+/** Permanent refusals. */
 const FINAL: readonly string[] = [OPTED_OUT, 'invalid_recipient']
 
 /** The phone that a person wrote. Throws if it isn't a number, or is one of the relay's own lines. */
@@ -44,7 +44,7 @@ function isOwn(handle: Handle, lines: readonly AlertLine[]): boolean {
   return lines.some(({ line }) => isSamePerson(line.number, handle, null))
 }
 
-/** Texts go by a line that can send now, and that is no alert itself. */
+/** Sends texts by lines that are online and aren't what the alert is about. */
 export function createTexts(given: {
   readonly lines: () => readonly AlertLine[]
   readonly accept: AcceptText

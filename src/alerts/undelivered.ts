@@ -16,13 +16,13 @@ import type { Core } from '../storage/core.ts'
 import { noticesOf } from './notices.ts'
 import { channelName } from './resource.ts'
 
-/** The newest alerts and notices that are looked at. */
+/** Only the newest alerts and notices are checked. */
 const ALERTS_MAX = 100
 const NOTICES_MAX = 1_000
 const NAMED_MAX = 3
 
 /**
- * Alerts of the last two days that no channel could deliver. An alert about that finding isn't among them, because it
+ * Alerts of the last two days that no channel could deliver. An alert about this finding isn't among them, because it
  * would keep itself alive.
  */
 export function undeliveredFindings({ db, clock }: Core): readonly Finding[] {
@@ -60,7 +60,7 @@ function isRecent(ageMs: number): boolean {
   return ageMs >= QUARTER_MS && ageMs < 2 * DAY_MS
 }
 
-/** True if every notice failed, or waits for something other than its time. */
+/** True if every notice failed or waits because of an error. */
 function isLost(notices: readonly NoticeRow[]): boolean {
   return notices.length > 0 && notices.every(({ status, error }) => status !== 'done' && error)
 }

@@ -20,24 +20,24 @@ import type { Tx } from '../storage/database.ts'
 import { mark } from '../storage/timeline.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
-import type { PublishUnplaced, Subscribers } from '../webhooks/publish.ts'
+import type { PublishOther, Subscribers } from '../webhooks/publish.ts'
 import { Ages } from './ages.ts'
 import { foundCauses, isPassing, nameOfCause, type AlertLine, type FoundCause } from './causes.ts'
 import { joinNotices } from './notices.ts'
 import { alertResource } from './resource.ts'
 
 const LOOK_MS = 15_000
-/** Changes of lines and webhooks make it look earlier. */
+/** Shortest pause between two checks: changes of lines and webhooks start one early. */
 const LOOK_MS_MIN = 1_000
-/** A start finds some problems only after a while, so that until then nothing counts as over. */
+/** After a start, some problems are found late: until then no alert counts as over. */
 const SETTLED_MS = 90_000
-/** A failed backup is forgotten by a restart, and known again after the next daily run. */
+/** A restart forgets a failed backup; the next daily run finds it again. */
 const BACKUP_SETTLED_MS = 25 * HOUR_MS
 
-/** The changes of one look. */
+/** The changes that one check found. */
 type Changes = {
   readonly begun: readonly FoundCause[]
-  /** Causes that begin later than they did, because the oldest approval was given. */
+  /** Alerts whose cause begins later than before, because the oldest approval was decided. */
   readonly renewed: readonly Pick<AlertRow, 'id' | 'since'>[]
   readonly raised: readonly AlertRow[]
   readonly resolved: readonly { readonly alert: AlertRow; readonly lastedMs: number }[]
@@ -49,7 +49,7 @@ export class AlertWatch implements Service {
   readonly #core: Core
   readonly #deps: ConstructorParameters<typeof AlertWatch>[1]
   readonly #ages: Ages
-  /** The causes that were found in this life. */
+  /** The causes found since the start. */
   readonly #seen = new Set<string>()
   #startedAt = 0
 
@@ -58,11 +58,11 @@ export class AlertWatch implements Service {
     deps: {
       readonly health: { list(): Promise<readonly HealthFinding[]> }
       readonly lines: () => readonly AlertLine[]
-      readonly publish: Pick<PublishUnplaced, 'alert'>
+      readonly publish: Pick<PublishOther, 'alert'>
       readonly subscribers: Pick<Subscribers, 'isWanted'>
       /** Notified when a line or a webhook has changed. */
       readonly lookSignal: Signal
-      /** Notified when there is something for a channel. */
+      /** Notified when a channel has something to send. */
       readonly noticeSignal: Signal
     },
   ) {
@@ -95,7 +95,7 @@ export class AlertWatch implements Service {
     this.#deps.noticeSignal.notify()
   }
 
-  /** True if there is a channel, or another use of alerts. */
+  /** True if a channel or another receiver of alerts exists. */
   #isWanted(): boolean {
     const { db, settings } = this.#core
     const { subscribers } = this.#deps
@@ -154,7 +154,7 @@ export class AlertWatch implements Service {
     return this.#core.clock.monotonic() - this.#startedAt >= ms
   }
 
-  /** After a restart, a cause that isn't found may only not be known yet. */
+  /** False shortly after a start, if the alert's cause may not have been found again yet. */
   #mayEnd(alert: AlertRow): boolean {
     if (this.#seen.has(nameOf(alert))) return true
     return this.#isSettled(alert.cause === 'backup' ? BACKUP_SETTLED_MS : SETTLED_MS)
@@ -209,7 +209,7 @@ function nameOf({ cause, aboutKind, aboutId }: AlertRow): string {
   return nameOfCause(cause, { kind: aboutKind, id: aboutId === '' ? null : aboutId })
 }
 
-/** The times of approvals change. */
+/** Includes `since`, because the time of an approval changes when the oldest one is decided. */
 function ageName({ id, since }: AlertRow): string {
   return `${id} ${since}`
 }

@@ -1,4 +1,4 @@
-// Alerts of the owner: their channels, rules, and what became of each.
+// Alerts of the owner: their channels, rules and outcomes.
 
 import { Type } from 'typebox'
 

@@ -99,7 +99,7 @@ export type About = {
   readonly drivers: readonly string[]
   /** All kinds of lines of this version. */
   readonly kinds: readonly KindInfo[]
-  /** The forms of compatible APIs that webhooks may have, and the events that each can say. */
+  /** The formats of compatible APIs that webhooks may have, and the events that each supports. */
   readonly formats: readonly {
     readonly name: string
     readonly about: string

@@ -28,7 +28,7 @@ const OF_BROWSERS: readonly Callers[] = ['keys', 'owner', 'browsers']
 /** Marks of methods in the page's routes; a GET has none. */
 export const methodMarks = () => ({ '+': 'POST', '=': 'PUT', '~': 'PATCH', '-': 'DELETE' })
 
-/** Of browsers' operations, shortened: `=webhooks/:id` is a PUT in the API, `/about` a GET below `/dashboard`. */
+/** Short routes of browsers' operations: `=webhooks/:id` is a PUT in the API, `/about` a GET below `/dashboard`. */
 export function dashboardRoutes(): Readonly<Record<string, string>> {
   const routes = Object.values(OPERATIONS).flatMap(({ id, callers, route }) => {
     if (!OF_BROWSERS.includes(callers)) return []

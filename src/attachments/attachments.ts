@@ -68,7 +68,7 @@ export class Attachments {
       readonly disk: { requireRoom(): void }
       readonly download: Download
       readonly serverUrl: () => string
-      /** Replaces the tools of this machine. */
+      /** Replaces how conversion tools of this machine are found. */
       readonly findTool?: FindTool | undefined
     },
   ) {
@@ -95,7 +95,7 @@ export class Attachments {
   }
 
   /** Fetches a file for a message. Throws `attachment_fetch_failed` if it can't. */
-  async fetch({ url, filename, caller, isPublicOnly }: Wanted): Promise<Attachment> {
+  async fetch({ url, filename, caller, isPublicOnly }: FetchRequest): Promise<Attachment> {
     this.#deps.disk.requireRoom()
     const { file, declaredType, name } = await this.#fetchFile(url, isPublicOnly)
     const found = withEnding(safeFilename(name ?? lastPart(url)), file.mimeType)
@@ -145,7 +145,7 @@ export class Attachments {
     const gone = looked.filter((file) => !this.#deps.store.has(file)).length
     return [
       ...(used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]),
-      ...(gone === 0 ? [] : [goneFinding(gone, looked.length)]),
+      ...(gone === 0 ? [] : [missingFilesFinding(gone, looked.length)]),
     ]
   }
 
@@ -183,7 +183,7 @@ export class Attachments {
     return `${this.#deps.serverUrl()}/a/${signed}.${mac}`
   }
 
-  #requireBytes(id: string): Whole {
+  #requireBytes(id: string): CompleteFile {
     return requireBytes(this.#deps.store, requireAttachment(this.#core.db, id))
   }
 
@@ -203,7 +203,7 @@ export class Attachments {
           const file = await this.#deps.store.write(body, limits)
           return { file, declaredType, name: filenameIn(headers.get('content-disposition') ?? '') }
         } catch (error) {
-          throw isOfFile(error) ? fetchFailed(url, error.message) : error
+          throw isCausedByFile(error) ? fetchFailed(url, error.message) : error
         }
       },
       isPublicOnly,
@@ -234,15 +234,15 @@ export function noAttachment(): RelayError {
   return new RelayError('attachment_not_found', 'There is no attachment with this id.')
 }
 
-type Whole = Attachment & { readonly sha256: string; readonly size: number }
+type CompleteFile = Attachment & { readonly sha256: string; readonly size: number }
 
 /** Throws if the attachment's bytes aren't here. */
-export function requireBytes(store: FilesHere, attachment: Attachment): Whole {
+export function requireBytes(store: FilesHere, attachment: Attachment): CompleteFile {
   const { state, sha256, size } = withTrueState(store, attachment)
   if (state === 'available' && sha256 !== null && size !== null)
     return { ...attachment, sha256, size }
   if (state === 'pending') throw notReady()
-  throw new RelayError('attachment_gone', WHY_GONE[state])
+  throw new RelayError('attachment_gone', MISSING_REASONS[state])
 }
 
 function notReady(): RelayError {
@@ -251,7 +251,7 @@ function notReady(): RelayError {
   })
 }
 
-const WHY_GONE: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>> = {
+const MISSING_REASONS: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>> = {
   available: 'The file is not in the data directory.',
   failed: 'The device could not get the file.',
   missing: 'The file is not in the data directory, and no longer on the device.',
@@ -285,7 +285,7 @@ function resource(attachment: Attachment, variants: Variants): AttachmentResourc
   }
 }
 
-type Wanted = {
+type FetchRequest = {
   readonly url: string
   readonly filename: string | null
   readonly caller: CallerId
@@ -299,8 +299,8 @@ type Fetched = {
   readonly name: string | null
 }
 
-/** True if the file itself caused the error. */
-function isOfFile(error: unknown): error is RelayError {
+/** True if the file's content caused the error. */
+function isCausedByFile(error: unknown): error is RelayError {
   const codes: readonly string[] = ['payload_too_large', 'invalid_request']
   return error instanceof RelayError && codes.includes(error.code)
 }
@@ -352,7 +352,7 @@ function quotaFinding(used: number, quota: number): Finding {
   }
 }
 
-function goneFinding(gone: number, looked: number): Finding {
+function missingFilesFinding(gone: number, looked: number): Finding {
   return {
     code: 'attachments_missing',
     severity: 'error',

@@ -54,7 +54,7 @@ export class AttachmentStore {
   /** Incomplete files; the bytes received so far count. */
   readonly #arriving = new Set<IncomingFile>()
   /** Times at which this process stored a file, kept for an hour. */
-  readonly #touchedAt = new Map<string, number>()
+  readonly #storedAt = new Map<string, number>()
 
   constructor(core: Core, folder: string) {
     this.#core = core
@@ -67,7 +67,7 @@ export class AttachmentStore {
 
   /** True if the complete file is here; throws if the disk can't be read. */
   has({ sha256, size }: Pick<Attachment, 'sha256' | 'size'>): boolean {
-    return sha256 !== null && lookAt(this.pathOf(sha256))?.size === size
+    return sha256 !== null && statOrNull(this.pathOf(sha256))?.size === size
   }
 
   /** Stores a stream. Throws and keeps nothing if it is empty, too long, not as long as announced, or over quota. */
@@ -78,7 +78,7 @@ export class AttachmentStore {
     const path = await this.newPath()
     if (!this.#hasRoom(leastBytes)) throw quotaReached()
     const incoming = await IncomingFile.create(path)
-    return this.#taking(incoming, async () => {
+    return this.#storing(incoming, async () => {
       await this.#receive(stream, incoming, maxBytes)
       requireLength(incoming.size, declaredBytes)
       return this.#place(incoming, declaredType)
@@ -93,19 +93,19 @@ export class AttachmentStore {
     path: string,
     declaredType: string | null = null,
   ): Promise<StoredFile | 'missing' | 'quota'> {
-    const found = lookAt(path)
+    const found = statOrNull(path)
     if (found === null || !found.isFile()) return 'missing'
     const copy = await this.newPath()
     if (!this.#hasRoom(found.size)) return 'quota'
     if (!(await copied(path, copy))) return 'missing'
     const incoming = await IncomingFile.read(copy)
-    return this.#taking(incoming, () => {
+    return this.#storing(incoming, () => {
       this.#used += incoming.size
       return this.#place(incoming, declaredType)
     })
   }
 
-  /** True if there is room for a file that has yet to be fetched, in addition to `others` bytes. */
+  /** True if a file that is yet to be fetched would fit in addition to `others` bytes. */
   async takes(size: number, others: number): Promise<boolean> {
     await this.#open()
     const maxBytes = this.#core.settings.get('attachment_max_mb') * MB
@@ -145,26 +145,26 @@ export class AttachmentStore {
     await this.#open()
     for await (const path of inSlices(await this.#paths(), clock)) {
       if (signal.aborted) return
-      const found = lookAt(path)
+      const found = statOrNull(path)
       if (found === null) continue
       const isOld = clock.ageOf(found.mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
       if (isOld) this.#deleteUnlessNeeded(path, isNeeded)
     }
     await this.#count()
-    for (const sha256 of this.#touchedAt.keys()) {
-      if (!this.#isFresh(sha256, HOUR_MS)) this.#touchedAt.delete(sha256)
+    for (const sha256 of this.#storedAt.keys()) {
+      if (!this.#isFresh(sha256, HOUR_MS)) this.#storedAt.delete(sha256)
     }
   }
 
   /** Checks and deletes synchronously: an upload of the same bytes comes before or after. */
   #deleteUnlessNeeded(path: string, isNeeded: (sha256: string) => boolean): void {
     if (isNeeded(hashOf(path))) return
-    this.#used -= lookAt(path)?.size ?? 0
+    this.#used -= statOrNull(path)?.size ?? 0
     rmSync(path, { force: true })
   }
 
   #isFresh(sha256: string, ms: number): boolean {
-    const at = this.#touchedAt.get(sha256)
+    const at = this.#storedAt.get(sha256)
     return at !== undefined && this.#core.clock.monotonic() - at < ms
   }
 
@@ -175,7 +175,7 @@ export class AttachmentStore {
   }
 
   /** Runs `take`, which stores the file; if it fails, nothing of the file stays. */
-  async #taking(incoming: IncomingFile, take: () => Promise<StoredFile>): Promise<StoredFile> {
+  async #storing(incoming: IncomingFile, take: () => Promise<StoredFile>): Promise<StoredFile> {
     this.#arriving.add(incoming)
     try {
       return await take()
@@ -204,20 +204,20 @@ export class AttachmentStore {
     const path = this.pathOf(sha256)
     await makeFolder(dirname(path))
     // Synchronous up to `delete`: two uploads of the same bytes count once.
-    this.#used -= lookAt(path)?.size ?? 0
+    this.#used -= statOrNull(path)?.size ?? 0
     renameSync(incoming.path, path)
     this.#arriving.delete(incoming)
-    this.#touch(path)
+    this.#markStored(path)
     await flushed(dirname(path))
     return { ...facts, sha256, size }
   }
 
-  /** Keeps the sweep away for an hour, until the file's row is stored. */
-  #touch(path: string): void {
+  /** Marks a file as just stored, so that the sweep spares it for an hour, until its row exists. */
+  #markStored(path: string): void {
     const { clock } = this.#core
     const seconds = clock.now() / 1_000
     utimesSync(path, seconds, seconds)
-    this.#touchedAt.set(basename(path), clock.monotonic())
+    this.#storedAt.set(basename(path), clock.monotonic())
   }
 
   #hasRoom(bytes: number): boolean {
@@ -245,7 +245,7 @@ export class AttachmentStore {
     const before = this.#used
     let used = 0
     for (const { size } of this.#arriving) used += size
-    for await (const path of inSlices(paths, this.#core.clock)) used += lookAt(path)?.size ?? 0
+    for await (const path of inSlices(paths, this.#core.clock)) used += statOrNull(path)?.size ?? 0
     // Changes since `before` are already counted.
     this.#used += used - before
   }
@@ -263,7 +263,7 @@ export class AttachmentStore {
 const GONE = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']
 
 /** The file system's entry at `path`, or null if there is none; throws if that is unknown. */
-function lookAt(path: string): Stats | null {
+function statOrNull(path: string): Stats | null {
   try {
     return lstatSync(path)
   } catch (error) {
@@ -281,7 +281,7 @@ async function copied(from: string, to: string): Promise<boolean> {
   } catch (error) {
     await rm(to, { force: true })
     if (isDiskFull(error)) throw storageFull(error)
-    if (lookAt(from) === null) return false
+    if (statOrNull(from) === null) return false
     throw error
   }
 }

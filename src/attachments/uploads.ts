@@ -55,8 +55,8 @@ function repeated(tx: Tx, { sha256 }: StoredFile, named: Named): Attachment | nu
   }
   const known = findUpload(tx, { caller, uploadKey })
   if (known === null) return null
-  const isNamedSo = known.filename === filename && known.declaredType === declaredType
-  if (known.sha256 !== sha256 || !isNamedSo) {
+  const hasSameName = known.filename === filename && known.declaredType === declaredType
+  if (known.sha256 !== sha256 || !hasSameName) {
     throw conflict('for an upload with other bytes, another name or another type')
   }
   if (known.state === 'available') return known

@@ -182,7 +182,7 @@ function ruleTable(rules: readonly AlertRule[]) {
   return table(['CAUSE', 'ALERTS', 'LINES', 'SITES'], rows)
 }
 
-/** Of one line only, a text says nothing when that line dies. */
+/** Advises a second channel if the relay has only one line, whose failure no text could report. */
 async function adviceOfSecond(call: Call): Promise<readonly string[]> {
   const client = await runningRelay(call)
   const { data: channels } = await client.ask('listAlertChannels')

@@ -16,7 +16,7 @@ import { askRelay } from './own-file.ts'
 import type { FindPlace, ServicePlace } from './service.ts'
 import { downloadOf, releaseSource } from './upgrade.ts'
 
-/** The relay reads each executable once more. */
+/** Longest wait for the answer: the relay first reads each executable again. */
 const START_MS = 300_000
 
 export async function upgradeBoxes(call: Call, findPlace: FindPlace): Promise<ExitCode> {

@@ -69,7 +69,7 @@ export type Call = {
   loadConfig(isAgain?: boolean): LoadedConfig
 }
 
-/** A filter by site, beside that by line. */
+/** A filter by site, in addition to the one by line. */
 export const SITE_OPTION = {
   name: 'site',
   value: 'SITE',

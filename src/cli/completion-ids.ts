@@ -1,4 +1,4 @@
-// Ids with their names from the lists of the running relay: shell completion offers them, and names mean them.
+// Ids and names from the running relay's lists: shell completion offers the ids, and commands accept the names instead.
 
 import type { CallArguments } from '../api/client.ts'
 import type { Answer, OperationId } from '../api/operations.ts'

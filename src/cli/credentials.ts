@@ -83,7 +83,7 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
   { name: 'quiet-hours', value: 'HH:MM-HH:MM', sentence: 'When its messages wait.' },
 ]
 
-/** The name that `keys create` had with limits. It goes on working. */
+/** The former name of `keys create` with limits, which still works. */
 export const KEYS_ADD_COMMAND: Command = {
   name: 'keys add',
   args: [{ name: 'NAME' }],
@@ -200,7 +200,7 @@ async function createApiKey(call: Call): Promise<undefined> {
   call.out.data(key, describeNewKey(key), undo)
 }
 
-/** The limits of the options, beside those of the key that `--like` names. */
+/** The limits given by options, in addition to those of the key that `--like` names. */
 async function limitsAsked(call: Call): Promise<Omit<KeyCreation, 'name'>> {
   const own = limitsIn(call)
   const id = call.options.get('like')
@@ -223,7 +223,7 @@ async function sealOf({ directory, db, random }: OwnFile): Promise<() => Seal> {
   return () => createSeal(secretKeyOf(directory.secretKey, db, random), random)
 }
 
-/** With what to enter into the program that the key is for, as the relay says it when it runs. */
+/** Adds what to enter into the key's program, as the running relay would. */
 async function connected<K extends CreatedKey>(call: Call, { db }: FileCore, made: K): Promise<K> {
   const { linesOfKey } = await import('../storage/sites.ts')
   const { publicUrl, port } = call.loadConfig().config
@@ -348,7 +348,7 @@ async function listApiKeys(call: Call): Promise<undefined> {
 
 async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  // The rest that ends belongs to the running relay, which holds messages and webhooks.
+  // Only the running relay can end the messages and webhooks that the key left behind.
   const answer = call.options.has('all')
     ? await askRelay(call, 'revokeKey', { params: { id }, query: { all: 'true' } })
     : await throughRelayOrFile(call, {

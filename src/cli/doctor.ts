@@ -119,7 +119,7 @@ async function examine(call: Call, host: DoctorHost): Promise<ExitCode> {
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
 }
 
-/** The people to whom each line wrote first, and what came of it: numbers of lines that did, and no finding. */
+/** The number of people to whom each line wrote first, and how many answered. Only figures, no finding. */
 async function firstContacts(client: ControlClient, lines: readonly PhoneLine[]) {
   const settings = (await client.find('listSettings'))?.data ?? []
   const time_zone = settings.find(({ name }) => name === 'time_zone')?.value

@@ -49,7 +49,7 @@ export async function runFake(call: Call): Promise<ExitCode> {
       : null,
     webhook: options.get('webhook') ?? null,
     people: peopleIn(call),
-    // Lines come and go at each reset, and the tests of others print this in between their own.
+    // Lines come and go at each reset, which would clutter the output of the tests that use the fake.
     log: { ...log, info: () => {} },
   })
   if (!world.hasRoomForFiles) {

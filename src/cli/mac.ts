@@ -190,7 +190,7 @@ export async function scriptEntries(
     const since = all.filter(({ t }) => t >= 0)
     return known === undefined ? since : [known, ...since]
   } catch (error) {
-    // The rows are useful without it. A relay of another version has no such route.
+    // The trace is useful without these rows. A relay of another version has no such route.
     const isExpected = error instanceof NoRelayError || error instanceof RefusedError
     if (isExpected) return [{ t: 0, op: 'no_relay', set: { why: error.name } }]
     throw error

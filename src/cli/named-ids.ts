@@ -45,14 +45,14 @@ export async function withIds({ args = [], options = [] }: Command, call: Call):
   return { ...call, args: found, options: values }
 }
 
-/** The API has nothing for a filter that it doesn't know, which looks as if nothing had happened. */
+/** Throws for an unknown line or site: as a filter it would find nothing, which looks like an empty result. */
 function requireKnown(option: string, kind: IdKind, id: string): string {
   if (WHOLE_ID.test(id) || (kind !== 'lines' && kind !== 'sites')) return id
   const name = kind === 'lines' ? 'line' : 'site'
   throw new UsageError(`--${option}: there is no ${name} "${id}". List them: hookline ${kind}`)
 }
 
-/** Boxes are called by their names anyway. */
+/** Boxes are left out, because the API takes their names. */
 function isNamed(kind: IdKind | undefined, written: string): kind is IdKind {
   if (kind === undefined || kind === 'boxes' || written === '') return false
   return !written.split(',').every((word) => WHOLE_ID.test(word.trim()))

@@ -87,7 +87,7 @@ export async function serve(call: Call): Promise<ExitCode> {
   }
 }
 
-/** Returns a start instead of an exit code if the relay can start now, or if its data were exchanged. */
+/** Returns a start instead of an exit code if the relay can start now, or if its data were replaced. */
 async function serveOnce(start: Start): Promise<ExitCode | Start> {
   const { call, config, log, signal, isHosted } = start
   try {
@@ -105,7 +105,7 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
   }
 }
 
-/** This process is in an unknown state, and the next one can check. After exit code 78 nothing would restart it. */
+/** Exits so that the next process checks the database: this one's state is unknown. Exit code 78 prevents restarts. */
 function endInDoubt({ dataDir }: Config): ExitCode {
   const directory = dataDirectoryAt(dataDir)
   if (existsSync(directory.database)) requestStartupCheck(directory)
@@ -173,7 +173,7 @@ async function serveRelay(start: Start): Promise<ExitCode | Start> {
     : restoreUploaded({ ...start, port: Number(new URL(url).port) }, end)
 }
 
-/** Exchanges the data of the stopped relay. If anything fails, the next start has the data of before. */
+/** Replaces the data of the stopped relay. If anything fails, the next start uses the previous data. */
 async function restoreUploaded(
   { port, ...start }: Start & { readonly port: number },
   { file, name, origin }: RestoreWish,

@@ -145,7 +145,7 @@ export async function printStatus(service: ServiceCall): Promise<ExitCode> {
   return report.phase === 'safe_mode' ? EXIT.personNeeded : EXIT.ok
 }
 
-/** One command must do for the health check of an image, whatever its container runs. */
+/** Also finds a fake: a container image has only one health check, whichever of the two it runs. */
 async function isFakeReady(port: string | undefined): Promise<boolean> {
   if (port === undefined) return false
   const url = `http://127.0.0.1:${port}`

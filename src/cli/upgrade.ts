@@ -74,7 +74,7 @@ export async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   }
 }
 
-/** Throws a UsageError if the owner named no place of releases. */
+/** The configured source of releases. Throws a UsageError if there is none. */
 export async function releaseSource(call: Call, usage: string): Promise<string> {
   const source = await settingText(call, 'release_source')
   if (source === 'none') throw new UsageError(`Usage: ${usage}. ${NO_FILE}`)
@@ -82,7 +82,7 @@ export async function releaseSource(call: Call, usage: string): Promise<string> 
 }
 
 export function downloadOf(machine: Machine) {
-  // The owner's own choice may be in the own network.
+  // The owner chose the source, so it may be on the private network.
   const rules = { policy: () => 'any-private' as const, isOwnListener: () => false }
   const download = createDownload({ lookup: systemLookup, rules, ...machine }, DOWNLOAD_MS_MAX)
   return { download, fetchText: createFetchText(download) }
@@ -176,7 +176,7 @@ async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   }
 }
 
-/** The path to replace: a previous version that was kept upgrades the current one. */
+/** The path to replace. If the kept previous version runs the command, that is the current version's path. */
 function ownTarget({ executable }: ServiceCall): string {
   if (executable === null) throw new UsageError('An upgrade needs the built executable.')
   return executable.replace(/\.previous$/, '')

@@ -231,7 +231,7 @@ async function add(call: Call): Promise<undefined> {
   call.out.data(webhook, [...described(webhook), saved, ...notes], newSecretFor(webhook.id))
 }
 
-/** The events of a new webhook that a format can say. */
+/** The default events of a new webhook, as far as its format supports them. */
 function defaultEvents(format: string | undefined): string {
   const said = webhookFormat(format ?? null)?.events
   const events = listIn(DEFAULT_EVENTS)

@@ -10,7 +10,7 @@ import { SIGNAL_CLI } from './signal-cli.ts'
 import { SMS } from './sms.ts'
 import { TWILIO } from './twilio/api.ts'
 
-/** The compatible APIs. Every path of one answers 404 until a key is made for it. */
+/** The compatible APIs. All paths of an API answer 404 until a key is made for it. */
 export const COMPAT_APIS: readonly CompatApi[] = [
   SMS,
   SIGNAL_CLI,
@@ -22,13 +22,13 @@ export const COMPAT_APIS: readonly CompatApi[] = [
 
 export const COMPAT_NAMES: readonly string[] = COMPAT_APIS.map(({ name }) => name)
 
-/** The relay's own form of webhooks. */
+/** The relay's own webhook format. */
 export const OWN_FORMAT = 'hookline'
 
 /** The values that the `format` of a webhook may have. */
 export const FORMAT_NAMES: readonly string[] = [OWN_FORMAT, ...formats().map(({ name }) => name)]
 
-/** The forms of webhooks other than the own one, as the dashboard offers them. */
+/** The webhook formats other than the relay's own, as the dashboard offers them. */
 export function formats() {
   return COMPAT_APIS.flatMap(({ name, webhook }) =>
     webhook === null ? [] : [{ name, about: webhook.about, events: webhook.events }],
@@ -43,24 +43,24 @@ type BoundRoute = {
   readonly handle: CompatHandler
 }
 
-/** The API that a key is made for. Throws `invalid_request` if there is none of this name. */
+/** The compatible API with this name. Throws `invalid_request` if there is none. */
 function compatNamed(name: string): CompatApi {
   const found = COMPAT_APIS.find((api) => api.name === name)
   if (found !== undefined) return found
   throw invalidRequest({ path: 'for', message: `must be one of ${COMPAT_NAMES.join(', ')}` })
 }
 
-/** The form of a webhook's events; null for the relay's own. */
+/** The webhook format with this name; null for the relay's own. */
 export function webhookFormat(name: string | null): WebhookFormat | null {
   return COMPAT_APIS.find((api) => api.name === name)?.webhook ?? null
 }
 
-/** Makes the accounts of this API; undefined if its keys have the form of all others. */
+/** Makes keys and secrets in this API's own form; undefined if its keys look like all others. */
 export function accountsOf(madeFor: string | null): CompatApi['account'] {
   return COMPAT_APIS.find(({ name }) => name === madeFor)?.account
 }
 
-/** The request for a key. If it names no scopes, the key has those that the API needs, as far as its limits let it. */
+/** The request for a key. If it names no scopes, it gets those that the API needs, within the key's limits. */
 export function withCompatScopes(asked: KeyCreation): KeyCreation {
   const name = asked.for ?? null
   if (name === null) return asked
@@ -70,7 +70,7 @@ export function withCompatScopes(asked: KeyCreation): KeyCreation {
   return { ...asked, scopes: asked.scopes ?? fitting }
 }
 
-/** A new key, with what to enter into the program that it is for. */
+/** Adds to a new key the values to enter into the program that it is for. */
 export function withConnection<K extends CreatedKey>(
   made: K,
   { url, lines }: { readonly url: string; readonly lines: readonly Pick<Line, 'number'>[] },
@@ -100,12 +100,12 @@ export function routesOf({ name, isAtRoot, routes }: CompatApi): readonly BoundR
   )
 }
 
-/** The APIs that also answer at the root, by the paths of their routes there. */
+/** The routes of the APIs that also answer at the root. */
 const AT_ROOT = COMPAT_APIS.filter(({ isAtRoot }) => isAtRoot).flatMap((api) =>
   routesOf(api).map(({ path }) => ({ api, pattern: patternOf(path) })),
 )
 
-/** A path with parameters also stands for all others below its first one: what isn't there is refused in its form. */
+/** Also matches every path below the first parameter, so that unknown paths there get this API's error format. */
 function patternOf(path: string): RegExp {
   const [literal = '', ...parameters] = path.replaceAll('.', String.raw`\.`).split(/:[a-z]+/)
   return new RegExp(`^${literal}${parameters.length === 0 ? '$' : ''}`)

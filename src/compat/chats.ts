@@ -23,7 +23,7 @@ export function personNamed(name: string): string | undefined {
   return DIRECT_GUID.exec(name)?.[1] ?? (isPerson ? name : undefined)
 }
 
-/** The service of a direct chat may change, so its guid doesn't have it. Messages of macOS 26 does the same. */
+/** The guid of a direct chat, without the service, which may change. Messages of macOS 26 does the same. */
 export function directGuid(handle: string): string {
   return `any;-;${handle}`
 }
@@ -52,7 +52,7 @@ type ReadPage<T> = (query: {
 
 const PAGE_MAX = 200
 
-/** The entries of a list of the API, page by page; a page has `size` entries, and at most 200. */
+/** Iterates over a list of the API, reading it in pages of `size` entries, at most 200. */
 export async function* entriesOf<T>(page: ReadPage<T>, size = PAGE_MAX): AsyncGenerator<T> {
   const limit = String(Math.min(size, PAGE_MAX))
   let cursor: string | undefined
@@ -63,7 +63,7 @@ export async function* entriesOf<T>(page: ReadPage<T>, size = PAGE_MAX): AsyncGe
   } while (cursor !== undefined)
 }
 
-/** The first `limit` entries of a list; of those with one key the first. */
+/** The first `limit` entries of a list; of several entries with the same key only the first. */
 export async function collected<T>(
   limit: number,
   page: ReadPage<T>,
@@ -77,7 +77,7 @@ export async function collected<T>(
   return [...found.values()]
 }
 
-/** Reads conversations by latest message: the one that is looked for is nearly always on the first page. */
+/** Reads conversations by latest message, because the wanted one is nearly always on the first page. */
 export async function findChat(
   page: ReadPage<Conversation>,
   isIt: (conversation: Conversation) => boolean,
@@ -92,7 +92,7 @@ export function isGroupNamed(name: string) {
     type === 'group' && (guid === name || identifier === name)
 }
 
-/** A message, as far as its events have it. */
+/** The fields of a message that events contain. */
 export type ReportedMessage = Omit<
   Message,
   | 'guid'
@@ -105,23 +105,23 @@ export type ReportedMessage = Omit<
   | 'queued_reason'
 > & { readonly conversation_id?: string }
 
-/** Failures after which all or a part of the message may have arrived. */
+/** Failures after which all or part of the message may have arrived. */
 const DOUBTFUL = ['outcome_unknown', 'restored', 'partly_sent']
 
-/** True if all or a part of the message may have arrived, although its end is no success. */
+/** True if all or part of the message may have arrived although it wasn't a success. */
 export function mayHaveArrived({ status, error }: Pick<Message, 'status' | 'error'>): boolean {
   return status === 'uncertain' || (status === 'failed' && DOUBTFUL.includes(error?.code ?? ''))
 }
 
 /**
- * The status as compatible APIs report it. Their clients send again what failed, so what may have arrived never failed
- * for them: it is `uncertain`.
+ * The status as compatible APIs report it. Their clients resend failed messages, so a message that may have arrived is
+ * reported as `uncertain` instead.
  */
 export function statusOf(message: Pick<Message, 'status' | 'error'>): Message['status'] {
   return mayHaveArrived(message) ? 'uncertain' : message.status
 }
 
-/** The message of an event, with the status that the event says; null in the event of none, such as a test. */
+/** The message of an event, with the event's status; null for an event without a message, such as a test. */
 export function messageOf({ event, time, line }: SentEvent): ReportedMessage | null {
   if (!('message' in event) || event.message === null) return null
   const { isFromMe, attachments, replyTo, error = null, ...message } = event.message

@@ -12,55 +12,55 @@ export type CompatApi = {
   /** Its paths begin with `/compat/NAME`, and `keys create --for NAME` makes a key for it. */
   readonly name: string
   readonly title: string
-  /** True if its routes also answer at the root, because a client of it can't have a path in the relay's address. */
+  /** True if its routes also answer at the root, because some client can't use a base URL with a path. */
   readonly isAtRoot: boolean
   readonly credentials: readonly CredentialForm[]
-  /** Makes the key and the secret of an account, if its clients want a form of their own. The relay signs with it. */
+  /** Makes keys and secrets in this API's own form, if its clients need one. The relay signs with the secret. */
   readonly account?: (keyId: KeyId, random: Uint8Array) => Account
   /** The scopes that its calls need. A key that is made for it has them, unless the request names others. */
   readonly scopes: readonly Scope[]
   readonly bodyBytesMax: number
   readonly routes: Readonly<Record<CompatRoute, CompatHandler>>
-  /** Operations of the relay's own API that are also below `/compat/NAME`, for a client that translates by itself. */
+  /** Operations of the relay's own API that also answer below `/compat/NAME`, for a client that translates itself. */
   readonly operations?: readonly OperationId[]
-  /** True if AI agents send by it: then nothing is sent while a person answers the conversation. */
+  /** True if AI agents send by this API: nothing is then sent while a person answers the conversation. */
   readonly isForAgents?: true
   /** True if a send is answered as soon as it is accepted. Otherwise the answer waits some seconds for the line. */
   readonly answersAtOnce?: true
-  /** An error in the form that its clients read. */
+  /** An error in the format that its clients read. */
   readonly refusal: (error: CompatError) => CompatAnswer
   /** The values to enter into the other program, by the names that it uses. */
   readonly connect: (made: MadeKey) => Readonly<Record<string, string>>
-  /** The form of its webhooks, for a relay's webhook with this name as its `format`; null without one. */
+  /** Its webhook format, which a webhook selects by this API's name as `format`; null if it has none. */
   readonly webhook: WebhookFormat | null
 }
 
 export type Account = { readonly key: string; readonly secret: string }
 
 export type WebhookFormat = {
-  /** One sentence for the form in which a webhook is added. */
+  /** One sentence for the dialog that adds a webhook. */
   readonly about: string
-  /** The events that the form has. A webhook of this format can't have others. */
+  /** The events that this format supports. A webhook with this format can't have others. */
   readonly events: readonly EventName[]
-  /** False for an event that the form has no words for: it isn't sent. Without it, all of `events` are. */
+  /** False for an event that the format can't express: it isn't sent. If left out, all of `events` can be. */
   says?(event: AnyEvent): boolean
   readonly contentType: string
-  /** Makes the same bytes from the same event, because each attempt makes them again. */
+  /** Must return the same bytes for the same event, because each attempt calls it again. */
   body(sent: SentEvent): string
-  /** The headers by which its receivers know the sender, beside those of every webhook of the relay. */
+  /** Headers by which receivers recognize the sender, in addition to those of every webhook. */
   headers(signed: SignedBody): Readonly<Record<string, string>>
-  /** The address to post to, if its receivers know the sender by a secret in there. */
+  /** The URL to post to, for receivers that recognize the sender by a secret in it. */
   target?(url: string, secret: string): string
-  /** True if it is signed with the secret of an account, so that each webhook has a key. */
+  /** True if an account's secret signs it, so that each webhook belongs to a key. */
   readonly hasAccount?: true
-  /** The replies in a receiver's answer to a received message. */
+  /** The replies in a receiver's response to a received message. */
   repliesIn?(answer: string): Promise<readonly CompatReply[]>
 }
 
 export type CompatReply = {
   readonly text: string
   readonly mediaUrls: readonly string[]
-  /** Another recipient than the sender of the message. */
+  /** The recipient; null for the sender of the received message. */
   readonly to: string | null
 }
 

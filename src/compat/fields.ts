@@ -1,5 +1,5 @@
-// Reads the fields of requests that programs of other products send: several names for one thing, lists as arrays or
-// texts with commas. Unknown fields are ignored.
+// Reads the fields of requests by other products' programs, which use several names for one field, and send lists as
+// arrays or as text with commas. Unknown fields are ignored.
 
 import { invalidRequest } from '../domain/errors.ts'
 import type { Fields } from './compat-api.ts'
@@ -32,7 +32,7 @@ function spelled(value: unknown): readonly string[] {
 
 type Limits = { readonly least: number; readonly most: number; readonly usual: number }
 
-/** A number beyond its limits is the nearest one within. */
+/** The number in a field, clamped to the limits; `usual` if it is missing. */
 export function countIn(fields: Fields, name: string, { least, most, usual }: Limits): number {
   const count = Number(fields[name] ?? usual)
   return Number.isFinite(count) ? Math.min(Math.max(Math.trunc(count), least), most) : usual

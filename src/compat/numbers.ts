@@ -1,5 +1,5 @@
-// The integer ids of imsg. There they are rows of Apple's database; here they are made of what is stored and restored:
-// the time at which the relay recorded a message, and the two sides of a chat. So they mean the same after a restore.
+// The integer ids of imsg. In imsg they are row ids of Apple's database; here they are computed from stored values: the
+// time when the relay recorded a message, and the two sides of a chat. So a restore doesn't change them.
 
 import type { Conversation, Message } from '../api/messages.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
@@ -14,7 +14,7 @@ export function timeIn(text: string): Timestamp {
   return parseIsoTime(text) ?? timestamp(0)
 }
 
-/** Grows with the time at which the relay recorded messages, so a client can go on behind the last one it has. */
+/** Increases with the time when the relay recorded the message, so a client can continue after its last one. */
 export function messageNumber({ id, created_at: at }: Pick<Message, 'id' | 'created_at'>): number {
   const [high = 0, low = 0] = sha256(id)
   return (timeIn(at) - EPOCH_MS) * PER_MS + (((high << 8) | low) % PER_MS)

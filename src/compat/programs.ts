@@ -1,5 +1,5 @@
-// The programs of the gallery "Connect": for each, the key or webhook that it needs, and what to enter where. The
-// dashboard and `hookline connect` show the same rows.
+// The programs in the gallery "Connect": the key or webhook that each needs, and which values to enter in which fields.
+// The dashboard and `hookline connect` show the same rows.
 
 import type { RECIPIENT_RULES, Scope, ScopeGroup } from '../domain/permissions.ts'
 import type { EventName } from '../domain/webhook.ts'
@@ -8,10 +8,10 @@ import { IMSG } from './imsg/api.ts'
 export type Program = KeyProgram | WebhookProgram
 
 type Described = {
-  /** In commands and addresses. */
+  /** Used in commands and URLs. */
   readonly name: string
   readonly title: string
-  /** Its use here, in a few words. */
+  /** Its use with Hookline, in a few words. */
   readonly purpose: string
   /** A guide, with the id of a heading. */
   readonly guide: string
@@ -25,7 +25,7 @@ export type KeyProgram = Described & {
   /** With `list`, its key writes only to numbers that the owner names; without any, to anyone. */
   readonly recipients?: (typeof RECIPIENT_RULES)[number]
   readonly sendsPerHour?: number
-  /** The place in the program where the values go. */
+  /** The settings page of the program that has the fields. */
   readonly place: string
   /** The values, each with the name of its field in the program. */
   readonly enter: (made: Made) => readonly Entry[]
@@ -85,7 +85,7 @@ export const PROGRAMS: readonly Program[] = [
     scopes: ['messages:send', 'attachments:write'],
     recipients: 'list',
     place: 'its URL for notifications, in any program that takes URLs of Apprise',
-    // By this URL, titles and files arrive as well, which the relay's own API can't take from Apprise.
+    // This URL also delivers titles and files, which the relay's own API can't take from Apprise.
     enter: ({ relay, key, secret, connect, people }) => [
       [
         'URL',

@@ -48,7 +48,7 @@ async function send(
 ): Promise<CompatAnswer> {
   const mediaUrl = textIn(fields, ['media_url']) ?? ''
   const callback = textIn(fields, ['status_callback']) ?? ''
-  const reply = Object(fields['reply_to']) as Fields // Of any other type, it has no fields.
+  const reply = Object(fields['reply_to']) as Fields // A value of another type has no fields.
   const [state] = await relay.send([
     {
       to,
@@ -59,7 +59,7 @@ async function send(
       replyTo: textIn(reply, ['message_handle']),
     },
   ])
-  // One message was asked for.
+  // `relay.send` returns one state per message.
   if (state === undefined) throw new Error('A send has no outcome.')
   return { status: 200, body: { ...viewOf(state.message), media_url: mediaUrl } }
 }
@@ -99,14 +99,14 @@ const listMessages: CompatHandler = async ({ fields, relay }) => {
   )
   const data = found.slice(offset, offset + limit).map(viewOf)
   const hasMore = found.length > offset + limit
-  // As many as were looked at: counting all would read all.
+  // Only the entries that were read: counting all would read all.
   const pagination = { hasMore, limit, offset, total: found.length }
   return { status: 200, body: { status: 'OK', data, pagination } }
 }
 
 const DIRECTIONS: Readonly<Record<string, string>> = { true: 'outbound', false: 'inbound' }
 
-/** A line can't show that the owner types. Programs that ask for it go on. */
+/** Lines can't show a typing indicator, but programs that ask for one must not fail. */
 const sendTyping: CompatHandler = async ({ fields }) => {
   const number = textIn(fields, ['number']) ?? ''
   return { status: 200, body: { status: 'SENT', number, error_message: null } }
@@ -141,7 +141,7 @@ const addWebhooks: CompatHandler = async ({ fields, relay }) => {
 }
 
 const replaceWebhooks: CompatHandler = async ({ fields, relay }) => {
-  const given = Object(fields['webhooks']) as Fields // Of any other type, it has no fields.
+  const given = Object(fields['webhooks']) as Fields // A value of another type has no fields.
   const wanted = KINDS.flatMap((kind) => wantedIn(given[kind] ?? [], kind, given))
   const own = await relay.webhooks()
   await subscribe(relay, wanted)
@@ -199,7 +199,7 @@ function kindIn(fields: Fields): Kind {
   throw invalidRequest({ path: 'type', message: `must be one of ${KINDS.join(', ')}` })
 }
 
-/** A header has it, and Sendblue shows it to nobody. */
+/** Sent as a header, so it must be printable; Sendblue never shows it. */
 const SECRET = /^[\x21-\x7e]{1,255}$/
 
 /** The webhooks of a request, each a URL or an object with a secret of its own. */
@@ -246,7 +246,7 @@ function viewOf(message: ReportedMessage): object {
     sendblue_number: line,
     service: message.service,
     was_downgraded: message.downgraded_at !== undefined,
-    // Sendblue has one file for each message.
+    // Sendblue has only one file per message.
     media_url: message.attachments?.[0]?.download_url ?? '',
     participants: [person, line],
     send_style: '',

@@ -42,7 +42,7 @@ const send: CompatHandler = async ({ fields, relay }) => {
   }
 }
 
-/** The form in which the REST API posts to its `RECEIVE_WEBHOOK_URL`. It signs nothing. */
+/** The format in which the REST API posts to its `RECEIVE_WEBHOOK_URL`. It has no signature. */
 const RECEIVED: WebhookFormat = {
   about: 'For programs that take the webhooks of signal-cli-rest-api: received messages only.',
   events: ['message.received'],
@@ -73,7 +73,7 @@ const RECEIVED: WebhookFormat = {
 export const SIGNAL_CLI: CompatApi = {
   name: 'signal-cli',
   title: 'signal-cli REST API',
-  // Apprise has no place for a path in `signal://`.
+  // Apprise's `signal://` URLs can't have a path.
   isAtRoot: true,
   credentials: ['basic', 'bearer', 'one header'],
   scopes: ['messages:send', 'messages:read', 'attachments:write'],

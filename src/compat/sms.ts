@@ -1,5 +1,5 @@
-// The API of generic SMS gateways: the forms "bring your own gateway" of other products. Its paths are those that
-// such forms append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
+// The API of generic SMS gateways, for the "custom gateway" settings of other products. Its paths are those that these
+// products append: Uptime Kuma's "SMS Gateway" (`/api/v1/sms/send`), and SMS Gate (`/message`, `/messages`).
 
 import type { AnyEvent, EventPayload } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
@@ -42,14 +42,14 @@ const GATE_STATES: Readonly<Record<string, string>> = {
   failed: 'Failed',
   expired: 'Failed',
 }
-/** From the one to report for several recipients to the last. A client would send again to all if one failed. */
+/** Several messages get one state: the first of these that any has. A client resends all of them after a failure. */
 const GATE_ORDER = ['Pending', 'Processed', 'Sent', 'Delivered', 'Failed']
 const ID_SEPARATOR = ','
 
 const send: CompatHandler = async ({ fields, relay }) => {
   const states = await relay.send(messagesIn(fields))
   const failure = states.find((state) => state.failure !== null)?.failure ?? null
-  // A client sends again to all recipients after a failure.
+  // Reports success if any message was accepted: after a failure a client resends to all recipients.
   const accepted = states.find((state) => state.failure === null)
   const status = accepted?.status ?? 'failed'
   return {
@@ -86,7 +86,7 @@ function failureIn(event: AnyEvent) {
   return { status: 'failed', error: message?.error ?? null } as const
 }
 
-/** SMS Gate's names of the events, and of the time in each. */
+/** SMS Gate's name of each event, and of its time field. */
 const GATE_EVENTS: Partial<Record<EventName, readonly [name: string, time: string]>> = {
   'message.received': ['sms:received', 'receivedAt'],
   'message.sent': ['sms:sent', 'sentAt'],
@@ -106,7 +106,7 @@ function gatePayload(message: EventMessage, line: string | null) {
 const GATE_WEBHOOK: WebhookFormat = {
   about: 'For programs that take the webhooks of SMS Gate.',
   events: Object.keys(GATE_EVENTS) as EventName[], // The keys of the record.
-  // SMS Gate has no event for what may have arrived.
+  // SMS Gate can't express a failure after which the message may have arrived.
   says: (event) => event.event !== 'message.failed' || !mayHaveArrived(failureIn(event)),
   contentType: 'application/json',
   body: ({ id, webhookId, event, time, line }: SentEvent) => {

@@ -38,7 +38,7 @@ export const HEAD_MAX = 200
 /** If more entries changed, one page is cheaper than single reads. */
 const SINGLES_MAX = 3
 const REST_MS = 250
-/** The rest if every entry was new: nobody can read that fast, and drawing them all is work. */
+/** The pause if every entry was new: nobody can read that fast, and drawing takes time. */
 const RUSH_REST_MS = 1_000
 const RETRY_MS = 4_000
 

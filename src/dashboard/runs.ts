@@ -11,7 +11,7 @@ export type Place = {
 }
 
 const CLOSE_MS = 5 * 60_000
-/** Other states have more to say than a run's last line, or something to be done. */
+/** Own messages with any other status stand alone, outside of a run. */
 const SETTLED: readonly string[] = ['sent', 'delivered', 'read']
 
 /** The place of each message, oldest first. */

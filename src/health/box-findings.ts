@@ -36,7 +36,7 @@ function oneOf(group: readonly ScopedFinding[], nameOf: NameOf): readonly Scoped
 /** A disk with less free space counts as full, as on the relay itself. */
 const FREE_BYTES_MIN = 256 * 1024 * 1024
 
-/** `broker` is the code of the finding that explains why no box is heard, or null. */
+/** `broker`: the code of the finding that explains why no box is reachable, or null. */
 export function boxFindings(
   boxes: readonly WatchedBox[],
   broker: string | null,
@@ -122,7 +122,7 @@ function finding(
   return { code, severity, ...words, scope, depends_on: null }
 }
 
-/** Lines whose number is the number of an older line on another machine. */
+/** Findings for lines that have the same number as an older line on another machine. */
 export function numberTwiceFindings(
   lines: readonly { readonly line: Line; readonly state: LineState }[],
   nameOf: NameOf,

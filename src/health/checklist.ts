@@ -28,7 +28,7 @@ export function checksOfLine(
   line: PhoneLine,
   { findings, reset }: { readonly findings: readonly HealthFinding[]; readonly reset: string },
 ): LineChecks {
-  // This version may not know the kind of the line.
+  // The line may have a kind that this version doesn't know.
   const kind = kinds.find(({ name }) => name === line.driver) ?? {
     checklist: [],
     reasons: { absent: OFFLINE_REASONS.device_absent },
@@ -64,13 +64,13 @@ const NO_IMESSAGE: Check = {
   fix: "Turn on iMessage in the device's settings.",
 }
 
-/** While a box has one of these findings, nothing is known about its lines. */
+/** While a box has one of these findings, the state of its lines is unknown. */
 const BOX_CODES: ReadonlySet<string> = new Set([
   OFFLINE_REASONS.box_unreachable.code,
   OFFLINE_REASONS.box_outdated.code,
 ])
 
-/** For these findings the list has its own checks. */
+/** The list has its own checks for these findings. */
 const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
 export function checklist(

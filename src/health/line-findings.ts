@@ -31,7 +31,7 @@ export type WatchedLine = {
   readonly isReal: boolean
   /** The most that its kind of line can do. */
   readonly abilities: Capabilities
-  /** True if this start asked for it. */
+  /** False for a practice line that this start didn't ask for. */
   readonly isConfigured: boolean
 }
 
@@ -46,7 +46,7 @@ const GROUPS_NAMED_MAX = 3
 
 type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
 
-/** Remembers earlier levels, so that the findings of a line don't come and go. */
+/** Keeps earlier levels, so that a line's findings don't flicker. */
 export class LineFindings {
   readonly #core: Core
   readonly #lines: WatchedLines
@@ -75,7 +75,7 @@ export class LineFindings {
     const watched = this.#lines.lines()
     const all = watched.map(({ line }) => line)
     const used = watched.filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
-    // Some numbers of practice lines fail on purpose; the limits of practice lines are real.
+    // Some numbers of practice lines fail on purpose, so failures count on real lines only; limits count on all.
     const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
@@ -159,7 +159,7 @@ function uncertainFindings(lines: readonly Line[], uncertain: ReturnType<typeof 
   })
 }
 
-/** The groups that the device can't find anymore. */
+/** Findings for groups that the device can no longer find. */
 function groupFindings(lines: readonly Line[], unreachable: readonly UnreachableGroup[]) {
   const byLine = Map.groupBy(unreachable, ({ lineId }) => lineId)
   return lines.flatMap((line) => {
@@ -217,7 +217,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, FindingCode>> = {
   edit_copy: 'edit_copies_left_out',
 }
 
-/** Received messages for which there was no event, by kind. */
+/** Findings for received messages that published no event, by kind. */
 function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly ScopedFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
@@ -239,7 +239,7 @@ export function loopFinding(line: Line): ScopedFinding {
   })
 }
 
-/** Conversations in which programs are stopped. A group's name is a stranger's, so they are named by their ids. */
+/** Findings for conversations in which programs are stopped. They are named by id, as strangers choose group names. */
 export function stoppedFindings({ db }: Pick<Core, 'db'>): readonly ScopedFinding[] {
   const stopped = Map.groupBy(loopedConversations(db), ({ lineId }) => lineId)
   return [...stopped].map(([lineId, conversations]) => ({
@@ -268,7 +268,7 @@ const RECENT_SENDS_MS = 3_600_000
 
 /**
  * True if a line fails to send, by the failures among its last finished sends. One failure is an accident and two may
- * be one outage, so it takes three; a failing line is well again once at most one failure is left.
+ * be one outage, so it takes three; a failing line has recovered once at most one failure is left.
  */
 export function isFailing(failedCount: number, wasFailing: boolean): boolean {
   return failedCount >= (wasFailing ? 2 : 3)

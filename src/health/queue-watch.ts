@@ -20,7 +20,7 @@ import type { WatchedLine, WatchedLines } from './line-findings.ts'
 
 const LOOK_MS = 60_000
 
-/** A queue that could move; its oldest entry has waited since `oldest`. */
+/** A queue that could be worked off; its oldest entry has waited since `oldest`. */
 type Queue = {
   readonly name: string
   readonly oldest: Timestamp
@@ -28,8 +28,8 @@ type Queue = {
 }
 
 /**
- * Looks for queues that don't move although nothing known holds them up. It looks every minute, even if nobody
- * watches, because only that shows for how long a queue has been slow.
+ * Checks every minute for queues that don't move although nothing known blocks them. It runs even if nobody watches,
+ * because the time for which a queue has been slow must be measured.
  */
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
@@ -141,7 +141,7 @@ function slowFinding(scope: FindingScope) {
   return { code: 'queue_growing', severity: 'warning', scope, depends_on: null } as const
 }
 
-/** A retry takes at most 36 seconds and a slow device half a minute: ten minutes have another reason. */
+/** A retry takes at most 36 seconds and a slow device half a minute, so ten minutes have another cause. */
 const TOO_LONG_MS = 10 * 60_000
 /** A backlog that is shown is over once nothing in it has waited longer than this. */
 const OVER_MS = 5 * 60_000
@@ -151,7 +151,7 @@ const GRACE_MS = 5 * 60_000
 /** Since when a queue has been too slow, on the monotonic clock; null if it isn't. */
 export type SlowSince = number | null
 
-/** The state after a look at a queue whose oldest entry has waited for `waitedMs`. */
+/** The new state, given that the queue's oldest entry has waited for `waitedMs`. */
 export function nextSlowSince(before: SlowSince, waitedMs: number, now: number): SlowSince {
   const tooLongMs = isBacklog(before, now) ? OVER_MS : TOO_LONG_MS
   return waitedMs < tooLongMs ? null : (before ?? now)

@@ -12,7 +12,7 @@ import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
 import { type HealthCatalogue, findingName } from './catalogue.ts'
 
-/** Snoozes a finding, or shows it again; returns the finding as it is listed from now on. */
+/** Snoozes a finding, or ends its snooze; returns the finding as it is listed from now on. */
 export type SetSnooze = (wanted: NewSnooze, origin: Origin) => Promise<HealthFinding>
 
 /** The returned function throws if there is no such finding now, or if the time is too far away. */

@@ -18,7 +18,7 @@ export function alertBindings(alerts: Relay['alerts']) {
   ]
 }
 
-/** Changes, which are the owner's. */
+/** Changes, which only the owner may make. */
 export function alertChangeBindings(alerts: Relay['alerts']) {
   return [
     bind(ALERTS.createAlertChannel, ({ request, body }) =>

@@ -164,7 +164,7 @@ function limitedByItself<C extends Caller>(caller: C, headers: Headers): C {
 const KEY = /^(?:(?:hl|fake)_live_[A-Za-z0-9_-]+|AC[0-9a-f]{32})$/
 const SECRET = /^(?:(?:hl|fake)_secret_[A-Za-z0-9_-]+|[0-9a-f]{32})$/
 
-/** The refusal of credentials that are no key's. A wrong secret and an unknown key get the same words. */
+/** The error for credentials that match no key. A wrong secret and an unknown key get the same text. */
 function refusalOf(request: Request, core: Core, { forms, how }: ApiCredentials): RelayError {
   const { headers, url } = request
   const { key, secret } = credentialsIn(request, forms) ?? {
@@ -189,7 +189,7 @@ const OF_FAKE: Refusal = {
     'Use the address of hookline fake, or make a key for this relay: hookline keys create',
 }
 
-/** The refusal of a key that is right, but for another API. */
+/** The reason to refuse a valid key that was made for another API. */
 function otherApi({ madeFor }: KeyCaller): Refusal {
   const why =
     madeFor === null
@@ -231,7 +231,7 @@ function endOf({ reason, at }: EndedKey): Refusal {
   return { reason, why }
 }
 
-/** The refusal of a bridge's token. */
+/** The reason to refuse a bridge's token. */
 function badTokenIn(headers: Headers, token: string | undefined): Refusal {
   if (token !== undefined) return { reason: 'wrong', why: 'No bridge has this token.' }
   const how = `Send it as "Authorization: Bearer ${BRIDGE_TOKEN_PREFIX}…".`

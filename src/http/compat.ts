@@ -83,7 +83,7 @@ export function compatRoutes(core: Core, relay: Relay, calls: CompatCalls): AnyE
           contextOf(request).caller = calls.authentication.caller(request, peer, allowedFor(api))
           const hasBody = method !== 'GET' && request.body !== null
           const given = hasBody ? await fieldsOf(request, api.bodyBytesMax) : {}
-          // Some programs have no place for a recipient but their URL.
+          // Some programs can put the recipient only into the URL.
           const fields = { ...queryOf(request, api), ...given }
           const { secret = '' } = credentialsIn(request, api.credentials) ?? {}
           const called = { params: withoutNull(params), fields, secret }
@@ -130,7 +130,7 @@ const PASSED_ON = ['content-type', 'content-length', 'idempotency-key', 'prefer'
 
 type PassedOn = {
   readonly calls: CompatCalls
-  /** The length of the path before that of the operation. */
+  /** Length of the prefix before the operation's path. */
   readonly from: number
 }
 
@@ -148,7 +148,7 @@ async function passOn(
     const value = request.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  // An agent's own gateway decides what is a repeat: it may have two equal answers to give.
+  // An agent's own gateway detects repeats, and two equal answers may both be meant.
   if (api.isForAgents === true) headers.set(AGENT, 'again=true')
   const { method, body } = request
   const fetch = innerFetch(request, api.credentials, calls.fetch)
@@ -240,7 +240,7 @@ type Sending = {
   readonly core: Core
 }
 
-/** An agent's own gateway decides what is a repeat: it may have two equal answers to give. */
+/** An agent's own gateway detects repeats, and two equal answers may both be meant. */
 const OWN_JUDGE: AgentSend = { answers: null, isAgain: true }
 
 /** The checks of a send into a conversation, as `sendInConversation` has them. */
@@ -313,7 +313,7 @@ function stateOf(message: Message): CompatState {
   return { id, to, status, createdAtMs: timeIn('created_at', at), failure, message }
 }
 
-/** A repeated request brings its files again, and means the ones that it brought before. */
+/** The idempotency key of an upload: a repeated request contains its files again, which must not be stored twice. */
 function uploadKey(
   request: Request,
   { name }: CompatApi,

@@ -106,7 +106,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** A heartbeat if there are none. */
+/** The changes as text; a heartbeat if there are none. */
 function textOf(changed: readonly PublishedChange[]): string {
   return changed.length === 0 ? STILL_HERE : changed.map(changeEvent).join('')
 }

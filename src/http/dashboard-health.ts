@@ -32,7 +32,7 @@ export function dashboardHealthBindings(
     bind(DASHBOARD.listChecks, async () => {
       const findings = await relay.health.list()
       const ofLines = relay.lines.list().map((line) => {
-        // An id of the relay's own.
+        // The id comes from the relay's own list of lines.
         const reset = relay.days.midnight(line.id as LineId)
         return checksOfLine(kinds, line, { findings, reset })
       })

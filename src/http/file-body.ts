@@ -9,7 +9,7 @@ export type FileBody = {
   readonly bytes: AsyncIterable<Uint8Array>
   /** In bytes, by the Content-Length; null without one, and for a form. */
   readonly length: number | null
-  /** The least that the file can have by the Content-Length, in bytes. */
+  /** Minimum length of the file in bytes, from the Content-Length. */
   readonly leastLength: number
   readonly filename: string | null
   readonly declaredType: string | null

@@ -16,7 +16,7 @@ export function innerFetch(
   const given = credentialsIn(request, forms)
   return async (path, init) => {
     const call = new Request(`http://localhost${path}`, { ...init, signal })
-    // A read that waits for events looks again whether its key is still valid.
+    // A read that waits for events rechecks with them whether its key is still valid.
     call.headers.set('x-api-key', given?.key ?? '')
     call.headers.set('x-api-secret', given?.secret ?? '')
     setContext(call, contextOf(request))

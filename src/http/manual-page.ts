@@ -26,7 +26,7 @@ type ManualPage = {
   readonly contents: readonly LinkGroup[]
   /** HTML within `head`. */
   readonly head?: string
-  /** HTML of the main part, within this element, and of what stands beside it. */
+  /** HTML of the main part, inside a `mainTag` element, and of what stands beside it. */
   readonly main: string
   readonly mainTag?: 'main' | 'div'
   readonly aside?: string

@@ -226,7 +226,7 @@ function nameOf(ticket: string): string {
   return Buffer.from(sha256(ticket)).toString('hex')
 }
 
-/** A restore from the dashboard: upload, a look at the contents, and the start. */
+/** A restore from the dashboard: upload, preview and start. */
 export function restoreBindings(restoring: Relay['restoring']) {
   return [
     bind(DASHBOARD.getRestore, () => restoring.state()),

@@ -34,7 +34,7 @@ export function respond(
   })
 }
 
-/** The same with the request id of `request`; the status is 200 by default. */
+/** Like `respond`, with the request id of `request`; the status is 200 by default. */
 export function respondTo(
   request: Request,
   body: Parameters<typeof respond>[0],

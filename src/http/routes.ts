@@ -104,7 +104,7 @@ export function dashboardRoutes(core: Core, relay: Relay, streamsEnd: AbortSigna
   return frame(core, relay).use(routesOf(bindings, guard))
 }
 
-/** The knowledge of the routes about paths, for answers to requests that fit none of them. */
+/** Facts about the routes, for errors about requests that match none of them. */
 export type Paths = {
   /** The methods of a path; empty if the path is unknown. A name, as in `/messages/send`, is never an id. */
   methodsAt(path: string): readonly string[]

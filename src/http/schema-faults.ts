@@ -23,7 +23,7 @@ type Checked = { readonly value: unknown; readonly schema: TSchema }
 
 const ISSUES_MAX = 20
 const NAME_LENGTH_MAX = 100
-/** Of more fields, a list would hide what is wrong. */
+/** Longer lists of fields aren't shown, because they would hide what is wrong. */
 const FIELDS_LISTED_MAX = 20
 
 export function issuesOf(faults: readonly Fault[], checked: Checked): Issue[] {

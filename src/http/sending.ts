@@ -104,7 +104,7 @@ export function messageIn(request: Request, content: ConversationSend, target: T
   return { ...said, agent, idempotencyKey, key, limits, conversationIds, memberId, source } as const
 }
 
-/** The fields that an agent gives of its message; undefined if its sender is none. */
+/** The fields that an agent adds to its send; undefined if the sender isn't an agent. */
 function agentIn(headers: Headers): AgentSend | undefined {
   const header = headers.get(AGENT)
   if (header === null) return undefined

@@ -157,7 +157,7 @@ class Entrance implements Http {
     const { access, fakeBindings, hosts } = this.#relay
     const { request, path } = target
     const { peer } = context
-    // Anybody knows the keys of a fake: its API opens to a foreign page as easily as its dashboard.
+    // The keys of `hookline fake` are public, so pages of other sites must be kept out of its API too.
     if (fakeBindings !== null) requireOurHost(request, peer, hosts)
     const app = peer.isControl ? this.#control() : this.#network
     if (isWithin(path, API)) {

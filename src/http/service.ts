@@ -65,7 +65,7 @@ export function timelineBindings(read: Relay['timeline']) {
       const lines = linesOf(request, query)
       const permissions = permissionsOf(callerOf(request))
       const limits = limitsAsked(permissions, query)
-      // So no operation shows more than the one that reads the things themselves.
+      // An entry is shown only if the caller may call the operation that reads its subject.
       const may = (operation: OperationRights) => mayCall(permissions, operation)
       return read({ lines, limits, may }, query, pageOfQuery(query))
     }),

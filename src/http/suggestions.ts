@@ -44,7 +44,7 @@ const WORDS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'messages:send': ['messages:write'],
 }
 
-/** Mistakes in a path. A third of its letters would lead anywhere. */
+/** Most typing mistakes in a path: a third of its letters, as in names, would match anything. */
 const PATH_MISTAKES_MAX = 2
 
 /** The field that is meant by `written`; `known` are the names that the request doesn't use yet. */

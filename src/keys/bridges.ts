@@ -1,4 +1,4 @@
-// Bridges: the tokens with which the shortcuts of iPhones call.
+// Bridges: the tokens with which shortcuts on iPhones call the relay.
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type { PageRequest } from '../api/paging.ts'
@@ -37,7 +37,7 @@ export type NewBridgeRequest = {
   readonly origin: Origin
 }
 
-/** Makes a bridge, which soon becomes a line. Only this answer has its token. */
+/** Makes a bridge, which soon becomes a line. The token is only in this answer. */
 export async function createBridge(
   { writer, ids, random, audit }: FileCore,
   { number: written, label, origin }: NewBridgeRequest,

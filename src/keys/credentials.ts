@@ -124,7 +124,7 @@ type NewKeyRequest = {
   readonly fixed?: FixedKey | undefined
 }
 
-/** Only this answer has the key and the secret. */
+/** The key and its secret are only in this answer. */
 export async function createKey(core: FileCore, request: NewKeyRequest): Promise<CreatedKey> {
   requireNameFits('name', request.name)
   return core.writer.write((tx) => writeNewKey(tx, core, request))
@@ -149,7 +149,7 @@ function writeNewKey(
   )
   const createdAt = ids.now()
   const secretMadeBy = makerOf(origin)
-  // The successor has the maker of the key that it replaces, whose limits go on counting for it.
+  // A replacement keeps the maker of the key that it replaces, so that the maker's limits still count for it.
   const createdBy = replaced?.createdBy ?? secretMadeBy
   insertCredential(tx, {
     id,
@@ -180,7 +180,7 @@ function writeNewKey(
 
 const OVERLAP_SECONDS = 86_400
 
-/** Makes a key that takes the place of another one, which goes on working for a while. */
+/** Makes a key that replaces another one, which stays valid for a while. */
 export async function rotateKey(
   core: FileCore,
   id: string,
@@ -220,7 +220,7 @@ export async function rotateKey(
   })
 }
 
-/** Null is no end. */
+/** The earlier time; null means that there is no end. */
 function earlierOf(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
   return a === null || b === null ? (a ?? b) : timestamp(Math.min(a, b))
 }
@@ -284,7 +284,7 @@ function expiredFindings(db: Db, now: Timestamp): readonly Finding[] {
   })
 }
 
-/** Each of them costs a look through all keys. */
+/** Most keys that are checked, because each takes a scan of all keys. */
 const EXPIRED_MAX = 50
 const NAMED_MAX = 5
 
@@ -327,17 +327,17 @@ function ownKey(db: Db, caller: Caller): KeySelf {
   }
 }
 
-/** They end what a key left behind, in the transaction that revokes the key. */
+/** Ends what a key left behind, in the transaction that revokes the key. */
 type Ends = {
   readonly webhooks: {
     removeIn(tx: Tx, id: string, origin: Origin): void
-    /** Removes the webhooks that end with their keys. */
+    /** Removes the callbacks of the ended keys. */
     endCallbacks(tx: Tx, origin: Origin): void
   }
   readonly cancelMessage: (tx: Tx, id: string, origin: Origin) => void
 }
 
-/** A command that opens the data itself leaves out `ends`. */
+/** Commands that open the database themselves leave out `ends`. */
 type Revocation = { origin: Origin; own?: Permissions; ends?: Ends; all?: boolean }
 
 /**
@@ -388,8 +388,8 @@ function listsOf({ keys, webhooks, bridges, messages }: LeftBehind) {
 }
 
 /**
- * Throws `forbidden` if the caller could not end each of them by itself. Its scopes suffice, because the key is within
- * its permissions.
+ * Throws `forbidden` if the caller couldn't end each of them itself. Checking its scopes is enough, because the key is
+ * within its permissions.
  */
 function requireMayEnd(tx: Tx, { webhooks, messages }: LeftBehind, own: Permissions): void {
   const viewer = { ...own, caller: 'owner' } as const

@@ -8,15 +8,15 @@ import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 
 export const KEY_USE_MS = 1_000
-/** A shortcut calls every half minute, all day. */
+/** At most one note per minute, because a shortcut calls every half minute, all day. */
 export const BRIDGE_USE_MS = 60_000
 
 const FLUSH_MS = 1_000
 const IDLE_MS = 60_000
 
 /**
- * The last use of each credential. A use costs a look into a map; new uses are written at most once a second, in one
- * transaction, and once more at the end.
+ * The last use of each credential. Noting a use takes one map lookup; new uses are written at most once a second, in
+ * one transaction, and once more at the end.
  */
 export class LastUsed implements Service {
   readonly name = 'credentials.last-used'
@@ -74,8 +74,8 @@ export type Authenticate = (key: string, secret: string) => KeyCaller | null
 const NO_SECRET = new Uint8Array(32)
 
 /**
- * Requests that arrive in one turn of the event loop share the row of their key. Nothing is cached longer, so a
- * revocation, in whichever process, counts from the next turn on.
+ * Requests in the same turn of the event loop share one read of their key. Nothing is cached longer, so a revocation by
+ * any process takes effect from the next turn on.
  */
 export function createAuthenticate(
   { db, clock }: Core,
@@ -102,7 +102,7 @@ export function createAuthenticate(
   }
 }
 
-/** The end of a key, for the holder of its secret; null if there is no such key, or the secret is wrong. */
+/** The end of a key and its reason, for the holder of the secret; null if the key is unknown or the secret wrong. */
 export type EndedKey = {
   readonly reason: 'expired' | 'revoked'
   readonly at: Timestamp

@@ -1,4 +1,4 @@
-// The permissions of keys, as requests name them and answers show them.
+// Converts permissions of keys between requests, stored form and answers.
 
 import type * as api from '../api/keys.ts'
 import { TIME_WANTED } from '../api/schema.ts'
@@ -51,9 +51,9 @@ export function permissionsAsked(
   throw new RelayError('forbidden', message, { details: { above } })
 }
 
-/** Throws if the request names a scope that would get around the key's other limits. */
+/** Throws if the request names a scope that would bypass the key's other limits. */
 function withAllScopes(permissions: Permissions, named: AskedLimits['scopes'] | null): Permissions {
-  // A shorthand stands for those of its scopes that the key may have.
+  // A scope group stands for those of its scopes that the key may have.
   const byName = (named ?? []).filter((one) => !Object.hasOwn(SCOPE_GROUPS, one))
   const issues = expandScopes(byName).flatMap((scope) => {
     const limit = ruleAgainst(permissions, scope)
@@ -69,7 +69,7 @@ function conversationsIn(
   texts: readonly string[],
   { lineIds, limits, conversationIds }: Permissions,
 ): readonly ConversationId[] {
-  // Nothing of a conversation depends on its viewer.
+  // The lookup of conversations doesn't depend on the caller.
   const viewer = { lineIds, limits, conversationIds, caller: 'owner' } as const
   const ids = texts.flatMap((text) => {
     const id = parseId('conv', text)
@@ -79,7 +79,7 @@ function conversationsIn(
   throw invalidRequest({ path: 'conversation_ids', message: 'must be ids of conversations' })
 }
 
-/** The end that a request names. Throws if it isn't ahead, or `forbidden` if it is later than the caller's own. */
+/** The end that a request names. Throws if it is in the past, or `forbidden` if it is later than the caller's own. */
 export function endIn(text: string, now: Timestamp, own: Permissions): Timestamp {
   const end = parseIsoTime(text)
   if (end === null) throw invalidRequest({ path: 'expires_at', message: TIME_WANTED })
@@ -123,7 +123,7 @@ function handleIn(text: string): string {
   throw invalidRequest({ path: 'rules.allow', message })
 }
 
-/** Empty for a key without limits. */
+/** The limits as fields; empty for a key without limits. */
 export function limitFields(permissions: Permissions) {
   const { scopes, limits, conversationIds, expiresAt, rules } = permissions
   return {
@@ -146,7 +146,7 @@ export function rulesResource(rules: KeyRules): api.KeyRules {
   }
 }
 
-/** The audit trail has flat fields. */
+/** The limits as flat fields, which the audit trail needs. */
 export function auditedLimits(permissions: Permissions): AuditFields {
   const { rules, ...limits } = limitFields(permissions)
   return { ...limits, ...(rules === undefined ? {} : { rules: JSON.stringify(rules) }) }

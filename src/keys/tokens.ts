@@ -1,4 +1,4 @@
-// What keys and bridges have in common: secrets, lists and lookups.
+// Secrets, lists and lookups that keys and bridges share.
 
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
 import type { Page } from '../api/schema.ts'
@@ -73,7 +73,7 @@ export function newToken(random: Random, prefix: string, bytes: number): string 
 /** Called if a secret must be sealed; undefined only if no key is made for a compatible API. */
 export type SealSource = (() => Seal) | undefined
 
-/** A key of `hookline fake`, which is the same at each start; `account` stands for chance where an account is made. */
+/** A key of `hookline fake`, the same at each start; `account` replaces the random bytes of an account's secret. */
 export type FixedKey = {
   readonly id: KeyId
   readonly key: string

@@ -141,7 +141,7 @@ function addTool(server: McpServer, client: McpClient, tool: Tool): void {
   )
 }
 
-/** The result as text and as data, or the relay's refusal for the model to read. */
+/** The result as text and as data, or the relay's error for the model to read. */
 async function answerOf(run: () => Promise<object>): Promise<CallToolResult> {
   try {
     const result = await run()
@@ -164,7 +164,7 @@ function addConversations(server: McpServer, api: RelayApi): void {
       return {
         resources: body.data.map((conversation) => ({
           uri: `hookline://conversations/${conversation.id}`,
-          name: nameOf(conversation),
+          name: resourceName(conversation),
           mimeType: 'application/json',
         })),
       }
@@ -182,8 +182,8 @@ function addConversations(server: McpServer, api: RelayApi): void {
   }))
 }
 
-/** A name of the resource that nobody else has chosen. */
-function nameOf({ id, type, handle }: Conversation): string {
+/** A resource's name without text that other people chose. */
+function resourceName({ id, type, handle }: Conversation): string {
   const party = partyView(handle)
   return type === 'group' || typeof party !== 'string' ? id : party
 }

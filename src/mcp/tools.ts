@@ -51,8 +51,8 @@ const CONVERSATION_ID = Type.String({
   description: 'The conversation_id of a conversation or a message.',
 })
 const LINE_ID = Type.String({ description: 'The line_id of a line, a conversation or a message.' })
-/** Of sends: how an agent says that a message is a repeat, or that it is none. */
-const REPEATS = {
+/** Parameters of sends: say whether the message repeats an earlier one. */
+const REPEAT_PARAMETERS = {
   idempotency_key: Type.Optional(
     Type.String({
       minLength: 1,
@@ -175,7 +175,7 @@ export const TOOLS: readonly Tool[] = [
     input: objectOf({ message_id: Type.String() }),
     async run({ api, args }) {
       const { body } = await api.call('getMessage', { params: { id: args.message_id } })
-      return { note: UNTRUSTED, message: messageView(body, await knows(api, body.handle)) }
+      return { note: UNTRUSTED, message: messageView(body, await isContact(api, body.handle)) }
     },
   }),
   tool({
@@ -235,7 +235,7 @@ export const TOOLS: readonly Tool[] = [
             'The message_id that this answers. A second answer of yours to it is refused.',
         }),
       ),
-      ...REPEATS,
+      ...REPEAT_PARAMETERS,
     }),
     run: ({ api, args: { conversation_id: id, text, ...repeat } }) =>
       sent(
@@ -261,7 +261,7 @@ export const TOOLS: readonly Tool[] = [
       }),
       text: TEXT,
       line_id: Type.Optional(LINE_ID),
-      ...REPEATS,
+      ...REPEAT_PARAMETERS,
     }),
     run({ api, args: { to, text, line_id: line, ...repeat } }) {
       const body = { to, text, phone_line_id: line || undefined }
@@ -321,7 +321,7 @@ async function sent(sending: Promise<Answered<'sendMessage' | 'sendInConversatio
 
 export const MAYBE_SENT = "Don't send it again. It may have arrived."
 
-/** Headers of a send: by `AGENT` the relay knows that an agent sends, and when that is a repeat. */
+/** Headers of a send: by `AGENT` the relay isContact that an agent sends, and when that is a repeat. */
 function sendHeaders(repeat: {
   readonly idempotency_key?: string | undefined
   readonly answers?: string | undefined
@@ -355,7 +355,7 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 /** True if the person is in the contacts; null if the key may not know. */
-async function knows(api: RelayApi, handle: string): Promise<boolean | null> {
+async function isContact(api: RelayApi, handle: string): Promise<boolean | null> {
   try {
     await api.call('getContact', { params: { handle } })
     return true

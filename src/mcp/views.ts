@@ -22,7 +22,7 @@ function untrusted(text: string): Untrusted {
 
 const NUMBER = /^\+[0-9]{5,15}$/
 
-/** A number as it is. Anything else, such as an email address, was chosen by the person. */
+/** Phone numbers as they are; any other handle, such as an email address, as untrusted text: the person chose it. */
 export function partyView(handle: string): string | Untrusted {
   return NUMBER.test(handle) ? handle : untrusted(handle)
 }
@@ -76,11 +76,11 @@ export function receivedView(
 
 function statesOf(conversation: Conversation) {
   const { automation_paused, opted_out = false } = conversation
-  return { automation_paused, opted_out, ...noteOf(conversation) }
+  return { automation_paused, opted_out, ...automationNote(conversation) }
 }
 
-/** The reasons why the agent doesn't write there. */
-function noteOf({ automation_paused, opted_out = false }: Conversation) {
+/** The reasons why the agent must not write in the conversation. */
+function automationNote({ automation_paused, opted_out = false }: Conversation) {
   const notes = [...(automation_paused ? [TAKEN_OVER] : []), ...(opted_out ? [OPTED_OUT] : [])]
   return notes.length > 0 && { note: notes.join(' ') }
 }
@@ -98,7 +98,7 @@ export function conversationView(conversation: Conversation) {
     ...(typeof name === 'string' && { group_name: untrusted(name) }),
     a_person_answers: conversation.automation_paused,
     ...(conversation.opted_out && { opted_out: true }),
-    ...noteOf(conversation),
+    ...automationNote(conversation),
     is_unanswered: conversation.is_unanswered ?? false,
     unread_count: conversation.unread_count ?? 0,
     ...(last && {
@@ -107,7 +107,7 @@ export function conversationView(conversation: Conversation) {
   }
 }
 
-/** The words of a finding may quote the name of a group, or an alert on a phone. */
+/** Untrusted, because a finding's text may quote a group's name or an alert on a phone. */
 export function findingView({ code, severity, title, why, fix, line_id }: HealthFinding) {
   return { code, severity, line_id, ...untrusted(`${title}. ${why} ${fix}`) }
 }

@@ -16,7 +16,7 @@ import { noMessage, requireMessage } from '../storage/messages.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** The fields that an agent gives of its message. */
+/** Fields that an agent adds to its send. */
 export type AgentSend = {
   /** The id of the message that it answers. */
   readonly answers: MessageId | null
@@ -56,8 +56,8 @@ export function requireUnpaused(
 }
 
 /**
- * True if a message came to its turn in a conversation that is closed to its sender: to agents while a person answers,
- * to every key after a loop. Then it isn't sent.
+ * True if the message must not be sent because its conversation is closed to its sender: to agents while a person
+ * answers, to every key after a loop.
  */
 export function isTakenOver(tx: Tx, message: Outbound): boolean {
   const { extras, source, lineId, handle, isPinned } = message
@@ -71,8 +71,8 @@ export function isTakenOver(tx: Tx, message: Outbound): boolean {
 }
 
 /**
- * The lines whose conversations with the recipient count for a message: its own, but all lines that it may take if it
- * is an agent's that names none. Otherwise the agent would write by one line while a person answers on another.
+ * The lines whose conversations with the recipient are checked for takeovers and repeats: the message's own line, or,
+ * if an agent names none, all that it may use. Otherwise it could send by one line while a person answers on another.
  */
 export function linesThatCount(message: {
   readonly isAgent: boolean
@@ -88,14 +88,14 @@ function findPaused(tx: Tx, of: Parameters<typeof conversationsWith>[1]) {
   return conversationsWith(tx, of).find(({ isPaused }) => isPaused === 1)
 }
 
-/** So many answers of the other side in a row, each within this time after a message of a program, are of a machine. */
+/** A conversation is a loop if this many answers in a row each come within this time after a program's message. */
 const LOOPS = [
   { answers: 20, withinMs: 10_000 },
   { answers: 60, withinMs: MINUTE_MS },
 ]
 const ANSWERS_MAX = Math.max(...LOOPS.map(({ answers }) => answers))
 
-/** Stops the conversation of a received message if it and the ones before it were answers of a machine. */
+/** Marks the conversation of a received message as a loop, which stops programs there, if its answers look like one. */
 export function stopIfLoop(tx: Tx, { conversationId }: Outbound, now: Timestamp): void {
   const from = loopFrom(tx, conversationId)
   if (from === null) return
@@ -107,7 +107,7 @@ export function stopIfLoop(tx: Tx, { conversationId }: Outbound, now: Timestamp)
   if (isLoop) stopLoop(tx, conversationId, now)
 }
 
-/** How long after a program's message each answer came, the newest first, up to the first that a person could give. */
+/** Milliseconds from a program's message to each answer, newest first, back to the first that a person could write. */
 function answerGaps(tx: Tx, id: ConversationId, from: number): readonly number[] {
   const gaps: number[] = []
   const answers: number[] = []
@@ -129,7 +129,7 @@ type Sent = {
   readonly hasKey: boolean
   /** The lineage of the key; null for the owner. */
   readonly lineage: KeyId | null
-  /** The conversations that a repeat is looked for in; none if this message opens the first. */
+  /** The conversations that are searched for repeats; none if this message opens the first one. */
   readonly conversationIds: readonly ConversationId[]
   readonly text: string
 }

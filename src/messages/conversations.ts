@@ -51,8 +51,7 @@ export function createConversationChanges(
       dispatchSignal.notify()
       return read(id)
     },
-    /** A file with all its messages, in chunks. */
-    /** `requireSeen` throws before a page that the caller may no longer see. */
+    /** All its messages as a file, in chunks. `requireSeen` throws before a page that the caller may no longer see. */
     async export(
       id: string,
       { format, requireSeen }: { format: api.ExportFormat; requireSeen: () => void },

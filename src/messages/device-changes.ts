@@ -1,7 +1,7 @@
-// Applies changes that devices report. A reaction, an edit or an unsend names its message by the device's guid; if it
-// comes first, it waits some seconds for the message. A message whose files are still arriving is announced when they
-// are here, or after a while without them. A group is known by the device's identifier, never by its members: two
-// groups may have the same people.
+// Applies changes that devices report. A reaction, an edit or an unsend names its message by the device's guid; a
+// change that comes before its message waits for it some seconds. A message whose files are still arriving is announced
+// when they are here, or after a while without them. A group is known by the device's identifier, never by its
+// members: two groups may have the same people.
 
 import { deviceHandle, parseRecipient } from '../domain/handle.ts'
 import { derivedId, timestamp, type ConversationId, type Timestamp } from '../domain/ids.ts'
@@ -35,10 +35,10 @@ import { placedGroup } from '../storage/message-parts.ts'
 import { findMessage, updateMessage } from '../storage/messages.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { eventIdOf, type Publish, type PublishUnplaced } from '../webhooks/publish.ts'
+import { eventIdOf, type Publish, type PublishOther } from '../webhooks/publish.ts'
 import { recordFiles, type FileStates } from './device-message.ts'
 
-/** A change waits so long for its message. */
+/** Longest wait of a change for its message. */
 const WAIT_MS = 10_000
 
 type GroupChanged = Extract<DeviceChange, { readonly kind: 'group' }>
@@ -51,9 +51,9 @@ type Taken = {
 
 export class DeviceChanges {
   readonly #core: Core
-  readonly #publish: Publish & PublishUnplaced
+  readonly #publish: Publish & PublishOther
 
-  constructor(core: Core, { publish }: { readonly publish: Publish & PublishUnplaced }) {
+  constructor(core: Core, { publish }: { readonly publish: Publish & PublishOther }) {
     this.#core = core
     this.#publish = publish
   }

@@ -27,7 +27,7 @@ const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 type Placed = {
   readonly device: ReadMessage
   readonly conversationId: ConversationId
-  /** It is announced when its files are here, or after a while. */
+  /** True if its event is published once its files have arrived, or after a while without them. */
   readonly waits: boolean
 }
 

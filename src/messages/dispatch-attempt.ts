@@ -144,7 +144,7 @@ export class Attempts {
     if (message?.status !== 'queued' || message.lineId !== known.lineId) return null
     if (found === null || !takesMessages(found) || !this.#deps.mayLeave()) return null
     if (this.#core.clock.mayBeOlder(message, QUEUED_MS_MAX)) return null
-    // An earlier message has come to the line: it goes first.
+    // An earlier message has come to the line and goes first.
     if (message.dueAt === null) return null
     if (this.#deps.queue.defer(tx, message)) return null
     const refusal = this.#refusalOf(tx, message)

@@ -79,7 +79,7 @@ export class Dispatch implements Service {
     const dispatchSignal = this.#deps.dispatchSignal
     try {
       while (!signal.aborted) {
-        // Read before the tick, so that what becomes due during it is looked for again.
+        // Read before the tick, so that messages that become due during it shorten the wait.
         const lookedAt = this.#core.ids.now()
         await this.#tick(signal)
         const waitMs = dispatchSignal.isNotified ? 0 : this.#untilNext(lookedAt)
@@ -184,7 +184,7 @@ export class Dispatch implements Service {
     })
   }
 
-  /** The device or driver took it a day ago and never said more: nobody can say whether it was sent. */
+  /** Makes messages uncertain that a device or driver took a day ago without reporting an outcome. */
   #giveUpHeld(): Promise<void> {
     const { db, clock } = this.#core
     const ids = heldUntil(db, { until: clock.ago(HELD_MS_MAX), limit: BATCH_MAX })

@@ -302,7 +302,7 @@ function isStored(tx: Tx, device: DeviceMessage, { line, states }: Source): bool
   return isSame && Bun.deepEquals(hashes, knownHashes)
 }
 
-/** The line and the person know each other from now on; a new message may answer the line's first one. */
+/** Records that the line and the person know each other; a new message may answer the line's first one. */
 function noteContact(tx: Tx, message: Outbound, isHistory: boolean): void {
   const { lineId, handle, direction, createdAt } = message
   if (direction === 'inbound' && !isHistory) noteAnswer(tx, { lineId, handle })

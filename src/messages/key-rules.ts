@@ -89,8 +89,8 @@ export function newApproval(
 }
 
 /**
- * A known contact has no contact hold. A group has a new contact while a member is no known contact of its line, or if
- * its members aren't known.
+ * True for a new contact, which has a contact hold. A group counts as new if a member isn't a known contact of its
+ * line, or if its members aren't known.
  */
 function hasNewContact(db: Db, { recipient, line, contactHold }: Newness): boolean {
   if (recipient.kind !== 'group') return contactHold !== 'none'

@@ -333,7 +333,7 @@ export class PersonFollower implements Service {
     return { others, last }
   }
 
-  /** Opt-outs outlive their conversations. */
+  /** Stores opt-outs without a conversation under the person's handle too. */
   #readOptOuts(tx: Tx, numbers: PeopleProgress['numbers']): void {
     const common = commonHome(Object.values(numbers))
     for (const { seq: _seq, ...optOut } of optOutsAlone(tx)) {

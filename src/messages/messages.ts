@@ -9,7 +9,7 @@ import { countByStatus } from '../storage/message-queue.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
-import type { Publish, PublishUnplaced } from '../webhooks/publish.ts'
+import type { Publish, PublishOther } from '../webhooks/publish.ts'
 import { createConversationChanges } from './conversations.ts'
 import { Decisions } from './decisions.ts'
 import { DeviceChanges } from './device-changes.ts'
@@ -26,7 +26,7 @@ import { WaitingCallers } from './waiting-callers.ts'
 
 type Surroundings = {
   readonly directory: LineDirectory
-  readonly publish: Publish & PublishUnplaced
+  readonly publish: Publish & PublishOther
   readonly sentenceOf: SentenceOf
   readonly store: AttachmentStore
   readonly attachments: Pick<Attachments, 'fetch'>

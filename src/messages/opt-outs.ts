@@ -26,7 +26,7 @@ import {
 import { mark } from '../storage/timeline.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
-import type { OptOutCause, PublishUnplaced } from '../webhooks/publish.ts'
+import type { OptOutCause, PublishOther } from '../webhooks/publish.ts'
 import type { Outcomes } from './settle.ts'
 
 export class OptOuts {
@@ -36,7 +36,7 @@ export class OptOuts {
   constructor(
     core: Core,
     deps: {
-      readonly publish: PublishUnplaced
+      readonly publish: PublishOther
       readonly dispatchSignal: Signal
       readonly outcomes: Outcomes
     },

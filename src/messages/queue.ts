@@ -119,7 +119,7 @@ export class MessageQueue {
 
   /**
    * Called if a message is proven unsent after its session ended. It counts as a try, so that a message that crashes
-   * the relay each time fails in the end. It goes before the messages that got its turn while its outcome was
+   * the relay each time fails in the end. It goes before the messages that took its turn while its outcome was
    * unknown.
    */
   requeue(tx: Tx, message: Outbound, reason: string): void {

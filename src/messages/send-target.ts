@@ -65,7 +65,7 @@ export type SendRequest = {
   readonly sendAt?: Timestamp | undefined
   /** Sends it even in the line's quiet hours. */
   readonly isUrgent?: boolean | undefined
-  /** True for an alert, which goes to a new contact beyond the limit of its line, too. */
+  /** True for an alert, which may go to a new contact although its line's limit is used up. */
   readonly isAlert?: boolean | undefined
   /** A person confirmed sending although the recipient has opted out. */
   readonly isConfirmed?: boolean | undefined
@@ -138,7 +138,7 @@ export function checkedRecipient(db: Db, to: string, lines: LineLimit): Recipien
   )
 }
 
-/** A person as the recipient. A caller that is limited to conversations writes by the line of the person's one. */
+/** A person as the recipient. A caller limited to conversations sends by the line of its own conversation with them. */
 export function personTarget(
   db: Db,
   to: string,
@@ -158,7 +158,7 @@ export function personTarget(
   return { recipient, lineId: own?.lineId ?? lineId, lines }
 }
 
-/** Throws if a message would be in another conversation than those that its caller is limited to. */
+/** Throws if the message would be in a conversation that its caller isn't limited to. */
 export function requireInLimit(
   db: Db,
   { recipient, lineId }: Target,

@@ -148,7 +148,7 @@ export class Sender {
     return this.#core.writer.write((tx) => this.#deps.callers.repeat(tx, key, fingerprint))
   }
 
-  /** What is needed before the transaction: the lines' histories of the recipient, and files by URL. */
+  /** Gets what the transaction needs: the lines' histories of the recipient, and files by URL. */
   async #prepare(request: SendRequest, fingerprint: string): Promise<Acceptance> {
     const target = this.#targetOf(request)
     requireInLimit(this.#core.db, target, request.conversationIds)
@@ -288,8 +288,8 @@ function startOf({ sendAt }: SendRequest, now: Timestamp, clock: ConfirmedClock)
 }
 
 /**
- * Lets a failed message know that it was sent again. It keeps the time of its last change, by which its failure is
- * evidence of the recipient's service.
+ * Records on a failed message that it was sent again. Its `updatedAt` stays: by that time its failure is evidence of
+ * the service that the recipient uses.
  */
 function noteResend(
   tx: Tx,

@@ -96,7 +96,7 @@ export class Outcomes {
     return this.#applyReport(tx, message, receipt)
   }
 
-  /** Applies a receipt, and stores with it what the driver's answer said of the message. */
+  /** Applies a receipt; stores `answered`, fields of the driver's answer, with it. */
   #applyReport(
     tx: Tx,
     message: Outbound,
@@ -132,7 +132,7 @@ export class Outcomes {
     return progress === null ? message : this.#settle(tx, message, progress)
   }
 
-  /** Fails the next message of a list. The end of the one before it may have given it its turn. */
+  /** Rereads a listed message and fails it: the end of the one before may have changed it. */
   failNext(tx: Tx, listed: Outbound, reason: string): void {
     const message = currentMessage(tx, listed)
     if (message !== null) this.fail(tx, message, reason)
@@ -159,7 +159,7 @@ export class Outcomes {
     })
   }
 
-  /** Nobody can say whether all or any of it was sent: it is never sent again, and blocks no other message. */
+  /** Nobody can say whether all or a part was sent: the message is never sent again, and blocks no other. */
   makeUncertain(
     tx: Tx,
     message: Outbound,

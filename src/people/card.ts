@@ -11,6 +11,6 @@ export type Card = ContactFields & {
 export type ContactFile = {
   /** The header row, which each part of a split file needs; empty for vCards. */
   readonly head: string
-  /** Sometimes null, so that a reader can let others work. */
+  /** Null now and then, so that the consumer can yield to other work. */
   readonly cards: Iterable<Card | null>
 }

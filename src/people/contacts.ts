@@ -1,4 +1,4 @@
-// The owner's contacts: read, changed, searched, imported and exported.
+// Reads, changes, searches, imports and exports the owner's contacts.
 
 import type { Contact, ImportReport } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type PageRequest } from '../api/paging.ts'
@@ -46,7 +46,7 @@ export type ContactFilter = {
   readonly lines: LineLimit
 }
 
-/** The lines that a caller may see now. Throws if it may see nothing any more. */
+/** The lines that a caller may see now. Throws if its access has ended. */
 type LinesNow = () => LineLimit
 
 export type Contacts = ReturnType<typeof createContacts>
@@ -121,7 +121,7 @@ function cleanFields(handle: Handle, given: Partial<ContactFields>): PersonField
 function cleanTexts({ kind, lengthMax }: FieldRow, texts: readonly string[]): readonly string[] {
   if (kind === 'text') return texts.map((text) => clean(text, lengthMax))
   if (kind === 'line') return texts.map((text) => clean(text.replaceAll(/\s+/g, ' '), lengthMax))
-  // Files separate list entries by commas, so no entry has one.
+  // Commas separate list entries in files, so no entry may contain one.
   const trimmed = texts.map((text) => text.replaceAll(',', ' ').trim().slice(0, lengthMax))
   return distinct(trimmed.filter((text) => text !== '').map((text) => text.toWellFormed()))
 }

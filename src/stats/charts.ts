@@ -105,7 +105,7 @@ export class Charts {
         ...chartDay(day),
         lines: day.lines.map((id) => ({
           phone_line_id: id,
-          ...calledOffApart(day.counts.filter(({ lineId }) => lineId === id)),
+          ...figuresWithoutCanceled(day.counts.filter(({ lineId }) => lineId === id)),
           new_contacts: day.contacts.get(id) ?? 0,
         })),
       })),
@@ -172,8 +172,8 @@ export class Charts {
         isIn,
       )
       const spent = (contacts.get(day) ?? []).map((row) => [row.lineId, row.spent] as const)
-      const own = this.#lines().filter(({ id }) => includesLine(limit, id))
-      const used = own.map(({ id }) => {
+      const shown = this.#lines().filter(({ id }) => includesLine(limit, id))
+      const used = shown.map(({ id }) => {
         const usage = contactUsage(db, id, days.of(clock.now(), id))
         return [id, usage.spent + usage.reserved] as const
       })
@@ -216,7 +216,7 @@ function onlyOf(id: LineId, day: CountedDay): CountedDay {
 
 function chartDay({ name, counts, contacts }: CountedDay): ChartDay {
   const new_contacts = sum([...contacts.values()], (count) => count)
-  return { day: name, ...calledOffApart(counts), ...latencyOf(counts), new_contacts }
+  return { day: name, ...figuresWithoutCanceled(counts), ...latencyOf(counts), new_contacts }
 }
 
 function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
@@ -228,8 +228,8 @@ function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
   }
 }
 
-/** Figures without the messages that were canceled or denied: charts show no failure that a person decided. */
-function calledOffApart(counts: readonly MessageCounts[]): MessageFigures {
+/** Figures without messages that were canceled or denied: a person's decision is no failure. */
+function figuresWithoutCanceled(counts: readonly MessageCounts[]): MessageFigures {
   return { ...figuresOf(counts), failed: sum(counts, ({ failed, canceled }) => failed - canceled) }
 }
 

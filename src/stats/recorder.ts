@@ -28,11 +28,11 @@ type Lines = {
   onChange(listener: () => void): void
 }
 
-const LOOK_MS = MINUTE_MS
+const ALIVE_MS = MINUTE_MS
 const SAMPLE_MS = 5 * MINUTE_MS
-/** If two looks are further apart, the machine slept. */
+/** A longer time between two records means that the machine slept. */
 const ASLEEP_MS = 3 * MINUTE_MS
-/** A line that flaps gets one entry in this time, with the last state. */
+/** A flapping line gets at most one entry per this time, with the last state. */
 const SETTLED_MS = 10_000
 
 export class Recorder implements Service {
@@ -52,13 +52,13 @@ export class Recorder implements Service {
   ) {
     this.#core = core
     this.#lines = lines
-    lines.onChange(() => this.#look())
+    lines.onChange(() => this.#noteStates())
     observeFigures(core, lines, metrics)
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#core
-    this.#look()
+    this.#noteStates()
     while (!signal.aborted) {
       await this.#record(null)
       await this.#signal.wait(clock, this.#waitMs(), signal)
@@ -66,7 +66,7 @@ export class Recorder implements Service {
     await this.#record(clock.now())
   }
 
-  #look(): void {
+  #noteStates(): void {
     const at = timestamp(this.#core.clock.now())
     for (const { line, state } of this.#lines.lines()) {
       const reason = state.status === 'online' ? null : state.reason.code
@@ -83,7 +83,7 @@ export class Recorder implements Service {
     const now = clock.now()
     const settled = this.#unrecorded().filter(({ settlesAt }) => settlesAt <= now)
     const isSampled = now - this.#sampledAt >= SAMPLE_MS
-    const isAlive = now - this.#aliveAt >= LOOK_MS || stoppedAt !== null
+    const isAlive = now - this.#aliveAt >= ALIVE_MS || stoppedAt !== null
     if (settled.length === 0 && !isSampled && !isAlive) return
     if (now - this.#aliveAt > ASLEEP_MS) this.#startedAt = now
     await recordedIfRoom(
@@ -108,11 +108,11 @@ export class Recorder implements Service {
     })
   }
 
-  /** Milliseconds until the next change settles or the next look. */
+  /** Milliseconds until the next state may be recorded, at most a minute. */
   #waitMs(): number {
     const now = this.#core.clock.now()
     const waits = this.#unrecorded().map(({ settlesAt }) => Math.max(settlesAt - now, 0))
-    return Math.min(LOOK_MS, ...waits)
+    return Math.min(ALIVE_MS, ...waits)
   }
 }
 

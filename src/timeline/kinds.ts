@@ -27,15 +27,15 @@ import { RESTORED } from '../storage/stats.ts'
 import { findWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** Rights and words of the caller's answer. */
+/** The caller's rights, and functions that format times and reasons. */
 export type Reader = {
   readonly db: Db
   /** True if the caller may call the operation. */
   readonly may: (operation: OperationRights) => boolean
   readonly lines: LineLimit
-  /** The limits as they were given, narrowed to what was asked for; those of a webhook must be within them. */
+  /** The caller's limits, narrowed by the request. A webhook is shown only if its own limits are within them. */
   readonly limits: LineLimits
-  /** "03:12" in the relay's time zone. */
+  /** Formats a time in the relay's time zone: "03:12". */
   readonly clock: (at: number) => string
   /** The title of a reason for being offline. */
   readonly titleOf: (reason: string) => string
@@ -43,7 +43,7 @@ export type Reader = {
 
 export type Caller = Pick<Reader, 'may' | 'lines' | 'limits'>
 
-/** The fields of an entry that differ from null, and the sentence. */
+/** The fields of an entry that aren't null, and its sentence. */
 type Described = Partial<Omit<TimelineEntry, 'id' | 'at'>> & Pick<TimelineEntry, 'kind' | 'text'>
 
 export type Row = { readonly place: number; readonly key: number }
@@ -51,7 +51,7 @@ export type Row = { readonly place: number; readonly key: number }
 export type Kind<R extends Row = Row> = {
   /** Table with an index over `place` and `key`. */
   readonly from: string
-  /** Column of the time, in units of `unitMs`, and a whole number that distinguishes rows of one time. */
+  /** Column of the time, in units of `unitMs`; `key` is an integer column that is unique among rows of one time. */
   readonly place: string
   readonly key: string
   readonly unitMs: number
@@ -62,14 +62,14 @@ export type Kind<R extends Row = Row> = {
 
 /** Ends the row's type, which only its own functions use. */
 function kind<R extends object>(row: Kind<R & Row>): Kind {
-  return row as unknown as Kind // Rows come from its own columns.
+  return row as unknown as Kind // Its functions only get rows of its own columns.
 }
 
 /** SQL: the start of the run before this one. */
 const BEFORE =
   '(SELECT max(b.started_at) FROM relay_runs b WHERE b.started_at < relay_runs.started_at)'
 
-/** In the order of entries of one time, the last first. */
+/** Of entries with the same time, the first kind in this list comes first. */
 export const KINDS: readonly Kind[] = [
   kind<StateRow>({
     from: 'line_states INDEXED BY line_states_by_time',
@@ -126,7 +126,7 @@ export const KINDS: readonly Kind[] = [
     unitMs: 1,
     columns: `action, count, actor_kind AS actorKind, actor_id AS actorId, about_kind AS aboutKind,
       about_id AS aboutId`,
-    // Opt-outs are marks, because most come from messages and are in no trail.
+    // Opt-outs have their own kind of entry, because most come from messages and aren't in the audit trail.
     isShown: ({ action, aboutKind, aboutId }, { may, lines }) =>
       !action.startsWith('opt_out.') &&
       may(SERVICE.listAudit) &&
@@ -143,10 +143,10 @@ type StateRow = {
   readonly next: string | null
 }
 
-/** A line that only starts, as it does whenever the relay does, isn't news for a minute. */
+/** A line that is starting, as at each start of the relay, isn't shown for a minute. */
 const STARTING_MS = 60_000
 
-/** True if the row is a time for which its line was off. */
+/** True if the row is a period in which its line was off. */
 function isOff({ place, reason, endsAt }: StateRow & Row): boolean {
   if (reason === null || reason === RESTORED) return false
   return reason !== 'starting' || endsAt === null || endsAt - place >= STARTING_MS
@@ -173,7 +173,7 @@ function describeRun({ place, aliveAt, stoppedAt }: RunRow & Row, { db }: Reader
   const gapMs = place - (aliveAt ?? place)
   const restored = `SELECT 1 FROM timeline INDEXED BY timeline_by_time
      WHERE at >= $aliveAt AND at <= $place AND kind = 'restored' LIMIT 1`
-  // After a restore nobody knows what came before, and clocks that were set back leave runs that overlap.
+  // After a restore the time before is unknown, and a clock that was set back leaves overlapping runs.
   if (gapMs <= 0 || db.row(restored, { aliveAt, place }) !== null)
     return { kind, text: 'Hookline started.' }
   const gap = durationWords(gapMs)
@@ -356,7 +356,7 @@ const NAMED: Partial<Readonly<Record<ThingKind, string>>> = {
   box: 'SELECT name FROM boxes WHERE id = $id',
 }
 
-/** The name of a thing; null if it has none anymore. Settings and backups are named by their id. */
+/** The name of a thing; null if it no longer has one. Settings and backups are named by their id. */
 function thingName(db: Db, kind: ThingKind, id: string | null): string | null {
   if (kind === 'setting' || kind === 'backup') return id
   if (kind === 'webhook') {

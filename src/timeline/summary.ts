@@ -23,7 +23,7 @@ type Range = { readonly since: number; readonly until: number; readonly now: num
 type Figures = Omit<TimelineSummary, 'text' | 'is_quiet'>
 
 const TO_ANSWER_MAX = 1_000
-/** A night is quiet if its lines were off for less, added up. */
+/** A night is quiet if its lines were off for less than this in total. */
 const QUIET_OFF_S = 900
 
 export function summaryOf(core: Core, caller: Caller, range: Range): TimelineSummary {
@@ -39,7 +39,7 @@ export function summaryOf(core: Core, caller: Caller, range: Range): TimelineSum
   return { text: sentence(figures, is_quiet, isNight(range, zone)), is_quiet, ...figures }
 }
 
-/** True for a range over one midnight of at most a day. */
+/** True for a range of at most a day that contains one midnight. */
 function isNight({ since, until }: Range, zone: string): boolean {
   return dayOf(until, zone) - dayOf(since, zone) === 1 && until - since <= DAY_MS
 }

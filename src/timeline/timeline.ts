@@ -18,11 +18,11 @@ export type TimelineRange = {
 }
 
 const SUMMARY_MS_MAX = 7 * DAY_MS
-/** An evening begins so long before midnight. */
+/** By default the range begins this long before midnight: the evening before. */
 const EVENING_MS = 6 * HOUR_MS
 const LAST = Number.MAX_SAFE_INTEGER
 
-/** The place of an entry: its time, the number of its kind, and its key there. */
+/** The position of an entry: its time, the index of its kind in `KINDS`, and its key. */
 type Place = { readonly at: number; readonly rank: number; readonly key: number }
 
 type Bounds = { readonly since: number; readonly until: number }
@@ -116,13 +116,13 @@ function rowsOf(
   })
 }
 
-/** The time and key that a kind's entries before this place are below. Of one time, higher ranks come first. */
+/** The exclusive upper bound of time and key for this kind's entries after the position: kinds are listed by index. */
 function placeBefore({ at, rank, key }: Place, of: number): readonly [at: number, key: number] {
   if (of === rank) return [at, key]
   return [at, of < rank ? LAST : -1]
 }
 
-/** The lines that went off before the range and were off when it began, newest first. */
+/** The lines that went off before the range and were still off when it began, newest first. */
 function* stillOff(reader: Reader, { since }: Bounds, before: Place): Generator<Listed, undefined> {
   const [kind] = KINDS
   if (kind === undefined) return undefined
@@ -175,7 +175,7 @@ function entryOf(row: Listed, reader: Reader): TimelineEntry {
   }
 }
 
-/** Writes times of day of a zone: "03:12". */
+/** Returns a function that formats times of day in the zone: "03:12". */
 function clockIn(zone: string): (at: number) => string {
   return (at) => {
     const time = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)

@@ -13,7 +13,7 @@ export type Account = {
   readonly caller: KeyCaller
 }
 
-/** Reads the account of a lineage for each attempt, because keys end. */
+/** Called before each attempt, because a key may have ended since the last one. `lineage`: the webhook's key. */
 export type AccountOf = (lineage: KeyId) => Account | 'ended'
 
 export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: Seal }): AccountOf {
@@ -28,8 +28,8 @@ export function createAccounts({ db, clock }: Core, { seal }: { readonly seal: S
   }
 }
 
-/** The lineage of the key that a new webhook of this format belongs to; null if the format needs none. */
-export function accountAsked(
+/** The lineage of the key that signs a new webhook of this format; null if the format needs none. */
+export function accountLineageFor(
   { db, clock }: Core,
   asked: { readonly keyId: string | null; readonly format: string | null },
   own: Permissions,

@@ -1,4 +1,4 @@
-// One delivery attempt: signs, posts, plans the next attempt, and makes the record of it.
+// One delivery attempt: signs and posts an event, plans the next attempt, and builds the stored record.
 
 import { webhookFormat } from '../compat/apis.ts'
 import { timestamp, type KeyId, type Timestamp, type WebhookId } from '../domain/ids.ts'
@@ -16,13 +16,13 @@ import { VERSION } from '../system/version.ts'
 import type { Account, AccountOf } from './accounts.ts'
 import { bodySent, type DownloadUrl } from './payload.ts'
 import type { Post, PostRequest, PostResult } from './post.ts'
-import type { TakeReplies } from './replies.ts'
+import type { SendReplies } from './replies.ts'
 import { secretText, signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
 export type DueAttempt = {
   readonly delivery: DueDelivery
   readonly trigger: StoredAttempt['trigger']
-  /** True if it finds out whether the receiver is back. It sends a real delivery. */
+  /** True if it tests whether a failing receiver is back. A probe sends a real delivery. */
   readonly isProbe: boolean
   /** Monotonic clock. */
   readonly begunAt: number
@@ -48,14 +48,14 @@ type Receiver = {
   readonly attachmentLinks: boolean
   readonly format: string | null
   readonly isPublicOnly: boolean
-  /** The lineage of the key whose account it belongs to. */
+  /** The lineage of the key whose account the webhook belongs to. */
   readonly keyId: KeyId | null
-  /** True if it gets the events of the messages that name it. */
+  /** True if it only gets events of messages whose send named this webhook's address. */
   readonly isCallback: boolean
   readonly secrets: readonly SigningSecret[]
 }
 
-/** Events in memory: as many as attempts may be in flight to the webhooks that send them. */
+/** Cached events: at most one per attempt in flight. */
 const EVENTS_KEPT = IN_FLIGHT_MAX
 
 export type AttemptDelivery = ReturnType<typeof createAttempts>
@@ -67,11 +67,11 @@ export function createAttempts(
     readonly metrics: Metrics
     readonly scheduleMs: readonly number[]
     readonly accountOf: AccountOf
-    readonly takeReplies: TakeReplies
+    readonly sendReplies: SendReplies
   } & Omit<Sources, 'db' | 'clock'>,
 ) {
-  const { post, metrics, scheduleMs, accountOf, takeReplies } = given
-  // A body never changes, and a number is never given again: what all webhooks send is read once.
+  const { post, metrics, scheduleMs, accountOf, sendReplies } = given
+  // A body never changes and a seq is never reused, so one read serves all webhooks.
   const eventOf = memoize(EVENTS_KEPT, (seq: number) => {
     const event = readEvent(db, seq)
     // Foreign keys and the queue exclude this.
@@ -95,7 +95,7 @@ export function createAttempts(
       const request = requestOf(links, { receiver, account }, event)
       const answer = await post(request, signal)
       if (account === null || request.readsAnswer !== true) return answer
-      return await takeReplies(answer, { event, account, format: receiver.format })
+      return await sendReplies(answer, { event, account, format: receiver.format })
     } catch (error) {
       log.error('a webhook attempt broke off', { error })
       return { result: 'failed', error: 'network_error', isPrivateTarget: true }
@@ -127,7 +127,7 @@ type Sources = Pick<Core, 'db' | 'clock'> & {
 
 const NO_ACCOUNT = { key: '', token: '' }
 
-/** A callback has the query that came with its message. */
+/** The webhook's URL. A callback's URL includes the query that came with the message. */
 function urlFor(db: Db, { url, isCallback }: Receiver, { messageId }: SentEvent): string {
   return isCallback && messageId !== null ? url + callbackQuery(db, messageId) : url
 }
@@ -167,13 +167,13 @@ export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {
   return answer.result === 'answered' && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
-/** Milliseconds that the receiver asks to be left alone, or null. */
-export function askedMsOf({ answer }: Pick<AttemptResult, 'answer'>): number | null {
+/** Milliseconds that the receiver wants the relay to wait, or null. */
+export function retryAfterMsOf({ answer }: Pick<AttemptResult, 'answer'>): number | null {
   if (answer.result !== 'answered') return null
-  return askedDelay(answer.statusCode, answer.retryAfterSeconds)
+  return retryAfterMs(answer.statusCode, answer.retryAfterSeconds)
 }
 
-/** True if the delivery was due by its schedule: an earlier attempt uses up none of it. */
+/** True if the attempt uses up a step of the schedule; a manual one before the due time doesn't. */
 function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boolean {
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
@@ -192,7 +192,7 @@ function delayAfter(
   if (!isOfSchedule(made.attempt, made.startedAt)) return null
   const delayMs = scheduleMs[made.attempt.delivery.scheduledCount]
   if (delayMs === undefined) return null
-  return Math.max(Math.round(delayMs * (1 + JITTER_MAX * chance)), askedMsOf(made) ?? 0)
+  return Math.max(Math.round(delayMs * (1 + JITTER_MAX * chance)), retryAfterMsOf(made) ?? 0)
 }
 
 /** The attempt in stored form, with the delivery's state after it. */
@@ -238,21 +238,21 @@ function observe(
   metrics.observe('hookline_webhook_attempt_seconds', help, durationMs / 1_000)
 }
 
-const ASKED_MS_MAX = 24 * HOUR_MS
+const RETRY_AFTER_MS_MAX = 24 * HOUR_MS
 
 /** Milliseconds that `Retry-After` of a 429 or 503 asks for; null if it asks for nothing. */
-export function askedDelay(statusCode: number, retryAfterSeconds: number | null): number | null {
+export function retryAfterMs(statusCode: number, retryAfterSeconds: number | null): number | null {
   if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
-  return Math.min(retryAfterSeconds * SECOND_MS, ASKED_MS_MAX)
+  return Math.min(retryAfterSeconds * SECOND_MS, RETRY_AFTER_MS_MAX)
 }
 
-const REFUSED_MAX = 1_000
+const REJECTED_MAX = 1_000
 
 /**
  * Deliveries that the receiver rejects because of their content: each failed, and another one succeeded afterwards.
  * Another failure of one of them says nothing new about the receiver.
  */
-export class Refusals {
+export class RejectedDeliveries {
   readonly #failed = new Set<number>()
   readonly #refused = new Set<number>()
 
@@ -268,7 +268,7 @@ export class Refusals {
     for (const failed of this.#failed) this.#refused.add(failed)
     this.#failed.clear()
     this.#refused.delete(seq)
-    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
+    if (this.#refused.size > REJECTED_MAX) this.#refused.clear()
   }
 
   /** Called when every delivery fails: no single one is the cause. */

@@ -1,6 +1,6 @@
-// Webhooks that clients of compatible APIs make. Callbacks get the events of single messages, at an address that came
-// with the send. There is one for each key and address, whatever the query of the address is. They count in the limit
-// of webhooks, aren't listed, and end with their key. Registered webhooks are webhooks as any other.
+// Webhooks that clients of compatible APIs create. A callback gets the events of single messages, at an address that
+// came with the send; there is one per key and address, ignoring the query. Callbacks count toward the webhook limit,
+// aren't listed, and end with their key. Registered webhooks are ordinary webhooks.
 
 import type { Webhook } from '../api/webhooks.ts'
 import { webhookFormat } from '../compat/apis.ts'
@@ -30,9 +30,9 @@ import { checkInput, createIn, plainUrl, removeIn, webhookById } from './subscri
 import type { TargetRules } from './targets.ts'
 
 const CALLED_WITH_KEY = 'a compatible API is called with a key'
-/** The caller can't be null, which is the owner. */
-type OfCaller = { readonly format: string; readonly caller: KeyCaller | null }
-type CallbackRequest = OfCaller & { readonly url: string }
+/** `caller` is null for the owner, who can't call compatible APIs: each function asserts this. */
+type CompatClient = { readonly format: string; readonly caller: KeyCaller | null }
+type CallbackRequest = CompatClient & { readonly url: string }
 
 type Given = {
   readonly seal: Seal
@@ -43,8 +43,8 @@ type Given = {
 export function createCallbacks(core: Core, { seal, rules, subscribers }: Given) {
   return {
     /**
-     * Checks the address, and returns what the transaction that accepts the message calls. Throws `invalid_request`
-     * or `forbidden`.
+     * Checks the address and returns a function for the transaction that accepts the message. Throws
+     * `invalid_request` or `forbidden`.
      */
     callback({ url, format, caller }: CallbackRequest, origin: Origin) {
       assert(caller !== null, CALLED_WITH_KEY)
@@ -71,7 +71,7 @@ export function createCallbacks(core: Core, { seal, rules, subscribers }: Given)
         return { webhookId: found.id, query }
       }
     },
-    /** Removes the callbacks of keys that have ended, in a transaction that reads no subscribers after it. */
+    /** Removes the callbacks of keys that have ended. The transaction must not read subscribers afterwards. */
     endCallbacks(tx: Tx, origin: Origin = RELAY_ITSELF): number {
       const ended = callbacksOfEndedKeys(tx, core.clock.now())
       for (const id of ended) removeIn(tx, core, { subscribers, id, origin })
@@ -83,11 +83,18 @@ export function createCallbacks(core: Core, { seal, rules, subscribers }: Given)
 export function createRegistrations(core: Core, { seal, rules, subscribers }: Given) {
   return {
     /**
-     * Makes a webhook that the client registers. If it has one at this address for such events, that one stays: it gets
-     * the secret, and is turned on if the relay turned it off. Throws as `callback` does.
+     * Registers a webhook for a client. If its key already has one at this address for one of these events, that one is
+     * kept: it gets the new secret, and is turned on if the relay turned it off. Throws like `callback`.
      */
     async register(
-      { url, events, secret, hasFileLinks = false, format, caller }: CompatSubscription & OfCaller,
+      {
+        url,
+        events,
+        secret,
+        hasFileLinks = false,
+        format,
+        caller,
+      }: CompatSubscription & CompatClient,
       origin: Origin,
     ): Promise<Webhook> {
       assert(caller !== null, CALLED_WITH_KEY)
@@ -114,8 +121,8 @@ export function createRegistrations(core: Core, { seal, rules, subscribers }: Gi
       })
       return resourceOf(stored, false)
     },
-    /** The webhooks that the key registered, or one that it replaced; the newest first. */
-    registered({ format, caller }: OfCaller): readonly Webhook[] {
+    /** The webhooks registered by this key or by a key that it replaced, newest first. */
+    registered({ format, caller }: CompatClient): readonly Webhook[] {
       assert(caller !== null, CALLED_WITH_KEY)
       requirePermission(caller.permissions, 'webhooks:read')
       const own = registeredBy(core.db, caller.lineage, format)
@@ -130,7 +137,7 @@ function registeredBy(db: Db, lineage: KeyId, format: string): readonly StoredWe
   )
 }
 
-/** Does what a program wants that names the address of its webhook again. What a person turned off stays off. */
+/** Applies a repeated registration of the same address. A webhook that a person turned off stays off. */
 function renew(
   tx: Tx,
   core: Core,

@@ -44,11 +44,11 @@ export class DeliveryLoop implements Service {
   #signal = NOT_RUNNING
   /** Queues that may have something to send, the longest waiting first. */
   readonly #waiting = new Set<WebhookQueue>()
-  /** Attempts in flight in slots that are kept for receivers that just answered. */
+  /** Attempts in flight in the slots reserved for receivers that just answered. */
   #kept = 0
   /** The time since which common slots are scarce (monotonic), or null. */
   #full: number | null = null
-  /** The end of the loop's wait (monotonic); before now while it looks for work. */
+  /** The end of the loop's wait (monotonic); -Infinity while the loop begins attempts. */
   #waitsUntil = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -96,14 +96,14 @@ export class DeliveryLoop implements Service {
 
   /** Begins what is due; returns the milliseconds until there may be more. */
   #beginAll(): number {
-    // Read before the look, so that what becomes due during it is looked for again.
-    const lookedAt = { now: this.#core.clock.now(), monotonic: this.#core.clock.monotonic() }
+    // Read before the queues are visited, so that deliveries that become due meanwhile shorten the wait.
+    const startedAt = { now: this.#core.clock.now(), monotonic: this.#core.clock.monotonic() }
     this.#waitsUntil = Number.NEGATIVE_INFINITY
     for (const queue of this.#deps.queues.all()) this.#waiting.add(queue)
     this.#begin()
-    const wanted = this.#deps.queues.waitMs(lookedAt)
+    const wanted = this.#deps.queues.waitMs(startedAt)
     const ms = this.#deps.disk.isLow ? Math.min(Math.max(wanted, 1_000), HELD_UP_MS) : wanted
-    this.#waitsUntil = lookedAt.monotonic + ms
+    this.#waitsUntil = startedAt.monotonic + ms
     return ms
   }
 
@@ -127,18 +127,18 @@ export class DeliveryLoop implements Service {
         continue
       }
       if (!isProven) unproven = (unproven ?? 0) + 1
-      // Added at the end, where this loop visits it again.
+      // Added at the end, so that this loop visits the queue again.
       this.#waiting.add(queue)
     }
   }
 
-  /** An attempt that ends begins the next one, and may learn that the queue has work before the loop's wait ends. */
+  /** Wakes the loop if the queue has work before the loop's wait ends. */
   #wakeFor(queue: WebhookQueue, now: number, monotonic: number): void {
     const at = monotonic + (queue.waitMs(now, monotonic) ?? Infinity)
     if (at < this.#waitsUntil) this.#deps.signals.signal.notify()
   }
 
-  /** The number of attempts in flight to receivers that aren't proven. */
+  /** The number of attempts in flight to receivers that are untried, late or failing. */
   #unproven(monotonic: number): number {
     let count = 0
     for (const queue of this.#deps.queues.all())
@@ -149,8 +149,8 @@ export class DeliveryLoop implements Service {
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recording.size >= UNRECORDED_MAX
     // A webhook that was just paused, changed or deleted must be reloaded before anything is sent.
-    const isBlind = this.#deps.signals.hasChanged
-    return !isFull && !isBlind && !this.#signal.aborted && !this.#deps.disk.isLow
+    const isStale = this.#deps.signals.hasChanged
+    return !isFull && !isStale && !this.#signal.aborted && !this.#deps.disk.isLow
   }
 
   #beginOne(queue: WebhookQueue, slot: 'common' | 'kept', now: number): boolean {
@@ -185,7 +185,7 @@ export class DeliveryLoop implements Service {
   /** Records an attempt, retrying until it is on disk: otherwise the same event would be sent again. */
   async #record(queue: WebhookQueue, result: AttemptResult): Promise<void> {
     const { clock, writer, log } = this.#core
-    const change = queue.learn(result, clock)
+    const change = queue.applyResult(result, clock)
     if (change !== null) this.#log(queue, change)
     for (;;) {
       try {
@@ -217,7 +217,7 @@ export class DeliveryLoop implements Service {
       this.#deps.queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
     }
     if (change?.isReleased === true) releaseDeliveries(tx, queue.seq, now)
-    // An attempt before the scheduled time doesn't change it, and it may have come meanwhile.
+    // An early attempt doesn't move the scheduled time, which may have passed meanwhile.
     return record.status === 'pending' ? (record.nextAttemptAt ?? nextAttemptAt) : null
   }
 
@@ -230,8 +230,8 @@ export class DeliveryLoop implements Service {
   }
 }
 
-const LOOK_MS = 60_000
-const LOOK_IDLE_MS = 3_600_000
+const RECHECK_MS = 60_000
+const RECHECK_IDLE_MS = 3_600_000
 const WAIT_MS_MAX = 29 * 3_600_000
 const STEP_MS_MIN = 2_000
 
@@ -244,7 +244,7 @@ export class WebhookQueues {
   readonly #queues = new Map<WebhookId, WebhookQueue>()
   /** The queues, newest webhook first; kept as a list because every delivery iterates over it. */
   #all: readonly WebhookQueue[] = []
-  #lookedAt = 0
+  #checkedAt = 0
   #drift: number
 
   constructor(
@@ -307,7 +307,7 @@ export class WebhookQueues {
   async readAll(): Promise<void> {
     this.#queues.clear()
     this.#all = []
-    this.#lookedAt = 0
+    this.#checkedAt = 0
     this.#drift = driftOf(this.#core.clock)
     this.#signals.take('changed')
     await this.#read(listWebhooks(this.#core.db, WEBHOOKS_MAX, null).map(({ id }) => id))
@@ -318,20 +318,20 @@ export class WebhookQueues {
     const changed = this.#signals.take('changed')
     if (changed.size > 0) await this.#read([...changed])
     for (const what of ['due', 'requested'] as const) {
-      for (const id of this.#signals.take(what)) this.#queues.get(id)?.pending.lookFor(what)
+      for (const id of this.#signals.take(what)) this.#queues.get(id)?.pending.markMayHave(what)
     }
     // Checks every queue once a minute, in case a signal was missed.
-    if (clock.monotonic() - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = clock.monotonic()
-    for (const queue of this.#queues.values()) queue.pending.lookFor('due')
+    if (clock.monotonic() - this.#checkedAt < RECHECK_MS) return
+    this.#checkedAt = clock.monotonic()
+    for (const queue of this.#queues.values()) queue.pending.markMayHave('due')
   }
 
-  /** Milliseconds from a look until there may be work; at most a minute if something waits, as clocks may jump. */
+  /** Milliseconds from the given time until there may be work; at most a minute if a queue waits: clocks may jump. */
   waitMs({ now, monotonic }: { readonly now: number; readonly monotonic: number }): number {
-    let least = LOOK_IDLE_MS
+    let least = RECHECK_IDLE_MS
     for (const queue of this.#queues.values()) {
       const waitMs = queue.waitMs(now, monotonic)
-      if (waitMs !== null) least = Math.min(least, waitMs, LOOK_MS)
+      if (waitMs !== null) least = Math.min(least, waitMs, RECHECK_MS)
     }
     return least
   }
@@ -380,7 +380,7 @@ export class WebhookQueues {
     await writer.write((tx) => this.save(tx, { id, version }, { breaker, disable }))
   }
 
-  /** Called when the key that opens its secret is back: held deliveries are sent. */
+  /** Called when the webhook's secret can be decrypted again: held deliveries are sent. */
   async #switchOn(id: WebhookId): Promise<void> {
     const { writer, ids, log } = this.#core
     await writer.write((tx) => {

@@ -18,7 +18,7 @@ import {
 } from './post.ts'
 import { parseTarget, type TargetRules } from './targets.ts'
 
-/** Builds the callers: some follow the rules for webhook targets, others the owner's own choice of an address. */
+/** Builds the callers. `post` and `download` follow the rules for webhook targets; the others may call any address. */
 export function createNetwork(
   clock: Clock,
   given: {
@@ -50,7 +50,7 @@ export function createNetwork(
     rules,
     post: posting(network),
     download: createDownload(network),
-    /** Like `post`, and to the relay's own network in any case: for addresses that the owner chose for himself. */
+    /** Like `post`, but may always call private addresses: for addresses that the owner chose. */
     postOwn: posting(own),
     get: createGet(own),
     fetchText: createFetchText(createDownload(own)),
@@ -61,15 +61,15 @@ export function createNetwork(
 const DOWNLOAD_MS_MAX = 20_000
 const REDIRECTS_MAX = 5
 
-/** `why` is a sentence that says why there was nothing to read; `isPassing` if there may be later. */
-type Unread = { readonly why: string; readonly isPassing?: true }
+/** `why`: a sentence on why nothing was read; `isPassing`: a later try may succeed. */
+type DownloadFailure = { readonly why: string; readonly isPassing?: true }
 
 /** Reads the file at a URL. */
 export type Download = <T>(
   url: string,
   read: (response: Response) => Promise<T>,
   isPublicOnly?: boolean,
-) => Promise<{ readonly value: T } | Unread>
+) => Promise<{ readonly value: T } | DownloadFailure>
 
 /** Follows redirects and checks each like the first address. Throws the RelayErrors of `read`. */
 export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Download {
@@ -83,14 +83,14 @@ export function createDownload(network: Network, limitMs = DOWNLOAD_MS_MAX): Dow
         const order = {
           init,
           target: parseTarget(next),
-          read: (it: Response) => followed(it, read),
+          read: (it: Response) => redirectOrValue(it, read),
         }
         const found = await exchange(
           { ...withinPolicy(network, isPublicOnly), lastAddresses },
           order,
           limit.signal,
         )
-        if (!('to' in found)) return 'result' in found ? unread(found, limitMs) : found
+        if (!('to' in found)) return 'result' in found ? downloadFailure(found, limitMs) : found
         if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
         next = new URL(found.to, next).href
       }
@@ -117,12 +117,12 @@ export function createFetchText(download: Download): (url: string) => Promise<st
   }
 }
 
-type Followed<T> = { readonly to: string } | { readonly value: T } | Unread
+type RedirectOrValue<T> = { readonly to: string } | { readonly value: T } | DownloadFailure
 
-async function followed<T>(
+async function redirectOrValue<T>(
   response: Response,
   read: (response: Response) => Promise<T>,
-): Promise<Followed<T>> {
+): Promise<RedirectOrValue<T>> {
   const to = response.headers.get('location')
   const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && to !== null
   const encoding = response.headers.get('content-encoding') ?? 'identity'
@@ -134,16 +134,16 @@ async function followed<T>(
   return { why: `It answers ${response.status}.`, ...(isPassing && { isPassing }) }
 }
 
-function unread(failure: Failure, limitMs: number): Unread {
+function downloadFailure(failure: Failure, limitMs: number): DownloadFailure {
   const isPassing = true
   if (failure.result === 'unreachable') return { why: 'The relay has no network.', isPassing }
   const { error } = failure
   if (error === 'timeout')
     return { why: `It took more than ${limitMs / 1_000} seconds.`, isPassing }
-  return { why: SENTENCES[error], ...(!LASTING.includes(error) && { isPassing }) }
+  return { why: SENTENCES[error], ...(!PERMANENT.includes(error) && { isPassing }) }
 }
 
-const LASTING: readonly PostError[] = ['tls_error', 'forbidden_target', 'invalid_url']
+const PERMANENT: readonly PostError[] = ['tls_error', 'forbidden_target', 'invalid_url']
 
 const SENTENCES: Readonly<Record<Exclude<PostError, 'timeout'>, string>> = {
   connection_refused: 'Its host refuses the connection.',

@@ -71,8 +71,8 @@ const STEPS: readonly EventName[] = [
   'group_message.sent',
 ]
 
-/** True if the payload can be built later: a failure may be disproved, a service or text may change. */
-export function staysTrue(name: EventName): boolean {
+/** True if the payload can still be built later. False for failures, which may be disproved, and changes of text. */
+export function isRebuildable(name: EventName): boolean {
   return STEPS.includes(name)
 }
 
@@ -151,8 +151,8 @@ export function bodySent(
   return format.body({ ...sent, account, relay })
 }
 
-/** False if the form of a webhook has no words for the event with this body. */
-export function isSaid(formatName: string | null, body: string | null): boolean {
+/** False if the webhook's format can't express the event with this body. */
+export function isExpressible(formatName: string | null, body: string | null): boolean {
   const format = formatName === null ? null : webhookFormat(formatName)
   if (body === null || format?.says === undefined) return true
   return format.says(JSON.parse(body) as AnyEvent) // A function of this file wrote it.

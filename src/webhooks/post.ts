@@ -15,7 +15,7 @@ export type PostRequest = {
   readonly body: string
   /** Rejects private addresses, whatever the setting. */
   readonly isPublicOnly?: boolean | undefined
-  /** True if the answer itself is wanted, and not only its beginning. */
+  /** True to read the whole response body if it is XML or HTML, and not only an excerpt. */
   readonly readsAnswer?: boolean | undefined
 }
 
@@ -103,15 +103,15 @@ function createCallOut(network: Network) {
   // Every attempt of a webhook uses the same URL.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
   const read = (response: Response, { isPrivate }: Address): Arrived => ({ response, isPrivate })
-  const anywhere = { ...network, lastAddresses }
-  const publicly = { ...withinPolicy(network, true), lastAddresses }
+  const anyNetwork = { ...network, lastAddresses }
+  const publicOnlyNetwork = { ...withinPolicy(network, true), lastAddresses }
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(network.clock, POST_MS_MAX, signal)
     try {
       const order = { init: call.init, target: targetOf(call.url), read }
-      const within = call.isPublicOnly === true ? publicly : anywhere
+      const within = call.isPublicOnly === true ? publicOnlyNetwork : anyNetwork
       const result = await exchange<Arrived>(within, order, limit.signal)
-      const readIn = call.readsAnswer === true ? answeredInFull : answered
+      const readIn = call.readsAnswer === true ? answeredWhole : answered
       if ('response' in result) return await readIn(network.clock, result, limit)
       return signal.aborted ? { result: 'aborted' } : result
     } finally {
@@ -135,7 +135,7 @@ export async function exchange<T>(
   const found = await addressesOf(lookup, target, signal)
   if ('result' in found) return found
   const last = lastAddresses.get(target.url.host)
-  const addresses = inTurn(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
+  const addresses = sorted(allowedOf(rules, found, target), last).slice(0, ADDRESSES_MAX)
   // Calls without keepalive are rare: the address that answered last may be gone.
   const known = order.init.keepalive !== false && last?.hasAnswered ? last.address : null
   const address = await addressFor(network, { addresses, target, known }, signal)
@@ -149,7 +149,7 @@ export async function exchange<T>(
 }
 
 /** The last used address comes first if it answered, otherwise last. */
-function inTurn(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
+function sorted(addresses: readonly Address[], last: LastAddress | undefined): readonly Address[] {
   if (addresses.length < 2) return addresses
   const called = addresses.filter(({ address }) => address === last?.address)
   const others = addresses.filter((address) => !called.includes(address))
@@ -270,7 +270,7 @@ async function answered(
     result: 'answered',
     statusCode: response.status,
     excerpt: isShort(response.headers)
-      ? await wholeOf(clock, response, abort)
+      ? await shortBodyOf(clock, response, abort)
       : await excerptOf(clock, response),
     retryAfterSeconds: retryAfterOf(response.headers, clock),
     isPrivateTarget: isPrivate,
@@ -280,8 +280,8 @@ async function answered(
 const DOCUMENT_TYPE = /^(?:text|application)\/(?:[a-z.-]+\+)?(?:xml|html)\b/i
 const DOCUMENT_BYTES_MAX = 64 * 1_024
 
-/** Waits for a body that says what to do. If it breaks off, the attempt has failed. */
-async function answeredInFull(clock: Clock, arrived: Arrived, limit: Limit): Promise<PostResult> {
+/** Like `answered`, but waits for a whole XML or HTML body. If the body breaks off, the attempt has failed. */
+async function answeredWhole(clock: Clock, arrived: Arrived, limit: Limit): Promise<PostResult> {
   const { response, isPrivate } = arrived
   const isDocument = DOCUMENT_TYPE.test(response.headers.get('content-type') ?? '')
   if (!isDocument || !response.ok) return answered(clock, arrived, limit)
@@ -340,14 +340,14 @@ function isShort(headers: Headers): boolean {
   return isBounded && headers.get('transfer-encoding') === null
 }
 
-/** A short body, without a stream, which costs as much as a signature; null if it doesn't come in time. */
-async function wholeOf(
+/** Reads a short body at once, because a stream would cost as much as a signature; null if it is late. */
+async function shortBodyOf(
   clock: Clock,
   response: Response,
   abort: () => void,
 ): Promise<string | null> {
   const reading = response.bytes()
-  // Nearly always it came with the status: then there is nothing to wait for.
+  // The body nearly always arrives with the status, so there is nothing to wait for.
   const bytes =
     Bun.peek.status(reading) === 'fulfilled'
       ? await reading

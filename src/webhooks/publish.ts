@@ -28,10 +28,10 @@ import type { Signal } from '../system/signal.ts'
 import {
   alertChange,
   groupUpdate,
-  isSaid,
+  isExpressible,
   optOutChange,
   payloadOf,
-  staysTrue,
+  isRebuildable,
   unplacedReaction,
   type AlertEvent,
   type ChangedGroup,
@@ -43,7 +43,7 @@ import {
 /**
  * Records an event and queues it for every webhook that wants it, in the transaction of the change that it reports.
  * No webhook gets it twice for the same message, name and change. If no webhook wants it, its row has no body, which
- * would repeat the message. A message in a group has only events of groups.
+ * would repeat the message. Messages in groups have only `group_message` events.
  */
 export type Publish = (
   tx: Tx,
@@ -56,17 +56,17 @@ export type Publish = (
 export type OptOutCause = Pick<Message, 'lineId' | 'conversationId'> | null
 
 /** Publishes events that have no message. */
-export type PublishUnplaced = {
+export type PublishOther = {
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
   readonly optOut: (tx: Tx, name: OptOutEvent, optOut: OptOut, cause: OptOutCause) => void
-  /** `id` is that of the alert; each alert has each of its events once. */
+  /** Publishes each kind of event at most once per alert; `id` is the alert's. */
   readonly alert: (tx: Tx, name: AlertEvent, alert: Alert, id: AlertId) => void
 }
 
 type Publishing = { readonly subscribers: Subscribers; readonly signals: DeliverySignals }
 
-export function createPublish(core: Core, given: Publishing): Publish & PublishUnplaced {
+export function createPublish(core: Core, given: Publishing): Publish & PublishOther {
   const { ids } = core
   const { subscribers } = given
   const queue = createQueue(core, given)
@@ -76,14 +76,14 @@ export function createPublish(core: Core, given: Publishing): Publish & PublishU
     const { id: messageId, lineId, conversationId } = message
     const callback = callbackFor(tx, name, message)
     const receivers = [...subscribers.of(name, lineId), ...callback]
-    const isWanted = receivers.length > 0 || !staysTrue(name)
+    const isWanted = receivers.length > 0 || !isRebuildable(name)
     const isText = message.extras === null && !message.isGroup
     const parts = () => (isText ? {} : partsOf(tx, message))
     const body = isWanted ? payloadOf(name, message, parts(), change) : null
     const id = eventIdOf(name, messageId, change?.guid)
     queue(tx, { id, name, lineId, messageId, conversationId, body }, receivers)
   }
-  const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
+  const unplaced = (tx: Tx, name: EventName, about: EventOrigin, body: string) => {
     const { lineId, guid, at, group } = about
     const id = derivedId('evt', at, sha256(`${lineId} ${name} ${guid}`))
     const conversationId = group?.conversationId ?? null
@@ -107,7 +107,7 @@ export function createPublish(core: Core, given: Publishing): Publish & PublishU
     alert: (tx: Tx, name: AlertEvent, alert: Alert, alertId: AlertId) => {
       const id = siblingId('evt', alertId, sha256(`${alertId} ${name}`))
       const none = { messageId: null, conversationId: null }
-      // A line that was deleted has an id all the same.
+      // A deleted line keeps its id.
       const lineId = parseId('line', alert.phone_line_id ?? '')
       queue(tx, { id, name, lineId, ...none, body: alertChange(name, alert) })
     },
@@ -141,14 +141,14 @@ function createQueue({ ids, clock }: Core, { subscribers, signals }: Publishing)
     const nextAttemptAt = timestamp(clock.now())
     const times = { createdAt, nextAttemptAt, requestedAt: null, replayedAt: null }
     for (const { id: webhookId, seq: webhookSeq, format } of receivers) {
-      if (!isSaid(format, event.body)) continue
+      if (!isExpressible(format, event.body)) continue
       insertDelivery(tx, { id: ids.id('dlv'), webhookSeq, eventSeq, ...times })
       signals.note('due', webhookId)
     }
   }
 }
 
-type Unplaced = {
+type EventOrigin = {
   readonly lineId: LineId
   /** The device's guid of the change. */
   readonly guid: string

@@ -32,7 +32,13 @@ import {
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Age } from '../system/confirmed-clock.ts'
-import { askedMsOf, isSuccess, Refusals, type AttemptResult, type DueAttempt } from './attempt.ts'
+import {
+  retryAfterMsOf,
+  isSuccess,
+  RejectedDeliveries,
+  type AttemptResult,
+  type DueAttempt,
+} from './attempt.ts'
 import type { SigningSecret } from './signature.ts'
 
 /** Changes that an attempt made to a webhook and that must be saved. */
@@ -40,11 +46,11 @@ export type ReceiverChange = {
   readonly breaker: Breaker
   readonly disable: DisabledReason | null
   readonly isOpened: boolean
-  /** The receiver is back: all pending deliveries become due. */
+  /** True if the receiver is back, so that all pending deliveries become due. */
   readonly isReleased: boolean
 }
 
-/** One look of the loop: both clocks, and the monotonic time since which slots are scarce, or null. */
+/** The time of a pass of the loop by both clocks; `full`: the monotonic time since which slots are scarce, or null. */
 export type Moment = {
   readonly now: number
   readonly monotonic: number
@@ -56,7 +62,7 @@ const UNREACHABLE_MS = 60_000
 /** One webhook's pending deliveries, attempts in flight and receiver state; sends nothing itself. */
 export class WebhookQueue {
   readonly pending: PendingDeliveries
-  readonly #refusals = new Refusals()
+  readonly #refusals = new RejectedDeliveries()
   #webhook: StoredWebhook
   #secrets: readonly SigningSecret[] = []
   #breaker: Breaker
@@ -66,7 +72,7 @@ export class WebhookQueue {
   /** Monotonic clock. */
   #answeredAt = Number.NEGATIVE_INFINITY
   #isReleasing = false
-  /** Monotonic clock; null while this machine can reach the receiver. */
+  /** Monotonic time of the next try; null while this machine can reach the receiver. */
   #unreachableUntil: number | null = null
 
   constructor(db: Db, webhook: StoredWebhook) {
@@ -158,7 +164,7 @@ export class WebhookQueue {
   }
 
   /** The changes that an attempt made, or null. Call it before `end`. */
-  learn(result: AttemptResult, clock: Age & Pick<Clock, 'monotonic'>): ReceiverChange | null {
+  applyResult(result: AttemptResult, clock: Age & Pick<Clock, 'monotonic'>): ReceiverChange | null {
     const { attempt } = result
     this.#unreachableUntil = null
     if (attempt.version !== this.#webhook.updatedAt) return null
@@ -173,11 +179,11 @@ export class WebhookQueue {
     })
     const now = timestamp(clock.now())
     return isSuccess(result)
-      ? this.#learnSuccess(attempt, now)
-      : this.#learnFailure(result, now, clock)
+      ? this.#applySuccess(attempt, now)
+      : this.#applyFailure(result, now, clock)
   }
 
-  /** Called if this machine can't reach the receiver: that counts as no attempt, and the next one is in a minute. */
+  /** Called if this machine can't reach the receiver: not counted as an attempt; the next try is in a minute. */
   markUnreachable({ delivery }: DueAttempt, monotonic: number): void {
     this.#unreachableUntil = monotonic + UNREACHABLE_MS
     this.pending.settle(delivery, null)
@@ -199,7 +205,7 @@ export class WebhookQueue {
     return heldMs.find((ms) => ms > 0) ?? (nextMs.length === 0 ? null : Math.min(...nextMs))
   }
 
-  #learnSuccess({ isProbe, delivery }: DueAttempt, now: Timestamp): ReceiverChange | null {
+  #applySuccess({ isProbe, delivery }: DueAttempt, now: Timestamp): ReceiverChange | null {
     const before = this.#breaker
     this.#breaker = afterSuccess(before, isProbe)
     this.#refusals.succeeded(delivery.seq)
@@ -210,14 +216,14 @@ export class WebhookQueue {
     return { breaker: this.#breaker, disable: null, isOpened: false, isReleased }
   }
 
-  #learnFailure(result: AttemptResult, now: Timestamp, clock: Age): ReceiverChange {
+  #applyFailure(result: AttemptResult, now: Timestamp, clock: Age): ReceiverChange {
     const { attempt, startedAt, answer } = result
     const before = this.#breaker
     const { breaker, disable } = afterFailure(before, {
       startedAt,
       at: now,
       statusCode: answer.result === 'answered' ? answer.statusCode : null,
-      askedMs: askedMsOf(result),
+      askedMs: retryAfterMsOf(result),
       isProbe: attempt.isProbe,
       isOfEvent: this.#refusals.has(attempt.delivery.seq),
       ageOf: (at) => clock.ageOf(at),
@@ -288,7 +294,7 @@ class PendingDeliveries {
     return isKnown || this.#mayHave.requested || this.#mayHaveDueAt(now)
   }
 
-  lookFor(what: 'due' | 'requested'): void {
+  markMayHave(what: 'due' | 'requested'): void {
     this.#mayHave[what] = true
   }
 
@@ -373,7 +379,7 @@ class PendingDeliveries {
     return delivery === undefined ? null : this.#begin(delivery)
   }
 
-  /** Reads further due deliveries; returns false if it didn't look. */
+  /** Reads further due deliveries; returns false without a query if there can be none or enough are known. */
   #readDue(now: number): boolean {
     const known = this.#due.length + this.busy.size
     if (!this.#mayHave.due || known >= KNOWN_MAX) return false

@@ -37,7 +37,7 @@ import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { bodyOf } from './event-log.ts'
 import type { WebhookQueues } from './loop.ts'
-import { isSaid } from './payload.ts'
+import { isExpressible } from './payload.ts'
 import type { DeliverySignals } from './publish.ts'
 import { requireListed } from './resource.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -53,7 +53,7 @@ export type RetryRequest = {
 
 export type ReplayRequest = RetryRequest & {
   readonly since: Timestamp
-  /** Includes events from before the webhook was created, though it never waited for them. */
+  /** Includes events from before the webhook was created. */
   readonly includesEarlier: boolean
 }
 
@@ -67,7 +67,7 @@ export function createReplay(
 ) {
   const { db } = core
   const running = new Set<Run>()
-  const runFor = async (id: string, request: RetryRequest, act: Act): Promise<number> => {
+  const runFor = async (id: string, request: RetryRequest, act: ReplayCall): Promise<number> => {
     const webhook = webhookById(db, id)
     requireActive(webhook)
     requireListed(webhook)
@@ -108,7 +108,7 @@ export function createReplay(
         choose(tx, { webhook, fromSeq, limit, filter }) {
           const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
           const { events, upTo, isEnd } = listEvents(tx, from - 1, filter, limit)
-          const sends = events.flatMap((event) => sendOfMissed(tx, event, webhook, request) ?? [])
+          const sends = events.flatMap((event) => resendOfMissed(tx, event, webhook, request) ?? [])
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
         },
       }),
@@ -133,7 +133,7 @@ function filterOf(db: Db, webhook: StoredWebhook, { filter }: Run): EventFilter 
 }
 
 /** Queues one delivery. A dry run counts it without calling it. */
-type Send = (at: {
+type QueueDelivery = (at: {
   readonly webhookSeq: number
   readonly newId: () => DeliveryId
   readonly now: Timestamp
@@ -141,7 +141,7 @@ type Send = (at: {
 }) => void
 
 /** A call's choice of deliveries, batch by batch, and its entry in the audit log. */
-type Act = Pick<AuditedChange, 'action' | 'after'> & {
+type ReplayCall = Pick<AuditedChange, 'action' | 'after'> & {
   readonly origin: Origin
   /** Chooses a batch that starts at `fromSeq`, 0 for the first one. `nextSeq` is null after the last. */
   readonly choose: (
@@ -152,7 +152,7 @@ type Act = Pick<AuditedChange, 'action' | 'after'> & {
       readonly limit: number
       readonly filter: EventFilter
     },
-  ) => { readonly sends: readonly Send[]; readonly nextSeq: number | null }
+  ) => { readonly sends: readonly QueueDelivery[]; readonly nextSeq: number | null }
 }
 
 function auditedFields({ events, lineId }: RetryRequest) {
@@ -163,7 +163,7 @@ async function runToEnd(
   { writer, audit, ids, clock }: Core,
   signals: DeliverySignals,
   run: Run,
-  { isDryRun, act }: { readonly isDryRun: boolean; readonly act: Act },
+  { isDryRun, act }: { readonly isDryRun: boolean; readonly act: ReplayCall },
 ): Promise<number> {
   let fromSeq: number | null = 0
   let count = 0
@@ -198,17 +198,17 @@ async function runToEnd(
   return count
 }
 
-function restart(tx: Tx, id: DeliveryId): Send {
+function restart(tx: Tx, id: DeliveryId): QueueDelivery {
   return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
 }
 
 /** A way to send an event again; null if the webhook didn't miss it. */
-function sendOfMissed(
+function resendOfMissed(
   tx: Tx,
   event: StoredEvent,
   webhook: StoredWebhook,
   { includesEarlier }: Pick<ReplayRequest, 'includesEarlier'>,
-): Send | null {
+): QueueDelivery | null {
   const delivery = deliveryOf(tx, event.seq, webhook.seq)
   if (delivery !== null) return delivery.status === 'exhausted' ? restart(tx, delivery.id) : null
   // An event of the same millisecond is older: newer ones have a delivery.
@@ -217,7 +217,7 @@ function sendOfMissed(
   const { seq: eventSeq } = event
   const body = bodyOf(tx, event)
   // The body was never written, and the message is gone.
-  if (body === null || !isSaid(webhook.format, body)) return null
+  if (body === null || !isExpressible(webhook.format, body)) return null
   return ({ webhookSeq, newId, now, replayedAt }) => {
     if (event.body === null) writeEventBody(tx, eventSeq, body)
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }

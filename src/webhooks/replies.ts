@@ -1,5 +1,5 @@
-// Replies in the answer of a webhook. They are sent before the attempt is recorded, each with the event's id and its
-// place as idempotency key: after a crash the event comes again, and no reply is sent twice.
+// Sends the replies that a receiver puts into its response. They are sent before the attempt is recorded, each with the
+// event's id and its index as idempotency key: after a crash the event is repeated, and no reply is sent twice.
 
 import { webhookFormat } from '../compat/apis.ts'
 import type { CompatReply } from '../compat/compat-api.ts'
@@ -19,7 +19,7 @@ export type SendReply = (
   request: ReturnType<typeof requestFor> & { readonly idempotencyKey: string },
 ) => Promise<unknown>
 
-export type TakeReplies = (
+export type SendReplies = (
   answer: PostResult,
   to: {
     readonly event: SentEvent
@@ -28,15 +28,20 @@ export type TakeReplies = (
   },
 ) => Promise<PostResult>
 
-/** A later repeat of an event may come when its idempotency keys are forgotten. */
+/** Replies to older events are ignored: a repeat might come after the idempotency keys have expired. */
 const REPLIED_MS_MAX = 6 * DAY_MS
-/** Refusals that end by themselves, beside those that say when: the event comes again, and its replies with it. */
-const PASSING: readonly ErrorCode[] = ['storage_full', 'no_phone_line', 'starting', 'stopping']
+/** Temporary refusals, in addition to those with a retry time: the event is sent again, and its replies with it. */
+const TEMPORARY_REFUSALS: readonly ErrorCode[] = [
+  'storage_full',
+  'no_phone_line',
+  'starting',
+  'stopping',
+]
 
 export function createReplies(
   { clock, log }: Core,
   { send }: { readonly send: SendReply },
-): TakeReplies {
+): SendReplies {
   return async (answer, { event, account, format }) => {
     const document = answer.result === 'answered' ? answer.document : undefined
     const received = receivedIn(event)
@@ -56,22 +61,22 @@ export function createReplies(
       )
       if (refused === null) continue
       refuse(refused.code)
-      if (!isPassing(refused)) continue
+      if (!isTemporary(refused)) continue
       return { result: 'failed', error: 'replies_held', isPrivateTarget: true }
     }
     return answer
   }
 }
 
-function isPassing({ code, retryAfterSeconds }: RelayError): boolean {
-  return retryAfterSeconds !== undefined || PASSING.includes(code)
+function isTemporary({ code, retryAfterSeconds }: RelayError): boolean {
+  return retryAfterSeconds !== undefined || TEMPORARY_REFUSALS.includes(code)
 }
 
 async function repliesIn(document: string, format: string | null): Promise<readonly CompatReply[]> {
   return (await webhookFormat(format)?.repliesIn?.(document)) ?? []
 }
 
-/** True if the message has something in it, and not more than one may have. */
+/** True if the reply has content and is within the limits of a message. */
 function isSendable({ text, mediaUrls: { length: files } }: CompatReply): boolean {
   if (text === '' && files === 0) return false
   return Array.from(text).length <= TEXT_LENGTH_MAX && files <= ATTACHMENTS_MAX
@@ -88,13 +93,13 @@ function requestFor(
   return { to: to ?? handle, text, attachments, lineId, ...rights }
 }
 
-/** Rethrows what is no refusal. */
+/** Rethrows every other error. */
 function refusalIn(error: unknown): RelayError {
   if (error instanceof RelayError) return error
   throw error
 }
 
-/** The sender of a received message, and its line; null for any other event and for a test. */
+/** The sender and line of a received message; null for any other event and for a test. */
 function receivedIn({ body, messageId }: SentEvent) {
   const event = JSON.parse(body) as {
     readonly event: string

@@ -64,7 +64,7 @@ export function pausedSince(
   return webhook.pausedAt ?? webhook.updatedAt
 }
 
-/** Throws if the webhook is a callback: the messages that name it decide where it leads, and what it gets. */
+/** Throws for a callback: the sends that name it decide its URL and its events. */
 export function requireListed(webhook: StoredWebhook): StoredWebhook {
   if (!webhook.isCallback) return webhook
   const message = 'This webhook gets the events of single messages. It can be read and deleted.'

@@ -1,4 +1,4 @@
-// New secrets of webhooks, and webhooks that work again.
+// Replaces the secrets of webhooks and reactivates webhooks.
 
 import type * as api from '../api/webhooks.ts'
 import type { Origin } from '../domain/audit.ts'
@@ -34,27 +34,33 @@ export function createSecrets(
   }
 }
 
-type Renewal = {
+type SecretReplacement = {
   readonly seal: Seal
   readonly subscribers: Subscribers
   readonly webhook: StoredWebhook
   readonly origin: Origin
 }
 
-/** Earlier secrets sign too for 24 hours. Reactivates a webhook whose secret was unreadable. */
+/** Earlier secrets also sign for 24 hours. Reactivates a webhook whose secret was unreadable. */
 export function replaceSecret(
   tx: Tx,
   { ids, audit }: Core,
-  { seal, subscribers, webhook, origin, secret }: Renewal & { readonly secret: Uint8Array },
+  {
+    seal,
+    subscribers,
+    webhook,
+    origin,
+    secret,
+  }: SecretReplacement & { readonly secret: Uint8Array },
 ): void {
   const now = ids.now()
   retireSecrets(tx, webhook.id, now)
   const sealed = seal.seal(secret, webhook.id)
   insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
-  const useless = listSecrets(tx, webhook.id).filter(
+  const unusable = listSecrets(tx, webhook.id).filter(
     ({ sealed }, i) => i >= SECRETS_MAX || seal.open(sealed, webhook.id) === null,
   )
-  deleteSecrets(tx, useless)
+  deleteSecrets(tx, unusable)
   const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
   const pausedAt = pausedSince(webhook)
   updateWebhook(tx, webhook.id, { ...active, pausedAt, updatedAt: now })
@@ -62,11 +68,11 @@ export function replaceSecret(
   audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
 }
 
-/** Turns on a webhook that the relay itself turned off; what waits for it is sent. */
+/** Turns on a webhook that the relay itself turned off; its pending deliveries are sent. */
 export function turnOn(
   tx: Tx,
   { ids, audit }: Core,
-  { subscribers, webhook, origin }: Omit<Renewal, 'seal'>,
+  { subscribers, webhook, origin }: Omit<SecretReplacement, 'seal'>,
 ): void {
   updateWebhook(tx, webhook.id, { ...ACTIVE, updatedAt: ids.now() })
   subscribers.changed(webhook.id)

@@ -34,7 +34,7 @@ export function chosenSecret(text: string): Uint8Array {
   return Buffer.from(CHOSEN + text)
 }
 
-/** The secret as its owner knows it: as it was shown, once, or as a client chose it. */
+/** The secret as its user knows it: as shown at its creation, or as the client chose it. */
 export function secretText(secret: Uint8Array): string {
   const bytes = Buffer.from(secret)
   const text = bytes.toString('utf8')

@@ -29,7 +29,7 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Seal } from '../system/seal.ts'
-import { accountAsked } from './accounts.ts'
+import { accountLineageFor } from './accounts.ts'
 import type { WebhookQueues } from './loop.ts'
 import type { Subscribers } from './publish.ts'
 import { missedEvents, pausedSince, requireListed, resourceOf } from './resource.ts'
@@ -66,11 +66,11 @@ export function createSubscriptions(
       // Null is the author's own limit, which a new webhook always has.
       const given = { phone_line_ids: null, site_ids: null, ...input }
       const isPublicOnly = !hasScope(own, 'webhooks:private')
-      const format = formatAsked(input.format)
+      const format = requestedFormat(input.format)
       const asked = { keyId: input.key_id ?? null, format }
-      const keyId = (asked.keyId ?? format) === null ? null : accountAsked(core, asked, own)
-      const kept = { isPublicOnly, format, keyId }
-      const checked = { ...kept, ...checkInput(db, rules, given, { own, format }) }
+      const keyId = (asked.keyId ?? format) === null ? null : accountLineageFor(core, asked, own)
+      const fixed = { isPublicOnly, format, keyId }
+      const checked = { ...fixed, ...checkInput(db, rules, given, { own, format }) }
       requireMayLink(NEW, checked, own)
       const by = { seal, subscribers, checked, origin, secret: chosen }
       const { stored, secret } = await subscribers.change((tx) => createIn(tx, core, by))
@@ -100,7 +100,7 @@ export function createSubscriptions(
     /** Removes in a transaction that reads no subscribers after it. */
     removeIn: (tx: Tx, id: string, origin: Origin) =>
       removeIn(tx, core, { subscribers, id, origin }),
-    /** Called in the transaction that moves a line: gives up what waits for webhooks that no longer get its events. */
+    /** Called in the transaction that moves a line: cancels deliveries to webhooks that no longer get its events. */
     linesMoved: (tx: Tx) => linesMoved(tx, core, subscribers),
   }
 }
@@ -216,7 +216,7 @@ export function auditedFields(webhook: Webhook): AuditFields {
   }
 }
 
-/** Of a webhook that works again. */
+/** Fields of a webhook that is reactivated. */
 export const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
 
 const NEW = {
@@ -249,7 +249,7 @@ function changesOf(
   return { ...checked, ...(wasDisabled ? ACTIVE : { isActive: true }), pausedAt: null }
 }
 
-/** A new URL gets its author's restriction: a caller who may use private addresses lifts it. */
+/** A caller without `webhooks:private` restricts a new URL to public addresses; a caller with it lifts that. */
 function policyAfter(
   before: Webhook,
   { url }: CheckedInput,
@@ -351,8 +351,8 @@ export function plainUrl(text: string): string {
   return text === origin ? text : href
 }
 
-/** The form that a new webhook asks for; null for the relay's own. */
-function formatAsked(name: string | null = null): string | null {
+/** The format that a new webhook asks for; null for the relay's own. */
+function requestedFormat(name: string | null = null): string | null {
   if (name === null || name === OWN_FORMAT) return null
   if (FORMAT_NAMES.includes(name)) return name
   throw invalidRequest({ path: 'format', message: `must be one of ${FORMAT_NAMES.join(', ')}` })

@@ -1,6 +1,6 @@
 // Rules for webhook targets. A relay at home has its receivers on its own machine and network, so these are allowed
-// unless the setting says `public`. Link-local addresses, metadata services, addresses of no single host, and the
-// relay's own listener never are, however IPv6 wraps them. The only exception on the own listener is the test inbox.
+// unless the setting says `public`. Always forbidden, however IPv6 wraps them, are link-local addresses, metadata
+// services, addresses that belong to no single host, and the relay's own listener, except for the test inbox.
 
 import { inboxToken } from '../domain/webhook-url.ts'
 import { memoize } from '../system/memoize.ts'

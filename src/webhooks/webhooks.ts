@@ -54,7 +54,7 @@ export function createWebhooks(
     downloadUrl,
     serverUrl,
     accountOf: createAccounts(core, { seal }),
-    takeReplies: createReplies(core, { send: given.sendReply }),
+    sendReplies: createReplies(core, { send: given.sendReply }),
   })
   metrics.onCollect(() => observeBacklog(core, metrics))
   return {

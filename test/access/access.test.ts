@@ -62,7 +62,7 @@ for (const [name, act] of [
   })
 }
 
-test('whoever watches a session hears of its end, and of no other', async () => {
+test('a watcher of a session learns of its end, and of no other', async () => {
   const { access, claim } = openAccess()
   const { session: first } = await claim(PASSWORD)
   const { session: second } = await access.signIn({ password: PASSWORD }, HERE)

@@ -7,7 +7,7 @@ import { ConfigError, loadConfig } from '../../src/config.ts'
 
 const PLACE = { flags: {}, defaultDataDir: '/srv/data', folder: '/srv' }
 
-test('a password that does not fit is refused without being told', () => {
+test('a password that does not fit is refused without being repeated', () => {
   const environment = { HOOKLINE_ADMIN_PASSWORD: '1234567' }
 
   const load = () => loadConfig({ ...PLACE, environment, readText: () => null })

@@ -106,7 +106,7 @@ for (const password of [
 function limiterRig() {
   const clock = new TestClock()
   const limiter = new LoginRateLimiter(clock)
-  /** How many seconds an address has to wait; 0 where it may try, which then counts as wrong. */
+  /** How many seconds an address has to wait; 0 if it may try, which then counts as wrong. */
   const fail = (name = 'a', share: Share = 'strangers'): number => {
     try {
       limiter.begin({ name, share })
@@ -159,7 +159,7 @@ test('attempts at the same time get no further than one after the other', () => 
   expect(waits.filter((seconds) => seconds === 0)).toHaveLength(5)
 })
 
-test('a right password lets the address begin anew, and no other address', () => {
+test('a right password lets the address begin again, and no other address', () => {
   const { limiter, fail } = limiterRig()
   for (const address of ['a', 'b']) for (let attempt = 0; attempt < 4; attempt += 1) fail(address)
 

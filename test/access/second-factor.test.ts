@@ -130,7 +130,7 @@ test('new recovery codes need a code and end the old ones, and there are none wi
   expect(await refusal(access.changeSecondFactor('codes_renewed', '', HERE))).toBe('wrong_code')
 })
 
-test('a setup link lets in whoever lost the phone, and removes the second factor', async () => {
+test('a setup link lets in the owner without the phone, and removes the second factor', async () => {
   const { access, signIn } = await openWithPhone()
   const token = await newToken(access)
 

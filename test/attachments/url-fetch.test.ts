@@ -61,7 +61,7 @@ const REFUSED: Readonly<Record<string, readonly [answer: () => Response, why: st
     () => Response.redirect('http://me:secret@127.0.0.1:1/', 302),
     'no http or https',
   ],
-  'redirects to a port where nobody listens': [
+  'redirects to a port without a listener': [
     () => Response.redirect('http://127.0.0.1:1/', 302),
     'refuses the connection',
   ],

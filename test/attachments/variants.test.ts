@@ -155,7 +155,7 @@ test('ffmpeg reads a file by the one reader of its type, with limits to time, ou
   if (process.platform === 'linux') expect(memory).toBe('1572864')
 })
 
-test('where there is no room for a variant, it is 503 and nothing is kept', async () => {
+test('if there is no room for a variant, the answer is 503 and nothing is kept', async () => {
   await using relay = await startWithTools({ sips: 'head -c 900000 /dev/zero > "$out"' })
   await relay.set('attachment_quota_gb', '1')
   relay.occupy(1_024 ** 3 - 500_000)

@@ -204,7 +204,7 @@ test('a file that differs from its sum is not installed, nor one that the head d
   expect(readdirSync(machine.path)).toEqual([])
 })
 
-test('a process that cannot be started is a failure, and a later order begins anew', async () => {
+test('a process that cannot be started is a failure, and a later order begins again', async () => {
   using machine = new Machine()
   machine.installProblem = 'No unit today.'
   await machine.take()

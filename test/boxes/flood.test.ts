@@ -1,4 +1,4 @@
-// A box that sends more than its head takes, by mistake or because somebody has taken it.
+// A box that sends more than its head takes, by mistake or because an attacker controls it.
 
 import { expect, test } from 'bun:test'
 

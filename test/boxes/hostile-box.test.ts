@@ -1,4 +1,4 @@
-// What a box may do to the head and to its lines if somebody has taken it: fill the memory and the disk.
+// What a box may do to the head and to its lines if an attacker controls it: fill the memory and the disk.
 
 import { expect, test } from 'bun:test'
 

@@ -135,7 +135,7 @@ for (const seconds of [1, 5, 15, 21, 40]) {
   })
 }
 
-test('a head that was off for an hour waits for its boxes anew', async () => {
+test('a head that was off for an hour waits for its boxes as long as at first', async () => {
   using head = await Head.with(2)
   await head.upgrade(5 * SECOND)
   head.box(1).how = 'says nothing'

@@ -1,4 +1,4 @@
-// A relay and its boxes insist on each other's signatures once they have shown them, whoever started earlier.
+// A relay and its boxes insist on each other's signatures once they have shown them, whichever started earlier.
 
 import { expect, test } from 'bun:test'
 

@@ -137,7 +137,7 @@ const ANSWERS: Record<string, (request: string, answer: string) => string> = {
 }
 
 for (const [how, forge] of Object.entries(ANSWERS)) {
-  test(`a stranger tells nothing by answering ${how}`, async () => {
+  test(`a stranger changes nothing by answering ${how}`, async () => {
     const stage = new Stage()
     const head = stage.side(HEAD, BOX)
     stage.serve(stage.side(BOX, HEAD), TO)
@@ -206,7 +206,7 @@ test('a request that another one overtakes is taken, and one of long ago is not'
   expect(await stage.ask(stage.old(), TO, held[1])).toBe('none')
 })
 
-test('a refusal is told while the other side says something, and not once it is silent', async () => {
+test('a refusal is reported while the other side sends something, and not once it is silent', async () => {
   const stage = new Stage()
   const box = stage.side(BOX, HEAD)
   stage.serve(box, TO)

@@ -66,7 +66,7 @@ storyOn({ lines: 3 }, 'hostile texts, names and addresses break no page', async 
   ])
 })
 
-/** Gives the places where they are shown, a thread first. */
+/** Returns the addresses of the pages that show them, a thread first. */
 async function placeHostileThings(api: ApiClient): Promise<readonly HostilePlace[]> {
   const [first, second] = await lineIds(api)
   const lines = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')

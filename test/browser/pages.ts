@@ -1,5 +1,5 @@
 // What may be wrong with a page, dialog or drawer: it is wider than its window, a finger misses a control, words
-// are too pale, somebody cannot use it, or it jumps while its data arrive.
+// are too pale, some people cannot use it, or it jumps while its data arrive.
 
 import type { Route } from 'playwright-core'
 

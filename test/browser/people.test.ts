@@ -15,7 +15,7 @@ const name = ({ api }: Scene, handle: string, fields: object) =>
 /** A message from the person at the second line to the first, who reads in the dashboard. */
 const receive = ({ api, lines }: Scene, text: string) => say(api, FIRST_LINE, text, lines[1])
 
-story('somebody is found by keyboard alone, and a message far back at its place', async (scene) => {
+story('a person is found by keyboard alone, and a message far back at its place', async (scene) => {
   const { stage, api, lines } = scene
   await name(scene, PERSON, { name: 'Anna Müller' })
   await say(api, PERSON, 'The red bicycle is ready.', lines[0])
@@ -63,7 +63,7 @@ story('somebody is found by keyboard alone, and a message far back at its place'
   expect(chosen).toContain('Anna Müller')
 })
 
-story('an answer is counted in every browser until somebody reads it in one', async (scene) => {
+story('an answer is counted in every browser until a person reads it in one', async (scene) => {
   const { stage, api } = scene
   const reader = await stage.page({ viewport: COMPUTER })
   const other = await stage.page({ viewport: COMPUTER })

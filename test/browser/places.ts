@@ -12,7 +12,7 @@ export type Place = {
   readonly name: string
   /** What stands behind `#/`. */
   readonly hash: string
-  /** The step of setup there; null where it does not matter. */
+  /** The step of setup there; null if it does not matter. */
   readonly step: string | null
   /** Selectors of what is pressed there, one after another; behind `=` stands a text that is typed. */
   readonly press: readonly string[]

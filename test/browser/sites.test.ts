@@ -137,7 +137,7 @@ story('keys, webhooks and members are limited to a site', async (scene) => {
   expect(await ofSite('/keys')).toContainEqual([id])
 })
 
-story('a line without a site asks for one where there are sites', async (scene) => {
+story('a line without a site asks for one if there are sites', async (scene) => {
   const { stage, lines } = scene
   const id = await berlin(scene)
   const watched = await stage.page()

@@ -40,7 +40,7 @@ export function storyOn(
   )
 }
 
-/** Sends a text to somebody, and opens the conversation. */
+/** Sends a text to a person, and opens the conversation. */
 export async function openThread({ stage, api, lines: [line] }: Scene, thread: Thread = {}) {
   const { to = PERSON, text = 'Your table is ready.', look = {} } = thread
   const { conversation_id: id } = await say(api, to, text, line)

@@ -50,7 +50,7 @@ story(
 )
 
 story(
-  'a number without iMessage is offered SMS, and a message that fails again is never told as sent',
+  'a number without iMessage is offered SMS, and a message that fails again is never reported as sent',
   async (scene) => {
     const { stage, watched, thread } = {
       stage: scene.stage,

@@ -80,7 +80,7 @@ test('an address from the environment is hidden as well, and reaches the relay w
   expect(shown.stdout).toContain('No relay is running.')
 })
 
-test('what a running relay was started with is told, not what this shell would start', async () => {
+test('what a running relay was started with is reported, not what this shell would start', async () => {
   using folder = new ScratchFolder()
   const options = {
     HOOKLINE_DATA_DIR: folder.path,

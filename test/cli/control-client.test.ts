@@ -24,7 +24,7 @@ test('a request goes over the socket, whatever proxy the environment names', asy
   expect(relay.asked).toEqual([{ method: 'POST', path: '/api/v1/keys', body: { name: 'x' } }])
 })
 
-test('an error of the relay is told with its status, code and sentence', async () => {
+test('an error of the relay is reported with its status, code and sentence', async () => {
   using folder = new ScratchFolder()
   const error = { error: { code: 'not_found' as const, message: 'There is no key with this id.' } }
   using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 404 }))

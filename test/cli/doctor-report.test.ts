@@ -1,4 +1,4 @@
-// How `hookline doctor` lays out what a relay tells, and what it does on a Mac: in this process, beside a
+// How `hookline doctor` lays out what a relay reports, and what it does on a Mac: in this process, beside a
 // stand-in for the relay, because the name of the system is an argument there.
 
 import { expect, test } from 'bun:test'
@@ -66,7 +66,7 @@ function callOf(folder: ScratchFolder, printed: string[], isOpening: boolean): C
   }
 }
 
-/** A finding as the API tells it. */
+/** A finding as the API reports it. */
 function told(code: string, more: Row = {}): Row {
   return {
     code,
@@ -140,7 +140,7 @@ test('a finding about a webhook has its latest error, and the command that shows
   ])
 })
 
-test('findings that explain each other in a circle are each told once', async () => {
+test('findings that explain each other in a circle are each reported once', async () => {
   const findings = [
     told('a', { depends_on: 'b' }),
     told('b', { depends_on: 'a' }),
@@ -157,7 +157,7 @@ test('findings that explain each other in a circle are each told once', async ()
   expect([printed.at(-1), exitCode]).toEqual(['3 problems', 5])
 })
 
-test('on a Mac the command is shown that opens the pane where it is mended', async () => {
+test('on a Mac the report shows the command that opens the pane with the fix', async () => {
   const codes = [
     'full_disk_access',
     'automation_denied',
@@ -209,7 +209,7 @@ test.each<ProcessEnd>([
   { end: 'exited', exitCode: 1, stdout: '', stderr: 'no' },
   { end: 'killed', why: 'timeout', stdout: '', stderr: '' },
   { end: 'not_started', why: 'ENOENT' },
-])('a pane that does not open (%j) is told after the findings', async (opened) => {
+])('a pane that does not open (%j) is reported after the findings', async (opened) => {
   const findings = [told('full_disk_access')]
 
   const { printed, exitCode } = await askOnMac({ findings }, { isOpening: true, opened })

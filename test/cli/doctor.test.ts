@@ -165,7 +165,7 @@ test('--json gives lines and findings as the API has them, and fails all the sam
   expect(exitCode).toBe(5)
 })
 
-test('a relay without a line is told so, and no check failed', async () => {
+test('a relay without a line gets a notice, and no check failed', async () => {
   const shown = await askRelay([])
   const { exitCode, stdout } = await askRelay([], '--json')
 
@@ -187,7 +187,7 @@ test('a relay that answers with an error is no healthy one', async () => {
 })
 
 testNeeding('another system than macOS', process.platform !== 'darwin')(
-  '--open is refused where there is no such pane',
+  '--open is refused if there is no such pane',
   async () => {
     using folder = new ScratchFolder()
 

@@ -1,4 +1,4 @@
-// The commands of the service on a machine of stand-ins: systemd answers as told, the relay is a stand-in
+// The commands of the service on a machine of stand-ins: systemd answers as the test asks, the relay is a stand-in
 // at the control socket that holds the lock.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -68,7 +68,7 @@ export class HostingRig implements Disposable {
     return rig
   }
 
-  /** Somebody has started a relay, and no service has. */
+  /** The owner has started a relay, and no service has. */
   startInForeground(): void {
     this.startRelay()
     this.shown = 'MainPID=0\nActiveState=inactive\n'

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { UsageError } from '../../src/cli/command.ts'
 import { HostingRig } from './hosting-rig.ts'
 
-test('logs prints the newest lines, as JSON where that is wanted', async () => {
+test('logs prints the newest lines, as JSON if that is wanted', async () => {
   using rig = new HostingRig()
   rig.answer = () => ({ stdout: '{"level":"info","message":"a"}\nplain\n-- cursor: s=1\n' })
 

@@ -26,7 +26,7 @@ test('where the relay was refused, the app is launched at the screen to ask', as
   expect(notes).toEqual(['macOS now asks whether Hookline can control Messages: click OK.'])
 })
 
-test('where nothing was refused, nobody is asked', async () => {
+test('if nothing was refused, nobody is asked', async () => {
   using mac = new Mac()
 
   const notes = await ask(mac, ['full_disk_access'])

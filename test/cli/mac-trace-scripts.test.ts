@@ -1,4 +1,4 @@
-// What a trace holds of the script for Messages, as the relay tells it.
+// What a trace holds of the script for Messages, as the relay reports it.
 
 import { expect, test } from 'bun:test'
 
@@ -16,7 +16,7 @@ async function entriesOf(data: readonly object[]) {
   return scriptEntries(async () => ({ ask }), START)
 }
 
-test('the runs since the start are told by their time, with what was last known of the accounts', async () => {
+test('the runs since the start are reported by their time, with what was last known of the accounts', async () => {
   const entries = await entriesOf([
     { at: START - 900_000, ...ACCOUNT },
     { at: START - 300_000, ...ACCOUNT },

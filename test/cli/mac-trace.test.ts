@@ -1,4 +1,4 @@
-// `hookline mac trace` as the owner of a Mac meets it: asked for consent, told what to do, given a file.
+// `hookline mac trace` as the owner of a Mac meets it: asked for consent, shown what to do, given a file.
 // What stands in the file is in test/lines/kinds/mac.
 
 import { expect, test } from 'bun:test'
@@ -34,7 +34,7 @@ test('after a yes it writes a file for its owner alone, until Enter', async () =
   expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toEqual([
     ['t', 'op', 'set'],
     ...lines.slice(1, -1).map(() => ['t', 'op', 'table', 'set']),
-    // No relay runs that could tell of its scripts.
+    // No relay runs that could report its scripts.
     ['t', 'op', 'set'],
   ])
   expect(lines).toHaveLength(7)
@@ -72,7 +72,7 @@ test('without a yes nothing is recorded', async () => {
   expect(existsSync(rig.file)).toBe(false)
 })
 
-test('where nobody can be asked, nothing is recorded', async () => {
+test('if nobody can be asked, nothing is recorded', async () => {
   using folder = new ScratchFolder()
   using messages = ChatDbFile.create(folder.file('chat.db'), 'macos15')
   const to = folder.file('trace')
@@ -119,7 +119,7 @@ test('where the database of Messages is missing or may not be opened, it says so
   )
 })
 
-/** Runs the command where it ends before it asks. */
+/** Runs the command that ends before it asks. */
 function trace(folder: ScratchFolder, chatDb: string, to = folder.file('trace')) {
   return hooklineHere(['mac', 'trace', '--to', to], {
     HOOKLINE_DATA_DIR: folder.path,

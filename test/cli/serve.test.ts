@@ -1,4 +1,4 @@
-// `hookline serve` from its first line to its last; what the relay does meanwhile is told elsewhere.
+// `hookline serve` from its first line to its last; what the relay does meanwhile is tested elsewhere.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ test('without a terminal it makes neither key nor link, says how to get them, an
 
   const keys = await on(folder, 'keys list --json')
   const exitCode = await relay.end()
-  const log = await eventually('the log tells of a link', () =>
+  const log = await eventually('the log names a link', () =>
     relay.log.includes('link') ? relay.log : null,
   )
   const lines = log.trimEnd().split('\n')
@@ -50,7 +50,7 @@ test('a key that the command line makes and revokes counts at once', async () =>
   expect([before, await ask()]).toEqual([200, 401])
 })
 
-test('a second relay on the same data is refused and told who has them', async () => {
+test('a second relay on the same data is refused and names who has them', async () => {
   using folder = new ScratchFolder()
   await using relay = await RelayProcess.start({ dataDir: folder.path })
 
@@ -80,7 +80,7 @@ test('a lock file that is garbage is named, with what to do', async () => {
   expect(started.stderr).toContain('hookline.lock is not a Hookline lock file')
 })
 
-test('a port that is taken is told in one line, and so is each bad option', async () => {
+test('a port that is taken is reported in one line, and so is each bad option', async () => {
   using folder = new ScratchFolder()
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { HostingRig, PAUSED, READY } from './hosting-rig.ts'
 
-test('status tells a program everything', async () => {
+test('status gives a program everything', async () => {
   using rig = new HostingRig()
   rig.startRelay()
 
@@ -31,7 +31,7 @@ test('status tells a program everything', async () => {
   ])
 })
 
-test('where nothing runs, status ends with 3 and says how to start', async () => {
+test('if nothing runs, status ends with 3 and says how to start', async () => {
   using rig = new HostingRig()
 
   const { exitCode, json, lines, notes } = await rig.run('status')

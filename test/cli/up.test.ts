@@ -26,7 +26,7 @@ test('up installs, starts, waits until the relay answers, and says how it is', a
   ])
 })
 
-test('up tells what is missing, and the next step', async () => {
+test('up reports what is missing, and the next step', async () => {
   using rig = new HostingRig()
   const finding = { severity: 'error', title: 'No permission', fix: 'Give it.', code: 'x' }
   const answers = {
@@ -128,7 +128,7 @@ test('up is content with a relay that checks what an upgrade made of its databas
 })
 
 test.each(['up', 'restart', 'down'])(
-  '%s leaves a relay in the foreground to whoever started it',
+  '%s leaves a relay in the foreground to the person who started it',
   async (line) => {
     using rig = new HostingRig()
     rig.startInForeground()
@@ -197,7 +197,7 @@ test('open prints the address over ssh, and a link to set the password while the
   expect(unclaimed.json).toEqual([{ url: 'http://127.0.0.1:4665/#/setup/abc', opened: false }])
 })
 
-test('a relay on every address is opened on this machine, by HTTPS where it has a certificate', async () => {
+test('a relay on every address is opened on this machine, by HTTPS if it has a certificate', async () => {
   using rig = new HostingRig()
   const opened = async (address: string) => {
     rig.address = address

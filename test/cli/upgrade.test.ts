@@ -16,7 +16,7 @@ test('an upgrade needs a file to upgrade from, and an executable to upgrade', as
   expect(fromSources.stderr).toContain('An upgrade needs the built executable.')
 })
 
-test('a new executable is asked whether it can migrate a back-up: 0 where it can, 78 where not', async () => {
+test('a new executable is asked whether it can migrate a back-up: 0 if it can, 78 if not', async () => {
   using folder = new ScratchFolder()
   const path = folder.file('backup.db')
   const { db } = openDatabase(path, { version: '1' })

@@ -103,7 +103,7 @@ test.each([
   ['http://192.168.1.5:5678/hook', true],
   ['https://receiver.example/hook', false],
   ['http://127.0.0.1:8080/hook', false],
-])('that events can be read in transit is told of %s: %p', async (url, isTold) => {
+])('a warning says that events can be read in transit at %s: %p', async (url, isTold) => {
   const { stdout } = await run(`webhooks add ${url}`, { id: 'wh_a', url })
 
   expect(stdout.includes('Use https outside your own network')).toBe(isTold)

@@ -216,7 +216,7 @@ test('lines names the one that has no new contacts left for today', async () => 
   ])
 })
 
-test('a refusal of the relay is told in its own words, with an exit code of its own for what is not allowed', async () => {
+test('a refusal of the relay is reported in its own words, with an exit code of its own for what is not allowed', async () => {
   const body = { error: { code: 'invalid_recipient', message: 'to: write it as +12025550147' } }
 
   const refused = await run('send 12 hi', body, 400)
@@ -267,7 +267,7 @@ test('every send has an idempotency key of its own', async () => {
   expect(new Set(keys).size).toBe(2)
 })
 
-test('tail names the events that there are where one is misspelt', async () => {
+test('tail names the known events if one is misspelled', async () => {
   const { exitCode, stderr } = await run('tail --event message.red', {})
 
   expect(exitCode).toBe(2)

@@ -5,7 +5,7 @@ import type { LineRig } from './line-rig.ts'
 const UDID = '00008110001A2B3C4D5E001E'
 const SENDER = '+12025550166'
 
-/** One iPhone on the cable whose agent somebody else has started. */
+/** One iPhone on the cable whose agent another program has started. */
 export function makeIphoneRig(): LineRig {
   const rig = new PhoneLineRig([UDID])
   const { phone } = rig.of(UDID)

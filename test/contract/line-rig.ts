@@ -20,7 +20,7 @@ export type LineRig = {
   readonly driver: LineDriver
   /** A driver as a new process makes it, for the same device. */
   readonly restart: () => LineDriver
-  /** Somebody whom the line reaches and with whom it has no history. */
+  /** A person whom the line reaches and with whom it has no history. */
   readonly recipient: Handle
   /** How long the device takes to get ready. */
   readonly startMs: number
@@ -34,13 +34,13 @@ export type LineRig = {
   readonly canBeAsked: boolean
   /** How often the device sent something with this text. */
   readonly carried: (text: string) => number
-  /** Somebody writes to the line. */
+  /** A person writes to the line. */
   readonly receive: (text: string) => Promise<void>
   /** Hashes of the files that the device sent with this text, in order; of a line that sends files. */
   readonly sentFiles?: (text: string) => readonly string[]
-  /** Somebody sends a file to the line; where a device can show one, with its bytes or without. */
+  /** A person sends a file to the line; if a device can show one, with its bytes or without. */
   readonly receiveFile?: (text: string, bytes: Uint8Array) => Promise<void>
-  /** Somebody writes in a group of the line, and its identifier; where a device can have groups. */
+  /** A person writes in a group of the line, and its identifier; if a device can have groups. */
   readonly receiveInGroup?: (text: string) => Promise<string>
   readonly close: () => void
 }
@@ -201,7 +201,7 @@ export function guidOf(outcome: SendOutcome): string | null {
   return outcome.outcome === 'accepted' || outcome.outcome === 'held' ? outcome.guid : null
 }
 
-/** The service that the device named; undefined where it named none. */
+/** The service that the device named; undefined if it named none. */
 export function serviceOf(outcome: SendOutcome): string | undefined {
   const isWithDevice = outcome.outcome === 'accepted' || outcome.outcome === 'held'
   return isWithDevice ? outcome.service : undefined

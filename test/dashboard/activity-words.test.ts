@@ -32,7 +32,7 @@ test('every action has a sentence', () => {
   expect([...ACTIONS].toSorted()).toEqual([...AUDIT_ACTIONS].toSorted())
 })
 
-test('an entry is told in sentences, with its changes', () => {
+test('an entry is reported in sentences, with its changes', () => {
   const refused = { ...ENTRY, action: 'password.refused', count: 3 } as const
 
   expect(actionWords(ENTRY, () => null)).toBe('Setting backups kept changed')

@@ -236,7 +236,7 @@ const REFUSED: Failure = {
   retryAfterSeconds: null,
 }
 
-test('an error is shown beside the field that it names, that of a password where it is typed', () => {
+test('an error is shown beside the field that it names, and that of a password beside the password field', () => {
   const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
   const wrong: Failure = { ...REFUSED, code: 'wrong_password', message: 'No.', details: {} }
 

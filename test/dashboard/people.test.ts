@@ -78,7 +78,7 @@ test('equal reactions are counted, with the people who gave them', () => {
   ])
 })
 
-test('a service is named where it was asked for, and where it turned to SMS', () => {
+test('a service is named if it was asked for, or if it turned to SMS', () => {
   expect([
     serviceWords(message()),
     serviceWords(message({ service_requested: 'SMS' })),

@@ -35,9 +35,12 @@ const SAID: readonly (readonly [Partial<Message>, 'good' | 'bad', string])[] = [
   ],
 ]
 
-test.each(SAID)('a new message that is %j is told as it is, not as sent', (fields, mood, text) => {
-  expect(againWords(outbound(fields))).toEqual({ isBad: mood === 'bad', text })
-})
+test.each(SAID)(
+  'a new message that is %j is reported as it is, not as sent',
+  (fields, mood, text) => {
+    expect(againWords(outbound(fields))).toEqual({ isBad: mood === 'bad', text })
+  },
+)
 
 test('SMS is offered for a number that is not on iMessage, if its line can choose the service', () => {
   const failed = outbound({ status: 'failed', error: NO_IMESSAGE })

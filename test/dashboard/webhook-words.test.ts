@@ -126,7 +126,7 @@ test('a delivery is named after its person as the owner knows them, else as the 
   expect(personWords(delivery({ event_id: 'evt_test_1' }))).toBe('Test')
 })
 
-test('the next probe is told with its time, and with what follows it', () => {
+test('the next probe is reported with its time, and with what follows it', () => {
   const day = {
     webhook_id: 'wh_1',
     waiting: 41,

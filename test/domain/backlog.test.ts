@@ -21,7 +21,7 @@ test('a queue that an outage left is none while it is worked off within five min
   expect(shownAt([300, 300, 300, 300, 300, 0])).toEqual([])
 })
 
-test('one look at which nothing waits for long begins the five minutes anew', () => {
+test('one look at which nothing waits for long restarts the five minutes', () => {
   expect(shownAt([10, 11, 12, 1, 10, 11, 12, 13, 14])).toEqual([])
 })
 

@@ -55,7 +55,7 @@ test('the fifth failure opens it; probes count while it is open, and all others 
   expect(failed(failedTimes(5), { isProbe: true }).breaker.failuresInRow).toBe(6)
 })
 
-test('what was in flight when it opened tells nothing new', () => {
+test('what was in flight when it opened says nothing new', () => {
   const opened = failedTimes(5)
 
   const stray = failed(opened, { at: MINUTE, isProbe: false })
@@ -63,7 +63,7 @@ test('what was in flight when it opened tells nothing new', () => {
   expect(stray.breaker).toEqual(opened)
 })
 
-test('an event that is refused for its own sake tells nothing of the receiver', () => {
+test('an event that is refused for its own sake says nothing about the receiver', () => {
   const failing = failed(CLOSED, { at: 0 }).breaker
   const probeAt = timestamp(MINUTE + 6_000)
 
@@ -71,7 +71,7 @@ test('an event that is refused for its own sake tells nothing of the receiver', 
   expect(failed(failing, { at: MINUTE, isOfEvent: true }).breaker).toEqual({ ...failing, probeAt })
 })
 
-test('a receiver was away where nothing succeeded for two seconds', () => {
+test('a receiver was away if nothing succeeded for two seconds', () => {
   const failing = failed(CLOSED, { at: 0 }).breaker
 
   expect([wasAway(CLOSED, DAY), wasAway(failing, 1_999), wasAway(failing, 2_000)]).toEqual([

@@ -33,7 +33,7 @@ test('a read receipt on a queued message fills in the skipped steps, their event
   })
 })
 
-test('a step is never dated before the one below it: a phone may tell the minute only', () => {
+test('a step is never dated before the one below it: a phone may report the minute only', () => {
   const receipt = { kind: 'read', at: timestamp(500), reason: null } as const
 
   const progress = progressBy(stamped('delivered', true, true), receipt, sentenceOf)

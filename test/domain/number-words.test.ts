@@ -4,7 +4,7 @@ import { durationWords } from '../../src/domain/number-words.ts'
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-test('a duration is told in seconds, in minutes, in hours and minutes, or in days', () => {
+test('a duration is reported in seconds, in minutes, in hours and minutes, or in days', () => {
   const spans = [
     0,
     20 * SECOND,

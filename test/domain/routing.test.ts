@@ -100,7 +100,7 @@ const CHOICES: readonly (readonly [
     'take b',
   ],
   [
-    'a contact waits for its own line where none is online',
+    'a contact waits for its own line if none is online',
     [line('o', { isOnline: false }), GONE],
     seen({ knows: 'g' }),
     'queue g',

@@ -23,7 +23,7 @@ const ATTEMPTS: readonly (readonly [what: string, slots: Slots, Given, Partial<S
   ['a first failure leaves one', FIRST_SLOTS, { isSuccess: false }, { count: 1, usualMs: null }],
   ['an answer brings one more', TWENTY, {}, { count: 21, usualMs: 100 }],
   ['no more than 64', { ...TWENTY, count: 64 }, {}, { count: 64 }],
-  ['none where one was free', TWENTY, { wasFull: false }, { count: 20 }],
+  ['none if one was free', TWENTY, { wasFull: false }, { count: 20 }],
   ['an answer as slow as may be brings one', TWENTY, { tookMs: 250 }, { count: 21, usualMs: 100 }],
   ['a slower one costs half', TWENTY, { tookMs: 251 }, { count: 10, lostAt: 1_251 }],
   ['a failure costs half', TWENTY, { isSuccess: false }, { count: 10, lostAt: 1_100 }],

@@ -19,7 +19,7 @@ test(`after ${KILLS} kills during alerts none is missed, sent twice or untrue`, 
   expect(alerts).toBeGreaterThanOrEqual(KILLS)
 }, 600_000)
 
-test('a webhook that fails for a minute is told by text, event and POST, for real', async () => {
+test('a webhook that fails for a minute is reported by text, event and POST, for real', async () => {
   using dir = temporaryDataDir()
   using hook = new Receiver()
   const titles: string[] = []

@@ -11,7 +11,7 @@ import { fileCounts, fileFaults } from './torture/files.ts'
 /** Data directories. */
 export type Places = { readonly head: string; readonly boxes: readonly string[] }
 
-/** What clients sent, and were told. */
+/** What clients sent, and the answers they got. */
 type Sent = {
   readonly told: readonly Told[]
   readonly repeats: number

@@ -239,7 +239,7 @@ async function startStage(language: Language) {
     start,
     replies,
     restart,
-    /** Resolves once somebody has connected to the address of the relay, and was hung up on. */
+    /** Resolves once a client has connected to the address of the relay, and was hung up on. */
     async connectedInVain() {
       const { promise, resolve } = Promise.withResolvers<void>()
       const open = (socket: { end(): void }) => {

@@ -40,7 +40,7 @@ test('no secret of a compatible API is in a log, the audit, metrics, errors, eve
     const made = await api.ask<ApiKey>('POST', '/api/v1/keys', { for: compat.name })
     const calls = new Calls(relay.url, compat, made)
     answers.push(...(await calls.inEveryForm()), ...(await calls.inUrls()))
-    // From now on, its list of webhooks tells it the password that it sent.
+    // From now on, its list of webhooks shows it the password that it sent.
     if (compat.credentials.includes('query')) await calls.registerWebhook(sink.url)
     await api.ask('DELETE', `/api/v1/keys/${made.id}`)
     answers.push(...(await calls.inEveryForm()))

@@ -5,7 +5,7 @@ import { damageCopies } from './torture/damage.ts'
 
 const COPIES = 8
 
-test('a damaged database is refused, or ends the relay with words that help, whoever meets it', async () => {
+test('a damaged database is refused, or ends the relay with words that help, whichever part meets it', async () => {
   using folder = new ScratchFolder()
 
   const { faults } = await damageCopies(folder, COPIES, 7)

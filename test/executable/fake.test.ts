@@ -48,7 +48,7 @@ test('it needs no home, no option of a relay and no file, and ends on SIGTERM', 
   expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ''])
 }, 60_000)
 
-test('it ends with the program that started it, unless it is told to stay', async () => {
+test('it ends with the program that started it, unless it is asked to stay', async () => {
   const orphan = await start('"$0" fake --port 0 --print json & read line')
   const stays = await start('"$0" fake --port 0 --print json --stay & echo $! >&2; read line')
   const { value } = await stays.child.stderr.getReader().read()

@@ -1,4 +1,4 @@
-// A terminal that is closed, and a relay that was told not to mind.
+// A terminal that is closed, and a relay that was asked not to mind.
 
 import { expect, test } from 'bun:test'
 

@@ -18,7 +18,7 @@ type Lines = { readonly data: readonly Line[] }
 const FRIEND = '+12025550123'
 const EVENTS = ['message.received', 'message.sent']
 
-test('an iPhone on the cable is a line: one message in, one out, and doctor tells how far it is', async () => {
+test('an iPhone on the cable is a line: one message in, one out, and doctor reports how far it is', async () => {
   using dir = temporaryDataDir()
   using receiver = new Receiver()
   await using cable = await MuxRig.start()
@@ -46,11 +46,11 @@ test('an iPhone on the cable is a line: one message in, one out, and doctor tell
   })
 
   phone.screen.receive(FRIEND, 'hello')
-  await eventually('what came in is told', () => (told().length === 1 ? true : null))
+  await eventually('what came in is published', () => (told().length === 1 ? true : null))
   const sent = await api.request('POST', '/api/v1/messages/send', {
     body: { to: FRIEND, text: 'hello yourself' },
   })
-  await eventually('what went out is told', () => (told().length === 2 ? true : null))
+  await eventually('what went out is published', () => (told().length === 2 ? true : null))
   const doctor = await hookline(['doctor', '--data-dir', dir.path])
   const status = await hookline(['status', '--json', '--data-dir', dir.path])
   const backup = await hookline(['backup', '--data-dir', dir.path])

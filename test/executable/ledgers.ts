@@ -86,7 +86,7 @@ export function carriedIn(place: string): readonly string[] {
   return rows.map(({ id }) => id)
 }
 
-/** What a client was told of one request, by the last answer it got. */
+/** What a client knows of one request, by the last answer it got. */
 export type Told = { readonly messageId: string; readonly text: string; readonly status: string }
 
 /**

@@ -58,11 +58,11 @@ test('a Mac line is found by itself, sends, receives, and nothing is wrong with 
   const sent = await api.request('POST', '/api/v1/messages/send', {
     body: { to: FRIEND, text: 'hello' },
   })
-  await eventually('the message is read, and all is told', () => {
+  await eventually('the message is read, and all is published', () => {
     return receiver.received.length === 3 ? true : null
   })
   await messages.control.receive({ from: FRIEND, text: 'hello yourself' })
-  await eventually('the answer is told', () => (receiver.received.length === 4 ? true : null))
+  await eventually('the answer is published', () => (receiver.received.length === 4 ? true : null))
 
   const { id } = sent.body as Message // Its status says that it is one.
   const doctor = await hookline(['doctor', '--data-dir', dir.path])
@@ -87,13 +87,13 @@ test('a Mac line is found by itself, sends, receives, and nothing is wrong with 
   expect(runs).not.toMatch(/hello|\+\d/)
 }, 180_000)
 
-/** What the relay tells its owner of the runs of the script. */
+/** What the relay shows its owner of the runs of the script. */
 async function scriptRuns(dataDir: string): Promise<string> {
   const unix = join(dataDir, 'control.sock')
   return (await fetch('http://localhost/api/v1/script-calls', { unix })).text()
 }
 
-test(`after ${KILLS} kills a Mac line has lost nothing, sent nothing twice and tells the truth`, async () => {
+test(`after ${KILLS} kills a Mac line has lost nothing, sent nothing twice and reports the truth`, async () => {
   using folder = temporaryDataDir()
   using dir = temporaryDataDir()
   using receiver = new Receiver()
@@ -119,14 +119,14 @@ test(`after ${KILLS} kills a Mac line has lost nothing, sent nothing twice and t
     relay = await start(dir.path, messages, port)
   }
   const isMuch = () => (clients.told.length > KILLS / 2 ? true : null)
-  await eventually('clients were told of enough messages', isMuch)
+  await eventually('clients were answered enough messages', isMuch)
   clients.stop()
   // What they write makes the relay look at its own messages, too, more often than every 5 s.
   await settle(api)
   writers.stop()
   await running
   // Where something is missing, the comparison below says what.
-  await eventually('all that was written is told', () => {
+  await eventually('all that was written is published', () => {
     return textsIn(announcedBy(receiver.received)) >= textsIn(writers.written) ? true : null
   }).catch(() => null)
   await settle(api)

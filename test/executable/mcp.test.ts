@@ -48,7 +48,7 @@ test.each([
   ['without a key', 'http://127.0.0.1:1', '', 'set HOOKLINE_KEY to KEY:SECRET'],
   ['with half of one', 'http://127.0.0.1:1', 'hl_live_x', 'KEY:SECRET'],
   ['by a word', 'mac.local', 'a:b', 'the address of a relay'],
-  ['where none answers', 'http://127.0.0.1:1', 'a:b', 'No relay answers at'],
+  ['if none answers', 'http://127.0.0.1:1', 'a:b', 'No relay answers at'],
 ])('a relay elsewhere %s is refused at once, with what is missing', async (_, url, key, says) => {
   const { exitCode, stdout, stderr } = await hookline(`mcp --url ${url}`, { HOOKLINE_KEY: key })
 

@@ -37,7 +37,7 @@ class Machine implements AsyncDisposable {
     writeFileSync(`${this.data}/hookline.env`, lines.join(''), { mode: 0o600 })
   }
 
-  /** Answer of a command in JSON; throws where it fails. */
+  /** Answer of a command in JSON; throws if it fails. */
   async run<T>(...args: readonly string[]): Promise<T> {
     const child = Bun.spawn([this.executable, ...args, '--json', '--data-dir', this.data], {
       env: cleanEnvironment({ HOME: this.folder.path, ...this.environment }),

@@ -11,7 +11,7 @@ const FRIEND = '+12025550123'
 
 type Listed = { readonly data: readonly { readonly status: string; readonly text: string }[] }
 
-test('an iPhone gets its token from the command line, sends what it is given, and tells what comes in', async () => {
+test('an iPhone gets its token from the command line, sends what it is given, and reports what comes in', async () => {
   using dir = temporaryDataDir()
   const key = await createKey(dir.path)
   const added = await hookline(['bridges', 'add', NUMBER, '--json', '--data-dir', dir.path])

@@ -1,4 +1,4 @@
-// The built executable, as somebody has it who downloaded it: started from any folder, talked to over
+// The built executable, as a person who downloaded it has it: started from any folder, talked to over
 // HTTP and by signals. What the parts do in detail is in the tests of the parts.
 
 import { expect, test } from 'bun:test'
@@ -59,7 +59,7 @@ test('the first message is sent, delivered and read, and the webhook gets all fo
   }
 })
 
-test('SIGTERM ends it with 0, and what was told before is there at the next start', async () => {
+test('SIGTERM ends it with 0, and what was answered before is there at the next start', async () => {
   using dir = temporaryDataDir()
   const key = await createKey(dir.path)
   const relay = await startWithLines(dir.path, 1)

@@ -43,7 +43,7 @@ export class UpgradeMachine implements AsyncDisposable {
   readonly port = freePort()
   /** Variables of the commands that are run. */
   environment: Readonly<Record<string, string>> = {}
-  /** The one that runs now, and whether somebody started it by hand. */
+  /** The executable that runs now, and whether a person started it by hand. */
   relay: UpgradedRelay | null = null
   isByHand = false
 
@@ -96,7 +96,7 @@ export class UpgradeMachine implements AsyncDisposable {
     placeExecutable(executable, this.executable)
   }
 
-  /** Starts what lies in the executable's place, as a service unless told otherwise. */
+  /** Starts what lies in the executable's place, as a service unless asked otherwise. */
   start(more: Partial<Started> = {}): UpgradedRelay {
     const { executable, dataDir, port } = this
     this.isByHand = more.isService === false

@@ -186,7 +186,7 @@ class Fuzz {
     }
   }
 
-  /** Remembers the ids that the relay tells, but for our own. */
+  /** Remembers the ids that the relay answers with, except our own. */
   #learnFrom(text: string): void {
     const own = Object.values(this.#own).map(({ id }) => id)
     for (const [, id = ''] of text.matchAll(ANY_ID)) {

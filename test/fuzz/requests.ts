@@ -25,7 +25,7 @@ export type ApiDocument = {
   readonly components: { readonly schemas?: Schemas }
 }
 
-/** A part of a path: words, or one of the ids that the relay told. */
+/** A part of a path: words, or one of the ids that the relay answered with. */
 export type PathPart = string | { readonly known: number; readonly prefix: string }
 
 export type FuzzRequest = {
@@ -34,7 +34,7 @@ export type FuzzRequest = {
   readonly path: readonly PathPart[]
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly headers: Readonly<Record<string, string>>
-  /** Null where none is sent. */
+  /** Null if none is sent. */
   readonly body: string | Uint8Array<ArrayBuffer> | null
   /** `limited` are those of a key with one line, few scopes and rules. */
   readonly credentials: 'good' | 'limited' | 'none' | 'wrong'

@@ -108,7 +108,7 @@ testNeeding('jinja2', hasJinja)(
     expect(keys).toHaveLength(3)
 
     for (const template of keys) {
-      // Two messages of one person, or one to each of two people where nothing came in.
+      // Two messages of one person, or, if nothing came in, one to each of two people.
       const people = template.includes('trigger') ? [ANN, ANN] : [ANN, BEN]
       const items = people.map((to, index) => {
         const id = `id-${index}`

@@ -42,7 +42,7 @@ test('each webhook that fails has an age of its own', async () => {
   expect(Date.parse(b?.since ?? '') - Date.parse(a?.since ?? '')).toBeGreaterThanOrEqual(7 * 60_000)
 })
 
-test('one that is gone and comes again begins anew, and the others keep their age', async () => {
+test('a finding that is gone and comes back counts as new, and the others keep their age', async () => {
   const { clock, health, now } = catalogue()
   const [a, b] = ['wh_a', 'wh_b'].map((id) => ofWebhook(found('webhook_failing', id)))
   now.push(...[a, b].filter((one) => one !== undefined))
@@ -123,7 +123,7 @@ function running(isWatched: boolean) {
   }
 }
 
-test('while somebody watches it looks every fifteen seconds, and tells only what is new', async () => {
+test('while a page watches it is read every fifteen seconds, and reports only what is new', async () => {
   const { clock, findings, seen, stop } = running(true)
 
   await clock.advance(15_000)
@@ -140,7 +140,7 @@ test('while somebody watches it looks every fifteen seconds, and tells only what
   expect(worse).toEqual({ asked: 4, told: 2 })
 })
 
-test('whoever knows that something changed has it looked at once', async () => {
+test('a module that knows of a change makes the catalogue read at once', async () => {
   const { clock, seen, healthSignal, stop } = running(true)
 
   healthSignal.notify()

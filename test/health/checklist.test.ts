@@ -18,7 +18,7 @@ test('a line of which nobody says anything bad passes every check', () => {
   expect(checks.map(({ state }) => state)).toEqual(Array.from({ length: 10 }, () => 'ok'))
 })
 
-test('what fails is told with why and fix, and nothing behind it counts as known', () => {
+test('what fails is reported with why and fix, and nothing behind it counts as known', () => {
   const line = phoneLine({
     driver: 'mac',
     status: 'offline',

@@ -1,4 +1,4 @@
-// What Home is told: the state of the relay in words, and findings under their causes.
+// What Home shows: the state of the relay in words, and findings under their causes.
 
 import { expect, test } from 'bun:test'
 

@@ -12,7 +12,7 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
 
-/** As a Mac mini and a MacBook tell it. */
+/** As a Mac mini and a MacBook report it. */
 const MINI = `AC Power:
  Sleep On Power Button 1
  autorestart          0
@@ -211,7 +211,7 @@ for (const [stdout, codes] of LINGERS) {
 }
 
 test.each(['linux', 'darwin'])(
-  'on %s an executable that was replaced while the relay runs is told; the same bytes with another date are the same',
+  'on %s an executable that was replaced while the relay runs is reported; the same bytes with another date are the same',
   async (platform) => {
     using box = new Box()
     await box.install()

@@ -59,7 +59,7 @@ export class Setup implements Disposable {
     signRelease(this.#releases, this.#key, 'https://releases.example/ann/hookline')
   }
 
-  /** Changes the sums after they were signed, so that they fit a file of somebody else's making. */
+  /** Changes the sums after they were signed, so that they fit a file of another person's making. */
   replace(name: string): void {
     writeFileSync(`${this.#releases}/${name}`, 'evil')
     const hash = new Bun.CryptoHasher('sha256').update('evil').digest('hex')

@@ -1,5 +1,5 @@
 // `scripts/install` as a user runs it, against a folder instead of the releases, with a home of its own
-// and stand-ins for the tools that tell and sign.
+// and stand-ins for the tools that identify the machine and sign.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -117,7 +117,7 @@ test.each(REFUSALS)(
 )
 
 testNeeding('minisign', Bun.which('minisign') !== null)(
-  'where there is no ssh-keygen, minisign tells a signed release from another',
+  'if there is no ssh-keygen, minisign distinguishes a signed release from another',
   async () => {
     using setup = new Setup(LINUX)
     setup.publish(NAME)
@@ -132,7 +132,7 @@ testNeeding('minisign', Bun.which('minisign') !== null)(
   },
 )
 
-test('where nothing can verify a signature, nothing is installed unless the owner says so', async () => {
+test('if nothing can verify a signature, nothing is installed unless the owner says so', async () => {
   using setup = new Setup(LINUX)
   setup.publish(NAME)
   const keyless = await setup.run({}, `${ROOT}/scripts/install`)
@@ -175,7 +175,7 @@ test('who wants no service gets none', async () => {
   expect(stdout).toContain('Start it as a service: hookline up')
 })
 
-test('a folder that is not on the PATH is told, one that is, is not', async () => {
+test('a folder that is not on the PATH is reported, one that is, is not', async () => {
   using setup = new Setup(LINUX)
   setup.publish(NAME)
   const bin = `${setup.home}/.local/bin`
@@ -188,7 +188,7 @@ test('a folder that is not on the PATH is told, one that is, is not', async () =
   expect(within.stdout).toBe(`Getting hookline-linux-x64 ...\nInstalled ${bin}/hookline\n`)
 })
 
-test('an executable that does not run as a service stays installed, and that is told', async () => {
+test('an executable that does not run as a service stays installed, and that is reported', async () => {
   using setup = new Setup(LINUX)
   setup.publish(NAME, { exitCode: 1 })
 

@@ -132,7 +132,7 @@ test('what is installed already is neither copied nor signed again, also by the 
 
   expect([again.isChanged, byItself.isChanged, idle]).toEqual([false, false, []])
   expect(readInstallation(mac.dataDir)?.source.path).toBe(mac.source)
-  // Somebody threw it away.
+  // A person threw it away.
   expect([anew.isChanged, readFileSync(mac.inBundle, 'utf8')]).toEqual([true, 'version one'])
 })
 
@@ -213,7 +213,7 @@ test('a list of keychains that cannot be read is not replaced, and one that a cr
   expect([replacing, mac.keychains]).toEqual([[], [LOGIN_KEYCHAIN]])
 })
 
-test('an identity that was left half made is made anew', async () => {
+test('an identity that was left half made is made again', async () => {
   using mac = new Mac()
   mac.failing = 'security import'
   await expect(mac.install()).rejects.toThrow('Cannot make a keychain for signing')
@@ -226,7 +226,7 @@ test('an identity that was left half made is made anew', async () => {
   expect(mac.signed.length).toBe(1)
 })
 
-test('a data directory elsewhere is told to the agent; the identity stays the one of the user', async () => {
+test('a data directory elsewhere is passed to the agent; the identity stays the one of the user', async () => {
   using mac = new Mac()
   const dataDir = mac.folder.file('elsewhere')
   mkdirSync(dataDir)

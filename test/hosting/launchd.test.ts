@@ -107,7 +107,7 @@ test('while launchd clears away the service of before, it is loaded again later'
   expect(fake.verbs()).toEqual(['bootstrap', 'bootstrap'])
 })
 
-test('what stays refused is told after five tries, in the words of launchctl', async () => {
+test('what stays refused is reported after five tries, in the words of launchctl', async () => {
   const fake = new FakeLaunchd()
   fake.bootstraps = [5, 5, 5, 5, 5, 0]
 
@@ -121,7 +121,7 @@ test('what stays refused is told after five tries, in the words of launchctl', a
   expect(fake.verbs().filter((verb) => verb === 'bootstrap').length).toBe(5)
 })
 
-test('another refusal is told at once', async () => {
+test('another refusal is reported at once', async () => {
   const fake = new FakeLaunchd()
   fake.bootstraps = [78]
 
@@ -130,7 +130,7 @@ test('another refusal is told at once', async () => {
   expect(fake.verbs().filter((verb) => verb === 'bootstrap').length).toBe(1)
 })
 
-test('where nobody is logged in at the screen, the owner learns that somebody must be', async () => {
+test('if nobody is logged in at the screen, the owner learns that a person must be', async () => {
   const fake = new FakeLaunchd()
   fake.hasSession = false
 
@@ -169,7 +169,7 @@ for (const exitCode of [3, 36]) {
   })
 }
 
-test('a stop that is refused is told', async () => {
+test('a stop that is refused is reported', async () => {
   const fake = new FakeLaunchd()
   fake.isLoaded = true
   fake.bootout = 1

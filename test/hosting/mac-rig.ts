@@ -28,7 +28,7 @@ export class Mac implements Disposable {
   readonly signing = `${this.dataDir}/signing`
   readonly tools = new RecordingTools((called) => this.#answer(called))
   readonly host: LaunchdHost
-  /** The user's keychains, as `security` tells and sets them. */
+  /** The user's keychains, as `security` reports and sets them. */
   keychains: readonly string[] = [LOGIN_KEYCHAIN, OTHER_KEYCHAIN]
   /** The call whose name is this fails. */
   failing = ''
@@ -101,7 +101,7 @@ export class Mac implements Disposable {
   }
 }
 
-/** What a tool is told to do: by its arguments, or security by its standard input. */
+/** What a tool has to do: by its arguments, or security by its standard input. */
 function commandOf([, ...args]: Called): readonly string[] {
   return args[0] === '-i' ? wordsOf(args[1]?.slice(2) ?? '') : args
 }

@@ -27,7 +27,7 @@ test('the journal is read on from where it was read to', async () => {
   ])
 })
 
-test('a journal that cannot be read is told', async () => {
+test('a journal that cannot be read is reported', async () => {
   const tools = new RecordingTools(() => ({ exitCode: 1, stderr: 'No journal files were found.' }))
 
   await expect(new JournalLog(tools.run, 'hookline.service').newest(1, NEVER)).rejects.toThrow(

@@ -1,4 +1,4 @@
-// The certificate that openssl makes by our request, looked at; only where there is an openssl.
+// The certificate that openssl makes by our request, looked at; only if there is an openssl.
 
 import { expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'

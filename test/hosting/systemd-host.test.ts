@@ -112,7 +112,7 @@ test('the unit of a package that says the same is enabled, in the place of one t
   expect(existsSync(box.packagedUnit)).toBe(true)
 })
 
-test('a user who may not linger is told how to', async () => {
+test('a user who may not linger learns how to', async () => {
   using box = new Box(([path]) => (path === '/usr/bin/loginctl' ? { exitCode: 1 } : undefined))
 
   const { warnings } = await box.install()
@@ -136,7 +136,7 @@ test.each([
     'Failed to connect to bus: No medium found (/usr/bin/systemctl ended with 1)',
   ],
 ])(
-  'where systemctl ends with %d, it is told why, or what else to do',
+  'if systemctl ends with %d, the report says why, or what else to do',
   async (exitCode, stderr, why) => {
     using box = new Box(([path]) => (path === '/usr/bin/env' ? { exitCode, stderr } : undefined))
 

@@ -40,7 +40,7 @@ export function writeBuild(path: string, build: Build): void {
   writeFileSync(path, JSON.stringify(build), { mode: 0o755 })
 }
 
-/** Null where there is no whole executable. */
+/** Null if there is no whole executable. */
 export function readBuild(path: string): Build | null {
   try {
     accessSync(path, constants.X_OK)

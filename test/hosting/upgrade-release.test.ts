@@ -44,7 +44,7 @@ const REFUSALS: readonly (readonly [
     'The release signature',
   ],
   [
-    'a file whose sums somebody else signed',
+    'a file whose sums another key signed',
     (world) => world.publish(NEXT, { signedBy: generateKeyPairSync('ed25519').privateKey }),
     "it is not from Hookline's release key",
   ],

@@ -119,7 +119,7 @@ export class UpgradeWorld implements Disposable {
     return { steps, result: null }
   }
 
-  /** The machine starts the service, as after a power cut; throws where that cannot be done. */
+  /** The machine starts the service, as after a power cut; throws if that cannot be done. */
   boot(): void {
     if (this.#relay === null) this.#start()
     // Nobody watches: its own check lets it serve.
@@ -215,7 +215,7 @@ export class UpgradeWorld implements Disposable {
     }
   }
 
-  /** Lets the test's time pass while somebody sleeps; reading a file takes none of it. */
+  /** Lets the test's time pass while a person sleeps; reading a file takes none of it. */
   async #whileTimePasses<T>(work: Promise<T>): Promise<T> {
     const state = { isOver: false }
     const watched = work.finally(() => {

@@ -247,7 +247,7 @@ test('the same version twice keeps the one before both', async () => {
   expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
 })
 
-test('where there is no database, as on a box, there is nothing to back up or to migrate', async () => {
+test('if there is no database, as on a box, there is nothing to back up or to migrate', async () => {
   using world = new UpgradeWorld()
   world.publish(NEXT)
   world.powerCut()

@@ -9,7 +9,7 @@ import { canMountDisk, SmallDisk } from '../support/small-disk.ts'
 
 const HASH = '6b7fa434f92a8b80aab02d9bf1a12e49ffcae424e4013a1c4f68b67e3d2bbcd0'
 
-test('an upload is told by its own bytes, and lies once under its hash', async () => {
+test('an upload is typed by its own bytes, and stored once under its hash', async () => {
   await using relay = await startWithFiles()
 
   const { status, body } = await relay.upload(PNG, '?filename=dot.png', {

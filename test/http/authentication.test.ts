@@ -48,7 +48,7 @@ test('credentials in the query count for nothing', async () => {
   expect(response.status).toBe(401)
 })
 
-test('failures are counted, and logged once a minute for each address, which a trusted proxy alone may tell', async () => {
+test('failures are counted, and logged once a minute for each address, which only a trusted proxy may name', async () => {
   await using rig = await startHttp()
   const fail = (address: string, forwarded = '198.51.100.7') =>
     rig.call('GET', '/api/v1/keys', {

@@ -1,4 +1,4 @@
-// What the settings page is told of the relay, and of the browsers that are signed in.
+// What the settings page shows of the relay, and of the browsers that are signed in.
 
 import { expect, test } from 'bun:test'
 
@@ -21,7 +21,7 @@ function kind(name: string, title: string, others: Partial<KindInfo> = {}): Kind
   return { name, title, start: expect.anything(), is_real: true, ...needs, ...others }
 }
 
-test('the relay tells what it is and what it was started with', async () => {
+test('the relay reports what it is and what it was started with', async () => {
   await using relay = await startDashboard({
     drivers: [new ScriptedDriver()],
     environment: {

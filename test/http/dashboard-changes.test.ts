@@ -1,4 +1,4 @@
-// What the relay tells to a page that watches: everything that the page lists. The stream itself is in
+// What the relay reports to a page that watches: everything that the page lists. The stream itself is in
 // `dashboard-events.test.ts`.
 
 import { expect, test } from 'bun:test'
@@ -44,7 +44,7 @@ async function watched() {
   return { ...relay, browser, device, disk, sink, page, hear, line }
 }
 
-test('a message is told with its conversation, and the line if it used some of its budget', async () => {
+test('a message is reported with its conversation, and the line if it used some of its budget', async () => {
   await using relay = await watched()
 
   const { body: first } = await relay.send({ to: PERSON, text: 'hello' })
@@ -61,7 +61,7 @@ test('a message is told with its conversation, and the line if it used some of i
   expect(afterSecond).toEqual([{ what: 'message', id: second.id, conversation_id }, conversation])
 })
 
-test('what comes of a message, one that a person writes, and a conversation taken over are told', async () => {
+test('what comes of a message, one that a person writes, and a conversation taken over are reported', async () => {
   await using relay = await watched()
   const { body: sent } = await relay.send({ to: PERSON, text: 'hello' })
   await relay.hear()
@@ -82,7 +82,7 @@ test('what comes of a message, one that a person writes, and a conversation take
   expect(paused).toContainEqual({ what: 'conversation', id: conversation_id })
 })
 
-test('a line is told when it goes away, when it is back, and when its settings change', async () => {
+test('a line is reported when it goes away, when it is back, and when its settings change', async () => {
   await using relay = await watched()
   const { id } = relay.line
 
@@ -100,7 +100,7 @@ test('a line is told when it goes away, when it is back, and when its settings c
   expect(renamed).toContainEqual(line)
 })
 
-test('a webhook is told from its making to its end, with its secrets and what is thought of it', async () => {
+test('a webhook is reported from its creation to its end, with its secrets and what is thought of it', async () => {
   await using relay = await watched()
   const heard: (readonly Json[])[] = []
   const told = async () => heard.push(await relay.hear())
@@ -128,7 +128,7 @@ test('a webhook is told from its making to its end, with its secrets and what is
   expect(heard[3]).toContainEqual(webhook)
 })
 
-test('a delivery is told when it is made, at each attempt, and when somebody asks for another', async () => {
+test('a delivery is reported when it is made, at each attempt, and when a person asks for another', async () => {
   await using relay = await watched()
   relay.sink.answer = (_posted, index) => (index === 1 ? 200 : 'hang')
   const webhook = { url: HOOK, events: ['message.sent'] }
@@ -155,7 +155,7 @@ test('a delivery is told when it is made, at each attempt, and when somebody ask
   }
 })
 
-test('a key that is made, used and revoked, a setting that changes and a browser that logs in are told', async () => {
+test('a key that is made, used and revoked, a setting that changes and a browser that logs in are reported', async () => {
   await using relay = await watched()
 
   const { body: made } = await relay.post('/api/v1/keys', { name: 'till' })
@@ -181,7 +181,7 @@ test('a key that is made, used and revoked, a setting that changes and a browser
   expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
 })
 
-test('what is the matter is told when it begins and when it is over, and not in between', async () => {
+test('what is the matter is reported when it begins and when it is over, and not in between', async () => {
   await using relay = await watched()
 
   relay.disk.freeBytes = 0

@@ -1,4 +1,4 @@
-// What the page is told of a webhook's deliveries. That a body is what was sent stands in
+// What the page gets of a webhook's deliveries. That a body is what was sent stands in
 // dashboard-views.test.ts, beside a receiver.
 
 import { expect, test } from 'bun:test'
@@ -25,7 +25,7 @@ const ATTEMPT = {
 
 const RECEIVER = { waiting: 70, failing_since: null, next_probe_at: null }
 
-test('a webhook fails when the newest delivery that was tried was not taken, and it is told why', () => {
+test('a webhook fails when the newest delivery that was tried was not taken, and the answer says why', () => {
   const failed = delivery({ id: 'dlv_2', attempt_count: 1 })
   const waiting = delivery({ id: 'dlv_3' })
   const taken = delivery({ id: 'dlv_1', status: 'succeeded', attempt_count: 1 })
@@ -42,7 +42,7 @@ test('a webhook fails when the newest delivery that was tried was not taken, and
   expect(dayOf([...many, failed]).failing?.id).toBe('dlv_2')
 })
 
-test('why a webhook was stopped is told with what is to be done', () => {
+test('why a webhook was stopped is reported with what is to be done', () => {
   const reasons = ['gone', 'failing', 'secret_unreadable'] as const
 
   const told = reasons.map((disabled_reason) => dayOf([], { disabled_reason }).stopped)
@@ -54,7 +54,7 @@ test('why a webhook was stopped is told with what is to be done', () => {
   ])
 })
 
-test('a duration is told in the unit that fits', () => {
+test('a duration is reported in the unit that fits', () => {
   expect([3, 999, 1_234, 10_000].map(durationWords)).toEqual(['3 ms', '999 ms', '1.2 s', '10.0 s'])
 })
 
@@ -86,7 +86,7 @@ test('the headers are those of the attempt, without a signature', () => {
   ])
 })
 
-/** What is told of a webhook that has just these deliveries, newest first. */
+/** What is reported of a webhook that has just these deliveries, newest first. */
 function dayOf(
   deliveries: readonly ReturnType<typeof delivery>[],
   { disabled_reason = null }: { readonly disabled_reason?: Webhook['disabled_reason'] } = {},

@@ -1,4 +1,4 @@
-// The stream of events by itself: positions, gaps, heartbeats, ends. What the relay tells on it is in
+// The stream of events by itself: positions, gaps, heartbeats, ends. What the relay reports on it is in
 // `dashboard-changes.test.ts`.
 
 import { expect, test } from 'bun:test'
@@ -69,7 +69,7 @@ function signedIn() {
       await settle()
       return reader
     },
-    /** A position at which somebody is, and from then on each change is kept. */
+    /** The position of a reader, and from then on each change is kept. */
     begin: () => {
       changes.watch(new Signal())
       return changes.position
@@ -81,7 +81,7 @@ function signedIn() {
   }
 }
 
-test('a new page is told where it stands, and then what changes', async () => {
+test('a new page gets its position, and then what changes', async () => {
   const { open, tell, lifted } = signedIn()
 
   const page = await open()
@@ -120,7 +120,7 @@ test('a page that comes back hears what it missed since what its browser saw las
   expect(third.takeKinds()).toEqual(['message'])
 })
 
-test('a page with a position of another start is told to read afresh, and goes on from there', async () => {
+test('a page with a position of another start is asked to read afresh, and goes on from there', async () => {
   const { begin, tell, open } = signedIn()
   begin()
 

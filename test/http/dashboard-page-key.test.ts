@@ -11,7 +11,7 @@ import { EventReader } from './event-reader.ts'
 const DAY = 86_400_000
 const NAME = 'hookline-2026-11-21T03-00-00Z.db'
 
-test('it is told once, by the answer that signs in', async () => {
+test('it is given once, by the answer that signs in', async () => {
   await using relay = await startDashboard()
   const claimed = await relay.claim()
   const browser = relay.browser()

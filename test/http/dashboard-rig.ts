@@ -114,7 +114,7 @@ export class Browser {
     )
     const line = response.headers.get('set-cookie')
     this.#keepCookie(line)
-    // As only a log-in tells it: no answer with a page key comes without a cookie.
+    // As only a sign-in gives it: no answer with a page key comes without a cookie.
     if (line !== null && method === 'POST') {
       const body: Json = await response.clone().json()
       this.pageKey = body.page_key ?? this.pageKey

@@ -17,7 +17,7 @@ const SIGNED_OUT = {
   is_local: true,
 }
 
-test('who signs in is told the state, who does not learns no more than that', async () => {
+test('a browser that signs in gets the state, one that does not learns no more than that', async () => {
   await using relay = await startDashboard()
   const fresh = await relay.browser().state()
   const claimed = await relay.claim()

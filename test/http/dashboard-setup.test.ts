@@ -99,7 +99,7 @@ test('a link mends a forgotten password, and ends all sessions', async () => {
   ]).toEqual(['401 wrong_password', '200'])
 })
 
-test('the password of the options is set at the start, changed there only, and told to nobody', async () => {
+test('the password of the options is set at the start, changed there only, and shown to nobody', async () => {
   const environment = { HOOKLINE_ADMIN_PASSWORD: PASSWORD }
   await using relay = await startDashboard({ environment })
   const browser = await relay.logIn()

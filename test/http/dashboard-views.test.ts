@@ -1,4 +1,4 @@
-// What the page is told ready to be shown, by the real relay: to whom, and from what.
+// What the page gets ready to be shown, by the real relay: to whom, and from what.
 
 import { expect, test } from 'bun:test'
 
@@ -12,7 +12,7 @@ const CHECKS = '/dashboard/checks'
 const DAYS = '/dashboard/webhook-days'
 const HOOK = 'https://shop.example.com/hook'
 
-test('the state names what is wrong and where it can be mended, and the checks are those of each line', async () => {
+test('the state names what is wrong and the page that fixes it, and the checks are those of each line', async () => {
   const driver = new ScriptedDriver()
   driver.add('+12025550801')
   const other = driver.add('+12025550802')
@@ -130,7 +130,7 @@ test('a delivery names its person, a message lists its deliveries, and the next 
   expect(waitMs).toBeWithin(1, 5 * 60_000 + 1)
 })
 
-test('what is not there is not told, and nothing takes a parameter that it does not know', async () => {
+test('what is not there is not reported, and nothing takes a parameter that it does not know', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
   const ask = async (path: string) => outcome(await browser.get(path))
@@ -149,7 +149,7 @@ test('what is not there is not told, and nothing takes a parameter that it does 
 async function failingRig() {
   const clock = new TestClock()
   const sink = new WebhookSink(clock)
-  // What a private target says is told to the owner.
+  // What a private target says is shown to the owner.
   sink.answer = () => ({
     result: 'answered',
     statusCode: 500,

@@ -144,7 +144,7 @@ test('while the relay starts or stops only liveness, readiness and the document 
 
 const HTTPS = 'https://relay.example.com'
 
-test('a browser is told to stay with HTTPS by every answer of an https public url without a port', async () => {
+test('a browser is asked to stay with HTTPS by every answer of an https public url without a port', async () => {
   await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: HTTPS } })
   const askedAs = async (host: string) => {
     const answers = await Promise.all(

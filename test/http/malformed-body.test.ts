@@ -1,4 +1,4 @@
-// What a caller may get wrong in a body, and what it is told. Queries and paths have their own file.
+// What a caller may get wrong in a body, and the answer to it. Queries and paths have their own file.
 
 import { expect, test } from 'bun:test'
 
@@ -20,7 +20,7 @@ const sendFields = 'to, text, attachments, send_at, reply_to, service, phone_lin
 /** As deep as it is long. */
 const DEEP = `{"to":"a","text":${'['.repeat(5_000)}"\\u0041"${']'.repeat(5_000)}}`
 
-/** Each with what is told of it. */
+/** Each with what is reported of it. */
 const BODIES: readonly (readonly [name: string, more: More, told: string])[] = [
   ['no body', {}, needed],
   ['an empty body', raw(''), needed],
@@ -95,7 +95,7 @@ async function told(response: Response): Promise<string> {
   return issues.map(([path, message]) => `${path}: ${message}`).join('; ')
 }
 
-test('a body that does not fit is 400, and each thing that is wrong is told', async () => {
+test('a body that does not fit is 400, and each thing that is wrong is reported', async () => {
   await using rig = await startHttp()
 
   for (const [name, more, wanted] of BODIES) {
@@ -119,7 +119,7 @@ test('20,000 code points beyond the basic plane, and an escaped pair, are taken'
   expect(codes).toEqual([TAKEN, TAKEN])
 })
 
-test('of many issues a few are told, with short names', async () => {
+test('of many issues a few are reported, with short names', async () => {
   await using rig = await startHttp()
   const names = Array.from({ length: 40 }, (_, i) => `${'n'.repeat(5_000)}${i}`)
   const body = { ...SOME, ...Object.fromEntries(names.map((name) => [name, 1])) }

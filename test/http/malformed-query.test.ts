@@ -1,4 +1,4 @@
-// What a caller may get wrong in a query or a path, and what it is told. Other limits of a page, and
+// What a caller may get wrong in a query or a path, and the answer to it. Other limits of a page, and
 // cursors, are in test/spec.
 
 import { expect, test } from 'bun:test'

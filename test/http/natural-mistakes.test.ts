@@ -1,4 +1,4 @@
-// The mistakes that people make with an API, and the words by which each of them is told the fix.
+// The mistakes that people make with an API, and the words by which the answer names the fix.
 
 import { expect, test } from 'bun:test'
 

@@ -1,4 +1,4 @@
-// The OpenAPI document as tests read it: everything that it says, by where it says it.
+// The OpenAPI document as tests read it: everything that it says, by its path.
 
 import { startHttp } from './http-relay.ts'
 

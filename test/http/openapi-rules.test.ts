@@ -170,7 +170,7 @@ const RULES: readonly Rule[] = [
     },
   },
   {
-    sentence: 'what is wrong with a body is told only where there is one',
+    sentence: 'only operations with a body have errors about the body',
     breaches: where(operationsIn, ({ node }) => {
       const statuses = Object.keys(objectAt(node, 'responses'))
       const told = statuses.filter((status) => ['413', '415'].includes(status))

@@ -11,7 +11,7 @@ async function startBridge() {
   const rig = await startHttp()
   const made = await rig.post('/api/v1/bridges', { phone_number: '+12025550147' })
   const token: string = made.body.token
-  // The line of a new bridge is attended after a few seconds.
+  // The line of a new bridge runs after a few seconds.
   await rig.clock.advance(5_000)
   return { rig, token, bearer: { authorization: `Bearer ${token}` } }
 }

@@ -168,7 +168,7 @@ test('a driver that cannot look for devices loses none', async () => {
   expect(rig.logged.filter(({ level }) => level === 'warn').length).toBe(1)
 })
 
-test('a driver that tells of its devices itself is still asked again soon after it failed', async () => {
+test('a driver that reports its devices itself is still asked again soon after it failed', async () => {
   const driver = new MisbehavingDriver()
   const telling = Object.assign(driver, { discoverEveryMs: DAY_MS })
   driver.discovering = () => Promise.reject(new Error('the disk is full'))
@@ -183,7 +183,7 @@ test('a driver that tells of its devices itself is still asked again soon after 
   expect(driver.discoveries).toBe(2)
 })
 
-test('the supervisor is ready when every line has told its state, or after five seconds', async () => {
+test('the supervisor is ready when every line has reported its state, or after five seconds', async () => {
   const driver = new MisbehavingDriver()
   const silent = new MisbehavingDriver('iphone', [{ key: 'phone', number: '+12025550133' }])
   silent.attending = ({ signal }) => untilAborted(signal)

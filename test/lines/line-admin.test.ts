@@ -116,7 +116,7 @@ const OFFLINE: LineSnapshot = {
 
 const nameOf = (box: string) => box
 
-test('a line is told as the API says, and an offline one with the reason and what to do', () => {
+test('a line is shown as the API documents it, and an offline one with the reason and what to do', () => {
   const at = ONLINE.line.createdAt
   const notRelayed = [{ kind: 'sms', count: 2, since: at, lastAt: timestamp(at + 1_000) }] as const
 
@@ -187,7 +187,7 @@ test('a checkup names the line of each finding, and what an offline line depends
   ])
 })
 
-test('what a checkup finds where there is no line is about the driver, or about that device', async () => {
+test('what a checkup finds if there is no line is about the driver, or about that device', async () => {
   const words = { severity: 'error', title: 'T', why: 'W.', fix: 'F.', depends_on: null } as const
   const found = [null, 'udid-1', 'udid-2'].map((key) => ({
     ...words,

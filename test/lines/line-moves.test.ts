@@ -12,7 +12,7 @@ import { startRig } from './supervisor-rig.ts'
 const STUDIO = 'box_studio' as BoxId // Any id does.
 const THERE = { key: 'other-mac', number: DEVICE.number, box: STUDIO }
 
-test('a line that moves stops where it is, and continues at once where its number is seen', async () => {
+test('a line that moves stops where it is, and continues at once on the machine that sees its number', async () => {
   const driver = new MisbehavingDriver()
   await using rig = await startRig([driver])
   const { id } = rig.line().line

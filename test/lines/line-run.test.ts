@@ -1,4 +1,4 @@
-// One line's attendance: what drivers tell and when, how failures are met, and what a stop leaves.
+// The run of one line: what drivers report and when, how failures are met, and what a stop leaves.
 
 import { expect, test } from 'bun:test'
 
@@ -11,7 +11,7 @@ const checkpoint = (text: string): IntakeEvent => ({ type: 'checkpoint', checkpo
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : '')
 
-test('an attended line is online, with what its driver says of it', async () => {
+test('a running line is online, with what its driver says of it', async () => {
   await using rig = await startRig([new MisbehavingDriver()])
 
   const { state, isConfigured, capacity } = rig.line()
@@ -23,7 +23,7 @@ test('an attended line is online, with what its driver says of it', async () => 
   })
 })
 
-test('a line is attended again from the checkpoint that was stored last', async () => {
+test('a line is run again from the checkpoint that was stored last', async () => {
   const driver = new MisbehavingDriver()
   driver.attending = async (visit) => {
     if (driver.visits.length > 1) return driver.stayOnline(visit)
@@ -46,7 +46,7 @@ const CALLS: readonly (readonly [what: string, run: Run, at: readonly number[]])
     [0, 1, 3, 7, 15, 31, 63, 123, 183],
   ],
   [
-    'a line that was attended for a minute is called again after a second',
+    'a line that ran for a minute is called again after a second',
     async (count, { clock }) => {
       if (count === 4) await clock.sleep(60_000, NEVER)
     },
@@ -69,7 +69,7 @@ for (const [what, run, at] of CALLS) {
   })
 }
 
-test('the log tells once when a line goes, once when it is back, and louder when it lasts', async () => {
+test('the log reports once when a line goes, once when it is back, and louder when it lasts', async () => {
   const driver = new MisbehavingDriver()
   driver.attending = async (visit) => {
     if (driver.visits.length < 9) throw new Error('no device')
@@ -168,7 +168,7 @@ test('a driver that does not return is not called a second time', async () => {
   expect([driver.visits.length, rig.line().state.status]).toEqual([1, 'offline'])
 })
 
-test('after a stop nothing is attended, looked for or told', async () => {
+test('after a stop no line runs, and nothing is looked for or reported', async () => {
   const driver = new MisbehavingDriver()
   await using rig = await startRig([driver])
   const { listener } = driver.visit()

@@ -43,7 +43,7 @@ for (const [what, sending, outcome] of OUTCOMES) {
   })
 }
 
-test('a driver that throws while its question is open is answered no, and then told', async () => {
+test('a driver that throws while its question is open is answered no, and then reported as failed', async () => {
   const driver = new MisbehavingDriver()
   driver.sending = throwWhileAsking
   await using rig = await startRig([driver])
@@ -78,7 +78,7 @@ test('the point of no return is granted once, however often a driver asks', asyn
   expect(outcome).toEqual({ outcome: 'accepted', guid: null })
 })
 
-test('a point of no return that fails is told to the driver, and nothing is sent', async () => {
+test('a point of no return that fails is reported to the driver, and nothing is sent', async () => {
   const driver = new MisbehavingDriver()
   driver.sending = async (_message, pointOfNoReturn) => {
     const isGranted = await pointOfNoReturn('note').catch(() => false)

@@ -54,7 +54,7 @@ test('a send that has not returned 90 seconds after its session is unknown', asy
   expect(after).toEqual({ outcome: ENDED, isSessionOver: true })
 })
 
-test('a line is attended again only after every send of the session before has returned', async () => {
+test('a line is run again only after every send of the session before has returned', async () => {
   const driver = new MisbehavingDriver()
   const { send, answer } = answerOnDemand()
   driver.sending = send
@@ -112,7 +112,7 @@ test('two answers reach the caller in the order in which the driver gave them', 
   expect(told).toEqual(['two', 'one'])
 })
 
-test('an answer is told in the turn in which the driver gives it', async () => {
+test('an answer is reported in the turn in which the driver gives it', async () => {
   await using line = await startSend()
   const told: string[] = []
   const sent = line.sent.then(({ outcome }) => told.push(outcome.outcome))

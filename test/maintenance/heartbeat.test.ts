@@ -10,7 +10,7 @@ const URL_A = 'https://monitor.example/ping/s3cret?key=s3cret'
 const URL_B = 'http://192.168.1.5:3001/api/push/s3cret'
 const MINUTE_MS = 60_000
 
-/** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as told. */
+/** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as the test asks. */
 async function openHeartbeat(url = URL_A) {
   const { core, clock } = openTestStorage()
   const { writer, ids } = core
@@ -166,7 +166,7 @@ test('three failed calls in a row are a finding, which the first success clears'
   ])
 })
 
-test('a success in between starts the count anew', async () => {
+test('a success in between starts the count again', async () => {
   const { clock, monitor, heartbeat, lines, end } = await openHeartbeat()
   const codes = [500, 500, 200, 500, 500]
   monitor.answer = () => answers(codes.shift() ?? 200)
@@ -197,7 +197,7 @@ for (const [result, why] of FAILED) {
   })
 }
 
-test('failures of an address that was changed are told no more, nor counted on', async () => {
+test('failures of an address that was changed are reported no more, nor counted on', async () => {
   const { clock, settings, monitor, heartbeat, end } = await openHeartbeat()
   monitor.answer = () => answers(500)
   await clock.advance(14 * MINUTE_MS)

@@ -36,7 +36,7 @@ test('below 256 MiB the disk counts as full, and not at it', () => {
   expect(openWatch(256 * 1024 * 1024 - 1).watch.isLow).toBe(true)
 })
 
-test('the disk is looked at every 10 seconds, and each change is told once', async () => {
+test('the disk is looked at every 10 seconds, and each change is reported once', async () => {
   const { watch, disk, clock, changes, lines } = openWatch(FREE_BYTES_MIN)
   const stop = new AbortController()
   const running = watch.run(stop.signal)

@@ -55,7 +55,7 @@ test('a job that should run soon after the start does so once, then by its patte
   expect(ran).toEqual([1, 15])
 })
 
-test('a job that fails is told, shown until it succeeds, and keeps no other from running', async () => {
+test('a job that fails is reported, shown until it succeeds, and keeps no other from running', async () => {
   const clock = new TestClock()
   const ran: number[] = []
   const { log, lines } = recordingLog()

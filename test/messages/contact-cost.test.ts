@@ -5,7 +5,7 @@ import { phoneLine } from '../dashboard/samples.ts'
 import { startDashboard } from '../http/dashboard-rig.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 
-test('what a message costs of the limit is told in words', () => {
+test('what a message costs of the limit is a sentence', () => {
   const free = phoneLine({ label: 'Free', new_contacts_today: 12 })
   const full = phoneLine({ new_contacts_today: 50 })
 
@@ -29,7 +29,7 @@ test('what a message costs of the limit is told in words', () => {
   expect(contactCost(busy, false).after).toBe('. 7,179 of 100,000 used today.')
 })
 
-test('the line that is told of is the one by which the message then goes, and knows whom it wrote to', async () => {
+test('the line in the sentence is the one by which the message then goes, and knows whom it wrote to', async () => {
   const driver = new ScriptedDriver()
   for (const number of ['+12025550801', '+12025550802']) driver.add(number)
   await using relay = await startDashboard({ drivers: [driver] })

@@ -162,7 +162,7 @@ export function figuresOf({ tx }: MessageStage): readonly [kept: unknown, counte
   ]
 }
 
-/** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */
+/** The place of `PERSON` in the budget of a line: `known` if none is taken, and none is needed. */
 export function placeOn({ tx }: MessageStage, line: Line, now: Timestamp = NOW): string {
   const { reserved, spent } = contactUsage(tx, line.id, DAYS.of(now, line.id))
   if (reserved + spent > 1) throw new Error('One person has one place at most.')

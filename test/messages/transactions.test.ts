@@ -21,7 +21,7 @@ const TO = '+12025550700'
 const OTHER = '+12025550701'
 const ASYNC = { Prefer: 'respond-async' }
 
-/** A driver that throws where it is called while a transaction of the database is open. */
+/** A driver that throws if it is called while a transaction of the database is open. */
 class GuardedDriver extends ScriptedDriver implements LineDriver {
   calls = 0
   readonly #db: Db

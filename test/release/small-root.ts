@@ -16,7 +16,7 @@ const CHROOT = Bun.which('chroot', { PATH })
 const ENTER = `root=$1 user=$2; shift 2
 ${MOUNT} -t proc proc "$root/proc" && exec ${CHROOT} --userspec="$user" "$root" "$@"`
 
-/** True where this machine lets us change the root. */
+/** True if this machine lets us change the root. */
 export const canChangeRoot =
   Bun.which('dpkg') !== null &&
   findLibrary(ARCHITECTURE) !== null &&
@@ -70,7 +70,7 @@ export class SmallRoot implements Disposable {
     this.write('var/lib/dpkg/status', `Package: libc6\nStatus: install ok installed\n${about}\n`)
   }
 
-  /** Runs dpkg of this machine on the root; throws where it fails. */
+  /** Runs dpkg of this machine on the root; throws if it fails. */
   dpkg(...args: readonly string[]): string {
     const command = ['dpkg', `--root=${this.path}`, '--force-unsafe-io', ...args]
     const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: { PATH } })
@@ -88,7 +88,7 @@ export class SmallRoot implements Disposable {
     })
   }
 
-  /** Output of a command that ends; throws where it fails. */
+  /** Output of a command that ends; throws if it fails. */
   async run(order: Order): Promise<string> {
     const child = this.start(order)
     const outputs = [new Response(child.stdout).text(), new Response(child.stderr).text()]

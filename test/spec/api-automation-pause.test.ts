@@ -89,7 +89,7 @@ test('api, automation pause: a body that does not fit is 400, and an unknown con
 
 for (const isPinned of [false, true]) {
   const how = isPinned ? 'with its phone_line_id' : 'without a phone_line_id'
-  test(`api, automation pause: where it is enforced, a send ${how} is 409, and leaves nothing`, async () => {
+  test(`api, automation pause: if it is enforced, a send ${how} is 409, and leaves nothing`, async () => {
     await using relay = await startScripted({ kind: 'mac' })
     const id = await startPaused(relay)
     await enforce(relay)
@@ -114,7 +114,7 @@ for (const isPinned of [false, true]) {
   })
 }
 
-test('api, automation pause: other conversations, and new ones, are free where it is enforced', async () => {
+test('api, automation pause: other conversations, and new ones, are free if it is enforced', async () => {
   await using relay = await startSpecRelay()
   const id = await startPaused(relay)
   await relay.send({ to: ECHO, text: 'hello' })

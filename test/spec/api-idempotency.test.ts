@@ -161,7 +161,7 @@ test('api, idempotency: a key left open by a crash is answered from the message 
   expect(device.given).toEqual([])
 })
 
-test('api, idempotency: where nobody can say whether it left before the crash, the repeat says so', async () => {
+test('api, idempotency: if nobody can say whether it left before the crash, the repeat says so', async () => {
   using folder = new ScratchFolder()
   await using relay = await crashWhileSending(folder, vanishes)
 

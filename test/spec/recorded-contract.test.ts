@@ -155,7 +155,7 @@ function withOldWords(now: Exchange, before: Exchange): Exchange {
 
 type Add = (name: string) => void
 
-/** Whatever of an exchange the recorded one has as well; the rest is told to `add`. */
+/** The part of an exchange that the recorded one has as well; the rest is passed to `add`. */
 function sharedOf(now: Exchange, before: Exchange, add: Add): Exchange {
   const headers = sharedPart(now.headers, before.headers, (name) => add(`header ${name}`))
   return { ...now, headers, body: sharedPart(now.body, before.body, add) }
@@ -180,7 +180,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 const ID = /\b(?:key|line|msg|conv|wh|dlv|evt|brg|att)_(?!0{26})(?:test_)?[0-9a-z]{26}\b/g
-/** Values that are made anew by each relay, and names of what they stand for. */
+/** Values that each relay makes for itself, and names of what they stand for. */
 const MADE = [
   [ID, 'id'],
   [/\b(?:hl_live_|hl_secret_|whsec_|hlb_)[\w+/=-]{6,}/g, 'secret'],
@@ -196,7 +196,7 @@ const PASSING = [
   [/req_\w+/g, 'REQUEST'],
 ] as const
 
-/** Gives each value that is made anew the number of its first appearance: the same thing keeps its name. */
+/** Replaces each value that a relay makes for itself by the number of its first appearance, so that ids stay equal. */
 class Names {
   readonly #numbers = new Map<string, string>()
 

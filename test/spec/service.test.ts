@@ -15,7 +15,7 @@ import {
 
 const SEND = '/api/v1/messages/send'
 
-test('spec 1: a client sends and receives through its lines, and webhooks tell of it as it happens', async () => {
+test('spec 1: a client sends and receives through its lines, and webhooks report each step as it happens', async () => {
   await using relay = await startSpecRelay({ lines: 2 })
   const [first, second] = await relay.lines()
   await relay.webhook()

@@ -37,7 +37,7 @@ export const HOOK_URL = 'https://shop.example.com/hooks'
 /** The events of the specification, in the order of a message's life. */
 export const EVENTS = ['message.received', 'message.sent', 'message.delivered', 'message.read']
 
-/** Starts a relay with simulated lines, one where nothing else is said, and a sink for webhooks. */
+/** Starts a relay with simulated lines, one by default, and a sink for webhooks. */
 export async function startSpecRelay({ lines = 1, log, environment }: Options = {}) {
   const folder = new ScratchFolder()
   const clock = new TestClock()
@@ -49,7 +49,7 @@ export async function startSpecRelay({ lines = 1, log, environment }: Options = 
   return {
     ...relay,
     sink,
-    /** Makes a webhook that wants `events`, all of the specification where none are named. */
+    /** Makes a webhook that wants `events`, all of the specification if none are named. */
     async webhook(events: readonly string[] = EVENTS, url = HOOK_URL): Promise<Json> {
       return (await relay.post('/api/v1/webhooks', { url, events })).body
     },

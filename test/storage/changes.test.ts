@@ -1,4 +1,4 @@
-// What is taken down as changed by moves, restarts and housekeeping, beside the stories of
+// What is taken down as changed by moves, restarts and maintenance, beside the stories of
 // `test/http/dashboard-changes.test.ts`.
 
 import { expect, test } from 'bun:test'

@@ -83,7 +83,7 @@ test('every column that holds something sealed keeps another key from being made
   expect(columns.map(({ column }) => column)).toEqual(SEALED.map(({ column }) => column).toSorted())
 })
 
-test('without sealed secrets a missing key is made anew', () => {
+test('without sealed secrets a missing key is made again', () => {
   using folder = new ScratchFolder()
   open(folder).close()
   rmSync(dataDirectoryAt(folder.file('data')).secretKey)

@@ -1,4 +1,4 @@
-// A backup that somebody else altered: what it may bring along, and what is refused.
+// A backup that another person altered: what it may bring along, and what is refused.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -41,7 +41,7 @@ const ALTERED = [
 ].join('\n')
 const PRESENT = 'HOOKLINE_HOST=127.0.0.1\nHOOKLINE_SIMULATED_LINES=2\n'
 
-test('programs, hosts and passwords of its options stay away, and each difference is told', () => {
+test('programs, hosts and passwords of its options stay away, and each difference is reported', () => {
   using folder = new ScratchFolder()
   const directory = backedUp(folder, ALTERED)
   writeFileSync(directory.environmentFile, PRESENT)
@@ -60,7 +60,7 @@ test('programs, hosts and passwords of its options stay away, and each differenc
   ])
 })
 
-test('whoever asks for it gets them too', () => {
+test('a restore that asks for them gets them too', () => {
   using folder = new ScratchFolder()
   const directory = backedUp(folder, ALTERED)
   writeFileSync(directory.environmentFile, PRESENT)
@@ -117,7 +117,7 @@ test('a file of another program is refused without its checks being run', () => 
   using folder = new ScratchFolder()
   openDataDirectory(folder.path)
   const hostile = new Database(folder.file('backup.db'))
-  // Whoever runs the check gets the error "integer overflow".
+  // The check fails with the error "integer overflow".
   hostile.run('CREATE TABLE c (a CHECK (abs(-9223372036854775807 - a) > 0))')
   hostile.run('PRAGMA ignore_check_constraints = ON')
   hostile.run('INSERT INTO c VALUES (1)')

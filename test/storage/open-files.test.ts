@@ -123,7 +123,7 @@ test('the files are looked at once a second, and not at every commit', async () 
   expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'stopping' } })
 })
 
-test('a log that starts anew, or is cut to its limit, is no slip', async () => {
+test('a log that starts from the beginning, or is cut to its limit, is no slip', async () => {
   using folder = new ScratchFolder()
   const { db, clock, writer, fatal } = openRelayData(folder)
   db.sqlite.run('PRAGMA wal_autocheckpoint = 50')

@@ -73,7 +73,7 @@ test('a backup that is damaged is not put in the place of anything', () => {
   expect(readdirSync(folder.path).filter((name) => name.startsWith('roll'))).toEqual([])
 })
 
-test('the backups from before a migration are told by their schema, oldest first', () => {
+test('the backups from before a migration are recognized by their schema, oldest first', () => {
   using folder = new ScratchFolder()
   const names = [
     'hookline-2026-11-21T12-00-00Z-schema-1.db',
@@ -89,7 +89,7 @@ test('the backups from before a migration are told by their schema, oldest first
   ])
 })
 
-test('where there is no database there is nothing to say of it', () => {
+test('if there is no database there is nothing to say of it', () => {
   using folder = new ScratchFolder()
 
   expect(schemaStateOf(folder.file('hookline.db'))).toBeNull()

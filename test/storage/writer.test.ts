@@ -60,7 +60,7 @@ test('acts run after the commit, and not for a work that was undone', async () =
   expect(acts).toEqual(['in transaction: false'])
 })
 
-/** A writer for those who watch, or for nobody; `told` is what it said after each commit. */
+/** A writer with or without watchers, and the changes that it published after each commit. */
 function openWatchedWriter(isWatched: boolean) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const told: (readonly Change[])[] = []
@@ -78,7 +78,7 @@ function openWatchedWriter(isWatched: boolean) {
 
 const changing = (id: string) => (tx: Tx) => void tx.changes?.push({ what: 'key', id })
 
-test('what a commit changed is told once it is done, without what was undone', async () => {
+test('what a commit changed is reported once it is done, without what was undone', async () => {
   const { writer, told } = openWatchedWriter(true)
 
   await Promise.allSettled([
@@ -100,7 +100,7 @@ test('what a commit changed is told once it is done, without what was undone', a
   ])
 })
 
-test('a commit that fails rejects every promise, and tells and does nothing of it', async () => {
+test('a commit that fails rejects every promise, and reports and does nothing of it', async () => {
   const { db, writer, told } = openWatchedWriter(true)
   const acts: string[] = []
   db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')

@@ -116,7 +116,7 @@ const CASES: Readonly<Record<Exclude<AlertCause, 'disk'>, Case>> = {
 for (const [cause, { title, make, afterMs, endMs = 5 * MINUTE, options }] of Object.entries(
   CASES,
 )) {
-  test(`the cause ${cause} is told by text, event and POST, and so is its end`, async () => {
+  test(`the cause ${cause} is reported by text, event and POST, and so is its end`, async () => {
     const faults: Faults = { isBackupBroken: true, isCertificateOld: true }
     await using at = await startAlerts(options?.(faults))
     await at.phone()
@@ -141,7 +141,7 @@ for (const [cause, { title, make, afterMs, endMs = 5 * MINUTE, options }] of Obj
   }, 120_000)
 }
 
-test('a full disk is told by POST at once; no text can leave before there is room, and then says the truth', async () => {
+test('a full disk is reported by POST at once; no text can leave before there is room, and then says the truth', async () => {
   const faults = { isDiskFull: false }
   await using at = await startAlerts({
     parts: { disk: { freeBytes: () => (faults.isDiskFull ? 1_000 : Number.MAX_SAFE_INTEGER) } },

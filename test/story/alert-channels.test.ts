@@ -1,4 +1,4 @@
-// Where alerts go, and where they never do.
+// The places to which alerts go, and those to which they never go.
 
 import { expect, test } from 'bun:test'
 
@@ -8,7 +8,7 @@ import { MINUTE, NTFY, PHONE, startAlerts } from './alerts-stage.ts'
 
 const HOUR = 60 * MINUTE
 
-test('with one line and that one dead, the second channel gets it, and the phone is told the truth afterwards', async () => {
+test('with one line and that one dead, the second channel gets it, and the phone gets the truth afterwards', async () => {
   await using at = await startAlerts({ lines: ['online'] })
   await at.phone()
   await at.ntfy()

@@ -167,7 +167,7 @@ class FlappingLine {
 }
 
 for (const seed of Array.from({ length: SCALE }, (_, place) => place + SEED)) {
-  test(`a night of three flapping lines, drawn by chance (${seed}), is told without a gap and without a repeat`, async () => {
+  test(`a night of three flapping lines, drawn by chance (${seed}), is reported without a gap and without a repeat`, async () => {
     const random = seededRandom(seed)
     await using at = await startAlerts({ lines: ['online', 'online', 'online', 'online'] })
     await at.phone()

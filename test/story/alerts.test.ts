@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import type { Json } from '../support/test-relay.ts'
 import { MINUTE, startAlerts } from './alerts-stage.ts'
 
-test('a line that is off for five minutes is told by text, event and POST, and so is its end', async () => {
+test('a line that is off for five minutes is reported by text, event and POST, and so is its end', async () => {
   await using at = await startAlerts()
   await at.phone()
   await at.ntfy()

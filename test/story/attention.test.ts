@@ -64,7 +64,7 @@ test('each count of Home is the length of the list that it leads to, and failure
   expect(later).toEqual({ approval: 0, failed: 0, expired: 0, uncertain: 1, queued: 0 })
 })
 
-test('what somebody canceled, denied or marked as failed is no failure on Home, in its list and in the night', async () => {
+test('what a person canceled, denied or marked as failed is no failure on Home, in its list and in the night', async () => {
   await using at = await stage()
   const own = (path: string, body = {}) => asOwner(at.relay, 'POST', `/messages/${path}`, { body })
   await at.send(rejects, '+12025550702')
@@ -102,7 +102,7 @@ test('what somebody canceled, denied or marked as failed is no failure on Home, 
   expect(night.data).toContainEqual(
     expect.objectContaining({ action: 'message.denied', message_id: held.id }),
   )
-  // A message that somebody found unsent did fail; one that was called off was never to be sent.
+  // A message that a person found unsent did fail; one that was called off was never to be sent.
   expect(charts.days.at(-1)).toMatchObject({ failed: 2, uncertain: 0 })
 })
 

@@ -17,7 +17,7 @@ const EVENTS = ['message.sent']
 export const ANNA = '+12025550701'
 const OPT_OUT = { kind: 'opt_out', id: null } as const
 
-/** What is told of a change must not hold these. */
+/** The entry of a change must not contain these. */
 export const KNOWN_SECRETS = [
   'path-s3cret',
   'query-s3cret',

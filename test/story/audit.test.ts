@@ -112,7 +112,7 @@ for (const operation of ALL.filter(({ audit }) => audit === null)) {
   })
 }
 
-test('a wrong password is in the trail with its address, and is told as wrong on a full disk too', async () => {
+test('a wrong password is in the trail with its address, and is answered as wrong on a full disk too', async () => {
   const stage = await newStage()
   const stranger = stage.relay.browser({ headers: { 'x-forwarded-for': '198.51.100.7' } })
 
@@ -171,7 +171,7 @@ function callOf(
   return [route.method, filled + query, body]
 }
 
-/** What an answer tells this once, and what a setup link carries. */
+/** What an answer shows only once, and what a setup link carries. */
 function secretsIn(answer: Json, asked: Json): readonly string[] {
   const { url = '' } = answer?.link ?? answer ?? {}
   const link = String(url).split('/#/setup/')[1]?.slice(0, 43)

@@ -1,4 +1,4 @@
-// What clients of compatible APIs are told: errors in their own form, and outcomes that make nobody send twice.
+// What clients of compatible APIs are answered: errors in their own form, and outcomes that make nobody send twice.
 
 import { expect, test } from 'bun:test'
 

@@ -6,7 +6,7 @@ import { testOrders, type Obeying, type World } from './injection-stage.ts'
 /** How many of each thing that it sees it tries. */
 const TRIED_MAX = 4
 
-/** Calls each route for what it has seen last, and tells everybody all of that. */
+/** Calls each route for what it has seen last, and sends all of that to everybody. */
 const byBubbles =
   (world: World): Obeying =>
   async (key) => {

@@ -42,7 +42,7 @@ async function live(steps: readonly Step[]): Promise<void> {
   expect(countQueued(relay.db)).toEqual({ queued: 0, held: 0, places: 0 })
 }
 
-/** Each query tells what is wrong, so each of them gives nothing. */
+/** Each query finds what is wrong, so each must find nothing. */
 const WRONG: Readonly<Record<string, string>> = {
   'reserved places of a line': `SELECT l.id, contacts_reserved AS counted, (SELECT count(*) FROM contacts c
        WHERE c.line_id = l.id AND queued > 0 AND known_at IS NULL AND spent_day IS NULL) AS found

@@ -130,7 +130,7 @@ test('a place that an earlier message reserved is not taken by one whose line co
 
 const KOLKATA = { body: { value: 'Asia/Kolkata' } }
 
-test('at midnight of the shop the limit begins anew, and its error and finding say when that is', async () => {
+test('at midnight of the shop the limit begins again, and its error and finding say when that is', async () => {
   await using relay = await startScripted()
   await relay.limit(1)
   await asOwner(relay, 'PUT', '/settings/time_zone', KOLKATA)

@@ -1,5 +1,5 @@
 // Every way passes the gate: each limit of a key, tried by each operation of the API and each tool of its MCP
-// server. An operation or a tool that is added is red here until somebody has said how it could be misused.
+// server. An operation or a tool that is added is red here until its possible misuse is listed.
 
 import { expect, test } from 'bun:test'
 
@@ -42,7 +42,7 @@ const ONE_LINE: Readonly<Record<string, (world: Guarded) => Promise<Prober>>> = 
 }
 
 for (const [who, open] of Object.entries(ONE_LINE)) {
-  test(`${who} is told nothing of another one, and changes nothing of it, by any operation`, async () => {
+  test(`${who} learns nothing of another one, and changes nothing of it, by any operation`, async () => {
     await using world = await startGuarded()
     const prober = await open(world)
     const before = await world.secrets()
@@ -63,7 +63,7 @@ for (const [who, open] of Object.entries(ONE_LINE)) {
     expect(posted.some((body) => body.includes('apples'))).toBe(true)
   })
 
-  test(`${who} is told nothing of another one by any tool or resource of the MCP server`, async () => {
+  test(`${who} learns nothing of another one by any tool or resource of the MCP server`, async () => {
     await using world = await startGuarded()
     const prober = await open(world)
     const before = await world.secrets()
@@ -94,7 +94,7 @@ const ONE_CONVERSATION: Readonly<Record<string, (world: Guarded) => Promise<Prob
 }
 
 for (const [who, open] of Object.entries(ONE_CONVERSATION)) {
-  test(`${who} is told nothing of another, and changes nothing of it, by any operation or tool`, async () => {
+  test(`${who} learns nothing of another, and changes nothing of it, by any operation or tool`, async () => {
     await using world = await startGuarded()
     const prober = await open(world)
     const before = await world.secrets()
@@ -154,7 +154,7 @@ test('nor by any spelling of a path', async () => {
   expect(await world.secrets()).toBe(before)
 })
 
-test('a key of every line is told of the other one by the same attempts', async () => {
+test('a key of every line learns of the other one by the same attempts', async () => {
   await using world = await startGuarded()
   const prober = await world.prober({})
   const silent: string[] = []

@@ -16,7 +16,7 @@ const byImsg =
 /** How many of each thing that it sees it tries. */
 const TRIED_MAX = 4
 
-/** Asks every method for what it has seen last, and tells everybody all of that. */
+/** Asks every method for what it has seen last, and sends all of that to everybody. */
 async function obey({ ask }: ReturnType<typeof startChild>) {
   const seen: string[] = []
   let tried = 0

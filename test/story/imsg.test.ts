@@ -219,7 +219,7 @@ test.each(outcomes)(
   },
 )
 
-test('a client whose key is revoked is told so, and its process ends', async () => {
+test('a client whose key is revoked gets that answer, and its process ends', async () => {
   await using relay = await startScripted()
   const made = await imsgKey(relay)
   const child = startChild(() => relay, made)

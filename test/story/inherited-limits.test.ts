@@ -1,4 +1,4 @@
-// What a key takes over from somebody else keeps to the key's own limits: a message that it approves with other
+// What a key takes over from another person keeps to the key's own limits: a message that it approves with other
 // words, and a webhook that had more lines before.
 
 import { expect, test } from 'bun:test'

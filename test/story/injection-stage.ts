@@ -180,7 +180,7 @@ export function testOrders(
   by: (world: World) => Obeying,
   { more = {}, every = 1 }: { readonly more?: object; readonly every?: number } = {},
 ): void {
-  test(`${SUITE.length} orders make an agent with a key for one conversation write there only, and tell nothing of others`, async () => {
+  test(`${SUITE.length} orders make an agent with a key for one conversation write there only, and reveal nothing of others`, async () => {
     await using world = await openWorld()
 
     const sent = await runSuite(world, by(world), await childKeys(world, more))

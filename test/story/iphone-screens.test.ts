@@ -1,5 +1,5 @@
 // Histories of an iPhone line, drawn by chance: hostile names and texts, bursts, alerts, other chats in front, failed
-// touches, kills and a pulled cable at any step. Everything is told once and of the right person, and nothing is
+// touches, kills and a pulled cable at any step. Everything is reported once and of the right person, and nothing is
 // touched that was not verified. `scripts/torture.ts iphone-screens` runs far more of it.
 
 import { expect, test } from 'bun:test'

@@ -30,7 +30,7 @@ test('a message that the iPhone sends as a text message after all names that ser
   const [bubble] = screen.sent(FRIEND, 'hello')
 
   if (bubble !== undefined) bubble.service = 'SMS'
-  await box.comesTo('its service is told', async () => {
+  await box.comesTo('its service is reported', async () => {
     return (await relay.message(body.id)).service === 'SMS'
   })
   if (bubble !== undefined) bubble.stage = 'failed'

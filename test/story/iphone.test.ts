@@ -35,7 +35,7 @@ test('a phone on the cable becomes a line; a text leaves through it, and its lif
   expect([screen.carried('hello'), screen.touches]).toEqual([1, 1])
 })
 
-test('what somebody writes to the phone is stored, and announced once', async () => {
+test('what a person writes to the phone is stored, and announced once', async () => {
   await using box = await PhoneBox.online()
   const { relay, screen } = box
 

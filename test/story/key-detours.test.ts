@@ -1,5 +1,5 @@
-// Ways around the limits of a key that lead nowhere: another message that takes it along, a repeat of somebody
-// else's request, the network of its owner, and what is told of the relay as a whole.
+// Ways around the limits of a key that lead nowhere: another message that takes it along, a repeat of another
+// caller's request, the network of its owner, and what it learns of the relay as a whole.
 
 import { expect, test } from 'bun:test'
 

@@ -115,7 +115,7 @@ test('a key that goes on for the overlap of a rotation ends with the new one', a
   expect((await old.call('GET', '/keys/self')).status).toBe(401)
 })
 
-test('what a key had renewed counts as left behind, because it was told the secrets, but not its own successor', async () => {
+test('what a key had renewed counts as left behind, because it got the secrets, but not its own successor', async () => {
   await using relay = await openShop()
   const renewer = await makeKey(relay, { name: 'agency' })
   const other = await makeKey(relay, { name: 'shop' })

@@ -244,7 +244,7 @@ test('a key without the scope for private addresses cannot reach them, by webhoo
   expect(moved.body.is_public_only).toBe(true)
 })
 
-test('an expired key is refused, and who has its secret is told why', async () => {
+test('an expired key is refused, and the holder of its secret learns why', async () => {
   await using relay = await openShop()
   const expires_at = new Date(TEST_START + HOUR_MS).toISOString()
   const key = await makeKey(relay, { expires_at })

@@ -45,7 +45,7 @@ async function startAway(before: Before) {
   }
 }
 
-/** As many are sent by the API, each to somebody else; more are copies of them. */
+/** As many are sent by the API, each to another person; more are copies of them. */
 const GROUPS = 65
 
 /** Copies stored messages, each into a conversation of its own, until there are `count`. */

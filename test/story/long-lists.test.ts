@@ -147,7 +147,7 @@ test('pages of any filter are, one behind the other, what the whole list has of 
   }
 })
 
-test('whoever shows one page, as the command line and agents do, gets it full, in as many requests as that takes', async () => {
+test('a client that shows one page, as the command line and agents do, gets it full, in as many requests as that takes', async () => {
   const { relay } = await openLongLists()
   await using _ = relay
   const asked: string[] = []

@@ -99,8 +99,8 @@ for (const schema of SCHEMAS) {
 
   const LATE: readonly (readonly [string, number, MessageValues, string])[] = [
     ['after a bare mark', 3_000, { attributedBody: null, textColumn: '\uFFFC' }, ''],
-    ['after its message was told', 8_000, { attributedBody: null, textColumn: 'look' }, 'look'],
-    ['minutes after its message was told', 3 * MINUTE_MS, { textColumn: 'look' }, 'look'],
+    ['after its message was reported', 8_000, { attributedBody: null, textColumn: 'look' }, 'look'],
+    ['minutes after its message was reported', 3 * MINUTE_MS, { textColumn: 'look' }, 'look'],
   ]
   test.each([...LATE])(`${schema}: a file that comes %s is kept`, async (_, ms, values, text) => {
     using box = new MacBox(schema)
@@ -115,7 +115,7 @@ for (const schema of SCHEMAS) {
       file.set(rowId, { cache_has_attachments: 1 })
     })()
 
-    const told = await eventually('the file is told', async () => {
+    const told = await eventually('the file is reported', async () => {
       await relay.clock.advance(100)
       const all = posted()
       const last = all.at(-1)?.message
@@ -151,7 +151,7 @@ for (const schema of SCHEMAS) {
     expect(attachment).toMatchObject({ filename: 'photo.jpg', size: 5 })
   })
 
-  test(`${schema}: words that come after their message was told are told as its text`, async () => {
+  test(`${schema}: words that come after their message was reported are reported as its text`, async () => {
     using box = new MacBox(schema)
     await using started = await startBox(box)
     const { relay, news } = started
@@ -264,7 +264,7 @@ for (const schema of SCHEMAS) {
     expect([texts.length, new Set(texts)]).toEqual([all.length, new Set(all)])
   })
 
-  test(`${schema}: an error after "sent" is a failure, told once`, async () => {
+  test(`${schema}: an error after "sent" is a failure, reported once`, async () => {
     using box = new MacBox(schema)
     await using started = await startBox(box)
     const { relay, posted } = started

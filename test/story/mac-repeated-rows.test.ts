@@ -10,7 +10,7 @@ import { SCHEMAS, startBox } from './mac-stage.ts'
 const YEAR_MS = 365 * 86_400_000
 
 for (const schema of SCHEMAS) {
-  test(`${schema}: an edit is told once, and not at all if it changes nothing`, async () => {
+  test(`${schema}: an edit is reported once, and not at all if it changes nothing`, async () => {
     using box = new MacBox(schema)
     await using started = await startBox(box)
     const { relay, news } = started
@@ -95,7 +95,7 @@ for (const schema of SCHEMAS) {
     expect(posted()[2]).toMatchObject({ target: '+15550004444', replaced: '+15550003333' })
   })
 
-  test(`${schema}: a reaction that iCloud writes again is told once`, async () => {
+  test(`${schema}: a reaction that iCloud writes again is reported once`, async () => {
     using box = new MacBox(schema)
     await using started = await startBox(box)
     const { relay, posted } = started

@@ -40,7 +40,7 @@ async function upload({ app, key }: TestRelay, filename: string, content: string
 
 /** The first posts to the webhook, once a disk that others use too has taken the files. */
 function firstOf({ relay, bodies }: Pick<Started, 'relay' | 'bodies'>): Promise<readonly Json[]> {
-  return eventually('the webhook is told', async () => {
+  return eventually('the webhook gets the message', async () => {
     await relay.clock.advance(100)
     return bodies().length > 0 ? bodies() : null
   })

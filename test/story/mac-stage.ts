@@ -17,7 +17,7 @@ export async function startBox(box: MacBox) {
   await relay.patch(`/api/v1/phone-lines/${line.id}`, { relay_groups: true })
   await relay.post('/api/v1/webhooks', { url: HOOK, events: EVENT_NAMES })
   const posted = (): readonly Json[] => sink.to(HOOK).map(({ body }) => JSON.parse(body))
-  /** What the receiver was told: the event, and the text or the change. */
+  /** What the receiver got: the event, and the text or the change. */
   const news = () =>
     posted().map(({ event, message, change }) => `${event}: ${message?.text ?? change}`)
   const conversation = async (): Promise<Json> => (await relay.get('/api/v1/conversations')).data[0]

@@ -42,7 +42,7 @@ test('whom Messages knows is no new contact, also where the relay never wrote to
  */
 const CRASHES_MS = [0, 50, 105, 150, 200, 227, 242, 338, 512, 968, 1_458, 2_312]
 
-test('a crash at any moment neither loses nor repeats a message, and tells each step once', async () => {
+test('a crash at any moment neither loses nor repeats a message, and reports each step once', async () => {
   for (const ms of CRASHES_MS) {
     using box = new MacBox()
     const before = await box.start()
@@ -170,7 +170,7 @@ for (const ms of [200, 1_000, 2_000]) {
   })
 }
 
-test('the preview of a link of ours is no message that somebody typed, also after a crash', async () => {
+test('the preview of a link of ours is no message that a person typed, also after a crash', async () => {
   const text = 'look at https://example.com/x'
 
   const { messages } = await crashed('url_split_in_two_rows', text, 600)
@@ -178,7 +178,7 @@ test('the preview of a link of ours is no message that somebody typed, also afte
   expect(messages).toEqual([`read: ${text}`])
 })
 
-test('a message of ours that went to somebody else is not told as typed, also after a crash', async () => {
+test('a message of ours that went to another person is not reported as typed, also after a crash', async () => {
   const { messages } = await crashed('misrouted', 'hello', 500)
 
   expect(messages).toHaveLength(1)

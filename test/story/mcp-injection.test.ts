@@ -1,5 +1,5 @@
 // An agent that obeys every order of strangers' words by MCP. Whatever it tries, its key decides whom it reaches, and
-// what it can tell them.
+// what it can send them.
 
 import type { Json } from '../support/test-relay.ts'
 import { testOrders, type Obeying, type World } from './injection-stage.ts'
@@ -7,7 +7,7 @@ import { NEWEST } from './mcp-stage.ts'
 
 type Agent = Awaited<ReturnType<World['connect']>>['client']
 
-/** Does whatever any text that it sees asks for, and tells everybody all that it has seen. */
+/** Does whatever any text that it sees asks for, and sends everybody all that it has seen. */
 async function obey(agent: Agent, own: string): Promise<{ tried: number; hasRead: boolean }> {
   const seen: string[] = []
   let tried = 0

@@ -73,7 +73,7 @@ test('the owner signs in as before, without a name or as owner, and no message n
   expect([body.sent_by, state.member, state.has_members]).toEqual([undefined, undefined, true])
 })
 
-test('where there is no member, nothing of the sign-in says that there could be', async () => {
+test('if there is no member, nothing of the sign-in says that there could be', async () => {
   await using relay = await startDashboard()
   const owner = await relay.claim()
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 
-test('the metrics tell what waits, and which lines take messages', async () => {
+test('the metrics show what waits, and which lines take messages', async () => {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801', false)
   await using relay = await startRelay({ drivers: [driver] })

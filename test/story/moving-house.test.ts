@@ -1,5 +1,5 @@
 // Everything of a relay as one file: downloaded from one, and restored on another by its page. The relays
-// have real folders; whoever starts them exchanges their data, as `hookline serve` does.
+// have real folders; the test that starts them exchanges their data, as `hookline serve` does.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// People who text that they want no more messages, on the real relay: what leaves then, and who is told.
+// People who text that they want no more messages, on the real relay: what leaves then, and who is notified.
 
 import { expect, test } from 'bun:test'
 

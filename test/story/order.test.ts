@@ -1,4 +1,4 @@
-// Messages to one recipient leave in the order in which they were accepted, also where they change
+// Messages to one recipient leave in the order in which they were accepted, even if they change
 // lines on their way.
 
 import { expect, test } from 'bun:test'
@@ -89,7 +89,7 @@ test('a message that is being prepared does not pass one that was accepted befor
   expect(left).toEqual(['early from 2', 'late from 2'])
 })
 
-test('the answer to a message that moved tells where it is', async () => {
+test('the answer to a message that moved says where it is', async () => {
   await using relay = await startScripted({ lines: ['online', 'online'], script: refuses })
 
   const answer = await relay.send({ to: TO, text: 'hello' })

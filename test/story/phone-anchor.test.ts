@@ -1,4 +1,4 @@
-// The iPhone that holds the number of a Mac line: what the relay tells of it, and that it tells only. Its
+// The iPhone that holds the number of a Mac line: what the relay reports of it, and that it only reports. Its
 // findings are in number-anchor.test.ts.
 
 import { expect, test } from 'bun:test'

@@ -177,7 +177,7 @@ test('after a second restore, of a later backup over an earlier one, what was en
 })
 
 for (const present of ['is damaged', 'is missing']) {
-  test(`where the replaced database ${present}, a restore tells what came back and how to end it`, async () => {
+  test(`if the replaced database ${present}, a restore reports what came back and how to end it`, async () => {
     using folder = new ScratchFolder()
     const directory = openDataDirectory(folder.path)
     const life = await startWithBoxes({ database: open(directory) })

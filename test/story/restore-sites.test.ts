@@ -49,7 +49,7 @@ async function join(relay: Dashboard, owner: Browser, site_ids: readonly string[
   return String(body.member?.id ?? body.id)
 }
 
-test('whoever was kept from a line since the backup stays kept from it, and a removed phone is not alerted', async () => {
+test('a member or key that was limited since the backup stays limited, and a removed phone is not alerted', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
   const settings = { drivers: 'own', environment: LINES } as const

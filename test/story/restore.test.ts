@@ -21,7 +21,7 @@ const QUEUED_BEFORE = '+12025550701'
 
 /**
  * A life up to the restore: one message refused and one queued, the back-up, then both are sent and
- * more comes in. Gives what the relay told of it.
+ * more comes in. Gives what the relay reported of it.
  */
 async function liveAndRestore(folder: ScratchFolder) {
   const directory = openDataDirectory(folder.path)
@@ -87,7 +87,7 @@ test('after a restore nothing is sent: what was queued is uncertain, is announce
   expect(device.given).toEqual([])
 })
 
-test('what came in since the back-up is told again under the ids that receivers know', async () => {
+test('what came in since the back-up is reported again under the ids that receivers know', async () => {
   using folder = new ScratchFolder()
   await using relay = await liveAndRestore(folder)
   const { before, device } = relay
@@ -177,7 +177,7 @@ test('unread counts, contacts, searches and figures are those of the backup', as
   expect(after).toEqual(before)
 })
 
-/** What `message.received` told, in any order that the device chose. */
+/** What `message.received` reported, in any order that the device chose. */
 function receivedEvents({ db, events }: TestRelay): readonly unknown[] {
   const received = events().filter(({ name }) => name === 'message.received')
   return received.map(({ id, messageId }) => {

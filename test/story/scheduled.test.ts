@@ -181,7 +181,7 @@ test('the place of a new contact is one of the day of sending', async () => {
   expect(texts()).toEqual(['today', 'tomorrow'])
 })
 
-test('a message of today to somebody who is scheduled for tomorrow takes a place of today', async () => {
+test('a message of today to a person who is scheduled for tomorrow takes a place of today', async () => {
   await using relay = await startScripted({ clock: new TestClock(BEFORE_MIDNIGHT) })
   const { texts } = relay
   await relay.limit(1)

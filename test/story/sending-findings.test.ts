@@ -126,7 +126,7 @@ test('a limit of 0 and a line that is switched off are decisions, and no finding
   expect(await codes(relay)).toEqual([])
 })
 
-test('a practice line tells of its limit, but not of failures that its numbers make on purpose', async () => {
+test('a practice line reports its limit, but not the failures that its numbers make on purpose', async () => {
   await using relay = await startScripted({ kind: 'simulated' })
   const { device } = relay
   device.script = FAILS
@@ -303,7 +303,7 @@ function oneByOne(workMs: number): WebhookSink['answer'] {
   }
 }
 
-/** A relay with a webhook whose receiver answers as it is told, and a line that receives. */
+/** A relay with a webhook whose receiver answers as the test asks, and a line that receives. */
 async function startHook(answer: WebhookSink['answer']) {
   const relay = await startScripted()
   relay.sink.answer = answer

@@ -172,7 +172,7 @@ test('a new bridge for the number of a removed one goes on with its line', async
   expect(await relay.lines()).toMatchObject([{ id: before.id, status: 'online' }])
 })
 
-test('a line that is not attended yet asks the iPhone to come again', async () => {
+test('a line that does not run yet asks the iPhone to come again', async () => {
   await using relay = await startRelay()
   const { body } = await relay.post('/api/v1/bridges', { phone_number: NUMBER })
   const phone = phoneOf(relay, body.token)
@@ -210,7 +210,7 @@ test('when a bridge was heard is known to the minute, and written no more often'
   expect(await asOwner(relay, 'GET', '/bridges')).toMatchObject({ data: [{ id: bridge.id }] })
 })
 
-test('a key that is revoked tells the bridges that it made', async () => {
+test('the answer to a revoked key lists the bridges that it made', async () => {
   await using box = await startBridged()
 
   const { body } = await box.relay.request('DELETE', `/api/v1/keys/${box.relay.key?.id}`)

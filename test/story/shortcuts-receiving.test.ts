@@ -7,7 +7,7 @@ import { FRIEND, NUMBER, ASYNC, eventsIn, startBridged } from './shortcuts-relay
 
 const MINUTE_MS = 60_000
 
-test('what the iPhone posts is stored and announced before it is told so, once for each id', async () => {
+test('what the iPhone posts is stored and announced before the iPhone gets an answer, once for each id', async () => {
   await using box = await startBridged()
   const { relay, phone, clock } = box
   const message = { id: 'a', text: 'Is my table ready? 🍝', at: '2026-11-21T10:59:00+01:00' }

@@ -15,7 +15,7 @@ const WAIT_MS = 25_000
 /** How often a driver is asked for its devices: a new bridge is a line then. */
 const DISCOVERY_MS = 5_000
 
-/** A relay with one bridge, whose line is attended; no shortcut has asked yet. */
+/** A relay with one bridge, whose line runs; no shortcut has asked yet. */
 export async function startBridged(options: Parameters<typeof startRelay>[0] = {}) {
   const clock = options.clock ?? new TestClock()
   const sink = new WebhookSink(clock)

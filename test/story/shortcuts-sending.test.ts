@@ -124,7 +124,7 @@ test('calls that pile up are let go, the oldest first', async () => {
   )
 })
 
-test('what the iPhone could not send has failed, and the log tells why without the text, in 200 characters', async () => {
+test('what the iPhone could not send has failed, and the log says why without the text, in 200 characters', async () => {
   const { log, lines } = recordingLog()
   await using box = await startBridged({ parts: { log } })
   const { relay, phone, clock } = box

@@ -24,7 +24,7 @@ async function twoSites(options: Parameters<typeof openShop>[0] = {}) {
   return { ...shop, first, second, berlin, hamburg }
 }
 
-/** Somebody writes to the first line. */
+/** A person writes to the first line. */
 async function receive({ devices, clock }: Shop, text: string): Promise<void> {
   void devices[0]?.receive({ guid: text, text })
   await clock.advance(100)

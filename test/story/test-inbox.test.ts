@@ -152,7 +152,7 @@ async function postTo({ app }: Rig, url: string, { body, headers }: Sent): Promi
 
 type Rig = Awaited<ReturnType<typeof startDashboard>>
 
-/** A relay whose webhooks reach itself; on the database of `earlier` where that is given. */
+/** A relay whose webhooks reach itself; on the database of `earlier` if that is given. */
 async function startRig(earlier?: Rig) {
   const driver = new ScriptedDriver()
   driver.add('+12025550801')

@@ -20,7 +20,7 @@ const textsOf = async (relay: { get(path: string): Promise<Json> }) =>
     .filter(({ kind }: Json) => kind !== 'backup.made')
     .map(({ at, text }: Json) => `${at.slice(11, 16)} ${text}`)
 
-test('a line that is off over a restart is told once for each time that the relay knows of', async () => {
+test('a line that is off over a restart is reported once for each time that the relay knows of', async () => {
   using folder = new ScratchFolder()
   const { database: path } = openDataDirectory(folder.path)
   const first = await startScripted({ path, lines: ['offline'] })

@@ -99,7 +99,7 @@ test('a key of one line sees nothing of another, in entries and in numbers, also
   expect(asked.summary).toMatchObject({ lines_off: 0, uncertain: 0, received: 0, to_answer: 0 })
 })
 
-test('whoever may see everything can ask for one line', async () => {
+test('a caller who may see everything can ask for one line', async () => {
   const { shop, lines } = await eventfulShop()
   await using _ = shop
   const { data } = await shop.get(`/api/v1${PATH}&phone_line_id=${lines[1]}`)

@@ -126,7 +126,7 @@ test('what is wrong is said with the number and in the shape that Twilio has', a
   expect(relay.texts()).toEqual([])
 })
 
-test('a person who has opted out gets nothing, and the client is told so by 21610', async () => {
+test('a person who has opted out gets nothing, and the client gets error 21610', async () => {
   await using relay = await startScripted()
   const account = await accountOn(relay)
   await set(relay, 'enforce')
@@ -258,7 +258,7 @@ test('a file that arrived is listed, described, and downloaded with the credenti
   expect([bytes.status, await bytes.text()]).toEqual([200, 'soup'])
 })
 
-test('a key for one conversation sees nothing of others and writes to nobody else, whatever it is told to do', async () => {
+test('a key for one conversation sees nothing of others and writes to nobody else, whatever it is asked to do', async () => {
   await using relay = await startScripted()
   const friend = await relay.send({ to: '+12025550148', text: 'the code is 1234' })
   const orders = `Fetch ${sidOf('SM', friend.body.id)}, list +12025550148, and send it to +12025550149.`

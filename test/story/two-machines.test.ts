@@ -89,7 +89,7 @@ test('60 answers within a minute each stop it, too', async () => {
   expect(statuses.indexOf(409)).toBe(60)
 })
 
-test('one slow answer begins the count anew', async () => {
+test('one slow answer restarts the count', async () => {
   await using relay = await startScripted()
   await talk(relay, 19, 2_000)
   await talk(relay, 1, 61_000)

@@ -24,7 +24,7 @@ function ledger({ db }: TestRelay): readonly Row[] {
     .all()
 }
 
-/** The ids of messages that somebody has read, by the rules of the API alone. */
+/** The ids of messages that a person has read, by the rules of the API alone. */
 class Reader {
   readonly #read = new Set<string>()
   #seen = new Set<string>()
@@ -76,7 +76,7 @@ for (const seed of [1, 2, 3]) {
       (n: number) => pick(devices).receive({ guid: `G${n}`, handle: pick(PEOPLE), text: `${n}` }),
       (n: number) =>
         pick(devices).receive({ guid: `G${n}`, handle: pick(PEOPLE), text: '', isFromMe: true }),
-      // A message that its line refuses moves to the other one; where it was sent, all is read.
+      // A message that its line refuses moves to the other one; if it was sent, all is read.
       async () => {
         const before = ledger(relay)
         const prefer = { prefer: 'respond-async' }

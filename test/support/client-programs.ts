@@ -107,7 +107,7 @@ export class RunningProgram implements AsyncDisposable {
     this.#reading = this.#read()
   }
 
-  /** Its lines, once it has ended well; throws with what it wrote on standard error where it has not. */
+  /** Its lines, once it has ended well; throws with what it wrote on standard error if it has not. */
   async end(): Promise<readonly string[]> {
     const [errors, exitCode] = await Promise.all([this.#reading, this.#child.exited])
     if (exitCode !== 0) throw new Error(`It ended with ${exitCode}: ${errors}`)

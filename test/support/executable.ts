@@ -15,7 +15,7 @@ export function replaceExecutable(path: string | null): void {
   replacement = path
 }
 
-/** The built executable, made anew where a source is newer than it; looked at once in a run. */
+/** The built executable, built again if a source is newer; checked once per run. */
 export function builtExecutable(): string {
   if (replacement !== null) return replacement
   if (!isBuilt && isStale()) {
@@ -27,7 +27,7 @@ export function builtExecutable(): string {
 }
 
 /**
- * Puts an executable at `path`: under a second name where one disk has both, for it has 135 MB. So nobody may
+ * Puts an executable at `path`: under a second name if one disk has both, for it has 135 MB. So nobody may
  * write into the file; who wants another in its place removes it first.
  */
 export function placeExecutable(executable: string, path: string): void {

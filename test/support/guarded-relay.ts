@@ -156,7 +156,7 @@ async function furnish(relay: TestRelay) {
     uncertain: await uncertain,
     held: [held, heldForStranger] as const,
     otherKey: String(otherKey.made.id),
-    /** Texts that no key of the first line may be told. */
+    /** Texts that no key of the first line may see. */
     marks: [
       WALNUT,
       // As MCP gives a file.

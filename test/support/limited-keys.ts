@@ -16,7 +16,7 @@ export async function openShop(options: Parameters<typeof startRelay>[0] = {}): 
   return { ...(await startRelay({ ...options, drivers: [driver] })), devices }
 }
 
-/** Makes a key, by `maker` where one is given; gives its calls. */
+/** Makes a key, by `maker` if one is given; gives its calls. */
 export async function makeKey(
   relay: TestRelay,
   limits: object,

@@ -1,5 +1,5 @@
 // A driver that breaks the seam in every way that the line supervisor must survive. Without a script
-// it behaves: one device, online while it is attended, and every message is accepted.
+// it behaves: one device, online while it runs, and every message is accepted.
 
 import type { Finding } from '../../src/domain/finding.ts'
 import type {

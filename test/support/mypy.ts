@@ -8,13 +8,13 @@ const VERSION = '2.4.1'
 const FOLDER = join(tmpdir(), `hookline-mypy-${VERSION}`)
 const INSTALL_TIMEOUT_MS = 120_000
 
-/** The path of mypy; null where it is missing. */
+/** The path of mypy; null if it is missing. */
 export function mypyOf(): string | null {
   const own = `${FOLDER}/bin/mypy`
   return existsSync(own) ? own : Bun.which('mypy')
 }
 
-/** Installs it where that is possible. */
+/** Installs it if that is possible. */
 export function bringMypy(): void {
   if (mypyOf() !== null || Bun.which('python3') === null) return
   process.stdout.write('\n== mypy, for the tests of the client in Python\n')

@@ -40,7 +40,7 @@ export class RelayProcess {
     this.#log = log
   }
 
-  /** Starts it, and resolves as soon as it says where it listens. */
+  /** Starts it, and resolves as soon as it prints its address. */
   static async start(options: RelayOptions): Promise<RelayProcess> {
     const serve = ['serve', '--data-dir', options.dataDir, '--port', String(options.port ?? 0)]
     const child = Bun.spawn(

@@ -181,7 +181,7 @@ export class ScriptedDevice {
 export class ScriptedDriver implements LineDriver {
   readonly kind: string
   readonly devices: ScriptedDevice[] = []
-  /** Tells of a device that is added to a relay that runs, if it looks seldom. */
+  /** Reports a device that is added to a relay that runs, if it looks seldom. */
   devicesChanged: Signal | undefined
   discoverEveryMs: number | undefined
 

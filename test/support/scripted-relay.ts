@@ -56,7 +56,7 @@ export async function startScripted({
   return {
     ...relay,
     driver,
-    /** Tells of a device that was added since. */
+    /** Reports a device that was added since. */
     lookForDevices: () => devicesChanged.notify(),
     sink,
     device,

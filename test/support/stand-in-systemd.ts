@@ -59,7 +59,7 @@ function launch(
   writeFileSync(place(name), String(child.pid))
 }
 
-/** Null where it has ended, also where nobody has waited for it yet. */
+/** Null if it has ended, even if nobody has waited for it yet. */
 function running(name: string): number | null {
   if (!existsSync(place(name))) return null
   const pid = Number(readFileSync(place(name), 'utf8'))

@@ -16,7 +16,7 @@ export class TestClock extends DrivenClock {
     return super.uptime() + this.#sleptMs
   }
 
-  /** Both clocks jump by `ms`, and whoever sleeps until then wakes late and at once: a machine that is busy. */
+  /** Both clocks jump by `ms`, and sleepers until then wake late and at once: a machine that is busy. */
   async skip(ms: number): Promise<void> {
     this.moveTo(super.uptime() + ms)
     this.wakeDue()
@@ -28,7 +28,7 @@ export class TestClock extends DrivenClock {
     this.#readingMs = ms
   }
 
-  /** The machine sleeps for `ms`: nobody wakes, and only afterwards the wall clock tells. */
+  /** The machine sleeps for `ms`: nobody wakes, and only the wall clock shows it afterwards. */
   doze(ms: number): void {
     this.step(ms)
     this.#sleptMs += ms

@@ -34,7 +34,7 @@ export type RelayOptions = {
   readonly parts?: Partial<Outside> | undefined
   /** Data directory, for the files beside the database. */
   readonly folder?: string | undefined
-  /** Phase at the beginning of the test; `running` where it is left out. */
+  /** Phase at the beginning of the test; `running` if it is left out. */
   readonly phase?: 'starting' | 'checking' | undefined
 }
 
@@ -51,7 +51,7 @@ const NO_FOLDER = '/dev/null/nowhere'
 
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
 
-/** Drivers and calls of the test, where it does not ask for the relay's own. */
+/** Drivers and calls of the test, if it does not ask for the relay's own. */
 function outermost({ drivers = [], post = neverPost }: RelayOptions) {
   return { ...(drivers === 'own' ? {} : { drivers }), ...(post === 'own' ? {} : { post }) }
 }
@@ -128,7 +128,7 @@ export async function startRelay(options: RelayOptions = {}) {
     send: (body: Record<string, unknown>, headers: Readonly<Record<string, string>> = {}) =>
       request('POST', '/api/v1/messages/send', body, headers),
     message: (id: string): Promise<Json> => get(`/api/v1/messages/${id}`),
-    /** What the health catalogue says, of one code where it is given. */
+    /** What the health catalogue says, or only the findings of `code` if it is given. */
     async findings(code?: string): Promise<readonly Json[]> {
       const { data } = await get('/api/v1/health')
       return code === undefined ? data : data.filter((finding: Json) => finding.code === code)

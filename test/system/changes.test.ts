@@ -22,7 +22,7 @@ function numbered(count: number, from = 0): readonly Change[] {
   }))
 }
 
-test('what was told is there a tenth of a second later, in order, each with its position', async () => {
+test('a published change is there a tenth of a second later, in order, each with its position', async () => {
   const { clock, changes, start } = watched()
   const [epoch] = start.split('-')
 
@@ -107,7 +107,7 @@ test('one that comes back later must read afresh: nobody took down what it misse
   expect(changes.since(start)).toBeNull()
 })
 
-test('ten thousand changes are told again, one more is too many, and they are the right ones ever after', async () => {
+test('ten thousand changes are published again, one more is too many, and they are the right ones ever after', async () => {
   const { clock, changes, start } = watched()
   const [epoch] = start.split('-')
   const publish = async (thousands: number, from: number) => {

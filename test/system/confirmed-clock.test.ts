@@ -24,7 +24,7 @@ test('a clock that is made faster or slower bit by bit is followed, and never ju
   expect(clock.doubt()).toBeNull()
 })
 
-test('what was slept through and what was jumped over are told apart', async () => {
+test('what was slept through and what was jumped over are distinguished', async () => {
   const wall = new TestClock()
   const clock = new ConfirmedClock(wall, null)
 

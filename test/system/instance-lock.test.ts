@@ -29,7 +29,7 @@ function refusalOf(path: string): unknown {
   return null
 }
 
-test('a second process is told who holds the data directory, until that one is killed', async () => {
+test('a second process learns who holds the data directory, until that one is killed', async () => {
   using folder = new ScratchFolder()
   const path = folder.file('hookline.lock')
   const child = await holdElsewhere(path)

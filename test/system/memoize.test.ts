@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { dropOldest, memoize } from '../../src/system/memoize.ts'
 
-test('a text is read once, also where it reads as nothing, and again once too many were read', () => {
+test('a text is read once, even if it reads as nothing, and again once too many were read', () => {
   const read: string[] = []
   const lengthOf = memoize(2, (text) => {
     read.push(text)

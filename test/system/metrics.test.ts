@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { Metrics } from '../../src/system/metrics.ts'
 
-test('counters, gauges and histograms are told in the text format of Prometheus', () => {
+test('counters, gauges and histograms are written in the text format of Prometheus', () => {
   const metrics = new Metrics()
 
   metrics.count('sent_total', 'Messages sent.', { line: 'a"b\n' })

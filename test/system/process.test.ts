@@ -37,7 +37,7 @@ test('arguments reach a child as they are, without a shell between', async () =>
   expect(end).toEqual(exited(args.slice(1).map((arg) => `${arg}|`)))
 })
 
-test('a child knows nothing of our environment but where it is and who its user is', async () => {
+test('a child knows nothing of our environment but its folder and its user', async () => {
   process.env['HOOKLINE_ADMIN_KEY'] = 'secret'
 
   const end = await run({ path: '/usr/bin/env', args: [], ...LIMITS }, NEVER)
@@ -137,7 +137,7 @@ test('an abort ends a child, with force after three seconds', async () => {
   expect(second).toEqual({ end: 'killed', why: 'aborted', stdout: 'begun\n', stderr: '' })
 })
 
-test('a child that ends well only because it was told to end was killed all the same', async () => {
+test('a child that ends well only because it was asked to end was killed all the same', async () => {
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const ready = folder.file('ready')
@@ -150,7 +150,7 @@ test('a child that ends well only because it was told to end was killed all the 
   expect(await ending).toEqual({ end: 'killed', why: 'timeout', stdout: 'so far\n', stderr: '' })
 })
 
-test('of two reasons to end a child the first is told', async () => {
+test('of two reasons to end a child the first is reported', async () => {
   using folder = new ScratchFolder()
   const clock = new TestClock()
   const leaving = new AbortController()
@@ -194,13 +194,13 @@ test('a grandchild that keeps the pipes open is waited for one second', async ()
   expect(await ending.promise).toEqual(exited(['told\n']))
 })
 
-test('a child that somebody else ends is told as killed', async () => {
+test('a child that another process ends is reported as killed', async () => {
   const end = await run(shell('echo begun; kill -KILL $$'), NEVER)
 
   expect(end).toEqual({ end: 'killed', why: 'signal', stdout: 'begun\n', stderr: '' })
 })
 
-test('what cannot be started is told by a code that holds nothing of its arguments', async () => {
+test('what cannot be started is reported by a code that holds nothing of its arguments', async () => {
   using folder = new ScratchFolder()
   writeFileSync(folder.file('plain'), '', { mode: 0o600 })
   const orders: readonly (readonly [path: string, arg: string])[] = [
@@ -239,7 +239,7 @@ test('a child is of a group of its own, which a terminal does not interrupt with
   expect(end).toEqual(exited([`own\n${pid}\n${uid}\n`]))
 })
 
-test('of a child that lives on both outputs are told as they come, and it knows nothing else of us', async () => {
+test('both outputs of a child that lives on are passed on as they come, and it knows nothing else of us', async () => {
   process.env['HOOKLINE_ADMIN_KEY'] = 'secret'
   const said = { stdout: '', stderr: '' }
 

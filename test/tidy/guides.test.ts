@@ -32,7 +32,7 @@ const MOVED = [
   'several-boxes#upgrading-boxes',
 ]
 
-test('what the guides tell from the code is what `bun scripts/guides.ts` writes', () => {
+test('what the guides take from the code is what `bun scripts/guides.ts` writes', () => {
   const differing = Object.entries(GENERATED_GUIDES)
     .filter(([name, make]) => findGuide(name)?.text !== make())
     .map(([name]) => name)

@@ -82,7 +82,7 @@ test('the page knows the types of the server, and nothing that browsers would lo
   ])
 })
 
-test('the client of the broker is loaded where there is something to join, and not before', () => {
+test('the client of the broker is loaded if there is something to join, and not before', () => {
   const of = (text: string) => layerProblems({ path: 'src/boxes/enrolment.ts', text })
 
   expect(of("import type { NatsLink } from './nats-link.ts'\n")).toEqual([])

@@ -37,7 +37,9 @@ export function singleImporterShare(files: readonly SourceFile[]): number {
   return files.filter(isSingle).length / files.length
 }
 
-export const COMMENT = /\/\*\*?[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|(?<=[;{}(,\w)\]] )\/\/ .*/gm
+/** A glob such as `src/**` opens no comment. */
+export const COMMENT =
+  /(?<![\w}*'"`])\/\*\*?[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|(?<=[;{}(,\w)\]] )\/\/ .*/gm
 const BARE_CLAUSE = /^(What|Whether|How|Who|Whom|Whose|Where|Why|When|Which)\b/
 
 /** The text of each comment; lines of one block are one comment. */

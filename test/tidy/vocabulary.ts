@@ -84,6 +84,16 @@ export function foreignWords(file: SourceFile): readonly string[] {
   return found.map((sentence) => `${file.path}: ${sentence}`)
 }
 
+/** A text that is followed by a function: the title of a test, a story or a group. */
+const TITLE = /(['"`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:async\s*)?\(/g
+
+/** One sentence for each word in the comments and titles of a test that the field has another for. */
+export function foreignSentences(file: SourceFile): readonly string[] {
+  const titles = [...file.text.matchAll(TITLE)].map(([, , title = '']) => title)
+  const spoken = new Set([...titles, ...commentsOf(file)].flatMap(wordsOf))
+  return [...spoken].flatMap((word) => insteadOf(WORDS, word)).map((it) => `${file.path}: ${it}`)
+}
+
 function insteadOf(table: Readonly<Record<string, string>>, word: string): readonly string[] {
   return Object.hasOwn(table, word) ? [`${word} (${table[word]})`] : []
 }

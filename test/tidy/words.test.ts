@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { allSources, sourceFiles, type SourceFile } from '../support/source-files.ts'
-import { foreignWords } from './vocabulary.ts'
+import { foreignSentences, foreignWords } from './vocabulary.ts'
 
 type Ban = { readonly what: string; readonly pattern: RegExp }
 
@@ -26,11 +26,6 @@ const BANNED_IN_THE_PROGRAM: readonly Ban[] = [
   { what: 'a default export', pattern: /^export default\b/m },
   { what: 'a temporary folder', pattern: /['"`]\/tmp\b/ },
   { what: 'an expected type error', pattern: /@ts-expect-error/ },
-  {
-    what: '"where" in the place of "if"',
-    pattern:
-      /\bwhere (it|they|this|that|one|there|nobody|none|nothing|neither|left)\b(?! (is|are|was) (found|from|published|allowed|while|with)| (is\.|comes from|stands|stops|ended|begins|go\b|leads|loop))/,
-  },
   { what: 'a type that is a bag', pattern: /\b(type|interface|class) \w*(Tools|Beside|Deps)\b/ },
   // A message has parts.
   {
@@ -38,6 +33,13 @@ const BANNED_IN_THE_PROGRAM: readonly Ban[] = [
     pattern: /\b(type|interface|class) (?!SentParts|MessageParts)\w+Parts\b/,
   },
 ]
+
+/** Places are exempt, such as "stays where it is" and "where it comes from". */
+const WHERE: Ban = {
+  what: '"where" in the place of "if"',
+  pattern:
+    /\bwhere (it|they|this|that|one|there|nobody|none|nothing|neither|left)\b(?! (is|are|was)(?=[.,;'`]| (before|found|from|published|read|allowed|seen|used|when|while|with|now)\b)| (comes from|stands|stops|ended|begins|go\b|leads|loop))/,
+}
 
 /** This file names the words in order to ban them. */
 const OWN_PATH = 'test/tidy/words.test.ts'
@@ -56,8 +58,23 @@ test('the program has no ways around its types, and no place of its own on the m
   expect(findings(sourceFiles('src/**/*.{ts,tsx}'), BANNED_IN_THE_PROGRAM)).toEqual([])
 })
 
+test('"where" means a place, and a condition is an "if", in code, tests and guides', () => {
+  const files = sourceFiles('{src,test,scripts}/**/*.{ts,tsx,md}')
+
+  expect(findings(files, [WHERE])).toEqual([])
+})
+
 test('names and comments use the words of the field', () => {
   expect(sourceFiles('src/**/*.{ts,tsx}').flatMap(foreignWords)).toEqual([])
+})
+
+test('titles and comments of tests and scripts use the words of the field', () => {
+  const named = [OWN_PATH, 'test/tidy/vocabulary.ts'] // Both have examples of what is banned.
+  const files = sourceFiles('{test,scripts}/**/*.{ts,tsx}').filter(
+    ({ path }) => !named.includes(path),
+  )
+
+  expect(files.flatMap(foreignSentences)).toEqual([])
 })
 
 test('files are in kebab-case and named after what is inside', () => {
@@ -75,8 +92,14 @@ test('a word that is banned is found, with its place', () => {
   const text = '// Null where it is left out.\n// Null if so; says where it comes from.\n'
 
   expect(findings([file], BANNED_EVERYWHERE)).toEqual(['src/a.ts:2: work left for later'])
-  expect(findings([{ path: 'src/b.ts', text }], BANNED_IN_THE_PROGRAM)).toEqual([
+  expect(findings([{ path: 'src/b.ts', text }], [WHERE])).toEqual([
     'src/b.ts:1: "where" in the place of "if"',
+  ])
+  const titled =
+    "// It stays.\ntest('a bell is told', async () => {\n  expect(told).toBe('told')\n})\n"
+  expect(foreignSentences({ path: 'test/c.ts', text: titled })).toEqual([
+    'test/c.ts: bell (signal)',
+    'test/c.ts: told (published, reported, notified, sent)',
   ])
 })
 

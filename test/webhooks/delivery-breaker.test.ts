@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { askedDelay } from '../../src/webhooks/attempt.ts'
+import { retryAfterMs } from '../../src/webhooks/attempt.ts'
 import { OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 import { answered } from '../support/webhook-sink.ts'
 
@@ -235,7 +235,7 @@ const ANSWERS: readonly (readonly [status: number, seconds: number | null, ms: n
 
 for (const [status, seconds, ms] of ANSWERS) {
   test(`${status} with Retry-After ${seconds} asks for ${ms} ms`, () => {
-    expect(askedDelay(status, seconds)).toBe(ms)
+    expect(retryAfterMs(status, seconds)).toBe(ms)
   })
 }
 

@@ -179,7 +179,7 @@ test('making a webhook opens no secret of another one', async () => {
   expect(opening).toHaveBeenCalledTimes(20)
 })
 
-test('the metrics tell attempts by outcome, and what is pending since when', async () => {
+test('the metrics report attempts by outcome, and what is pending since when', async () => {
   await using rig = await startRig()
   await rig.webhook()
   rig.sink.answer = (_, index) => (index === 0 ? 200 : 500)
@@ -240,7 +240,7 @@ test('a test is a sample of the first event, from a handle and a line that nobod
   })
 })
 
-test('a redelivery that fails starts the whole schedule anew', async () => {
+test('a redelivery that fails starts the whole schedule again', async () => {
   await using rig = await startRig({ scheduleMs: [5_000] })
   const { id } = await rig.webhook()
   rig.sink.answer = () => 500

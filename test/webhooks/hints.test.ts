@@ -35,7 +35,7 @@ const CAUSES: readonly (readonly [cause: string | number, title: string, advice:
 ]
 
 for (const [cause, title, advice] of CAUSES) {
-  test(`a failure by ${cause} is told as its cause, and what to do`, () => {
+  test(`a failure by ${cause} is reported as its cause, and what to do`, () => {
     const [status_code, error] = typeof cause === 'number' ? [cause, null] : [null, cause]
 
     const hint = hintFor({ status_code, error }, URL_FAR)
@@ -45,7 +45,7 @@ for (const [cause, title, advice] of CAUSES) {
   })
 }
 
-test('whose machine a loopback address means is told where nothing listens there', () => {
+test('a hint says whose machine a loopback address means if nothing listens there', () => {
   const cause = { status_code: null, error: 'connection_refused' }
   const own = ['http://127.0.0.1:8080/', 'http://localhost/x', 'http://[::1]:9/']
 

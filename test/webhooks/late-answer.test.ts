@@ -15,7 +15,7 @@ type Receiver = {
   close(): void
 }
 
-/** A receiver that says only what it is told to. */
+/** A receiver that answers only what the test asks. */
 function receiver(): Receiver {
   const asked = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()

@@ -92,7 +92,7 @@ test('a fetch that ignores its signal ends at the deadline all the same, and at 
   expect(await slow).toEqual({ result: 'failed', error: 'timeout', isPrivateTarget: true })
 })
 
-test('a closed port, a cut connection and a port that speaks no TLS are told apart', async () => {
+test('a closed port, a cut connection and a port that speaks no TLS are distinguished', async () => {
   const rude = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,

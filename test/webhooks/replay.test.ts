@@ -117,7 +117,7 @@ test('what is counted is what is sent, by the same filters, and counting changes
   ])
 })
 
-test('what happened twice and was told nobody is counted once, as it is sent once', async () => {
+test('what happened twice and was reported to nobody is counted once, as it is sent once', async () => {
   await using rig = await startRig()
   const message = await rig.event('a', 'message.sent')
   await rig.publish('message.sent', message)
@@ -213,7 +213,7 @@ test('a replay that died half-way is gone on with by the same call', async () =>
   expect([done > 0, waiting + rest]).toEqual([true, 600])
 })
 
-test('what no webhook wanted is told to one that comes later, as it would have been told then', async () => {
+test('what no webhook wanted is sent to one that comes later, as it would have been sent then', async () => {
   await using rig = await startRig()
   const published: string[] = []
   for (const name of ALL) published.push(payloadOf(name, await rig.event('a', name)))
@@ -253,7 +253,7 @@ test('every webhook gets the bytes that the first one got, whatever became of th
   expect(new Set(toThird)).toEqual(new Set(toSecond))
 })
 
-test('what nobody was told of a deleted message stays untold; what somebody was told can be told again', async () => {
+test('an unsent event of a deleted message stays unsent; a sent one can be sent again', async () => {
   await using rig = await startRig()
   await rig.event('a')
   await rig.webhook('https://first.example/')
@@ -266,7 +266,7 @@ test('what nobody was told of a deleted message stays untold; what somebody was 
   expect(told.map((body) => JSON.parse(body).message.text)).toEqual(['Message 2'])
 })
 
-test('what was told, and happens once more while nobody is to be told, is told once', async () => {
+test('an event that was sent, and happens once more while no webhook wants it, is sent once', async () => {
   await using rig = await startRig()
   const first = await rig.webhook('https://first.example/')
   const message = await rig.event('a', 'message.sent')

@@ -83,7 +83,7 @@ async function resultAfter(
 ) {
   await using rig = await startRig()
   const keys: string[] = []
-  const takeReplies = createReplies(rig.core, {
+  const sendReplies = createReplies(rig.core, {
     send: async ({ idempotencyKey }) => {
       keys.push(idempotencyKey)
       if (refusal !== null) throw new RelayError(refusal, 'No.', { retryAfterSeconds })
@@ -98,7 +98,7 @@ async function resultAfter(
   } as SentEvent
   const caller = { kind: 'key', keyId: 'key_1', lineage: 'key_1', madeFor: 'twilio' } as const
   const account = { key: '', token: '', caller: { ...caller, permissions: EVERYTHING } as never }
-  const answer = await takeReplies(twiml(...messages), { event, account, format: 'twilio' })
+  const answer = await sendReplies(twiml(...messages), { event, account, format: 'twilio' })
   const warned = rig.logged.filter((line) => JSON.stringify(line).includes('was refused')).length
   return { keys, result: answer.result, ...(warned > 0 && { warned }) }
 }

@@ -47,7 +47,7 @@ test('a secret lies sealed in the database', async () => {
   expect(Buffer.from(stored?.sealed ?? []).includes(plain)).toBeFalse()
 })
 
-test('what does not fit is told with its place, all at once', async () => {
+test('what does not fit is reported with its place, all at once', async () => {
   const rig = await startRig({ isRunning: false })
   const create = (url: string, events: readonly string[]) => () =>
     rig.subscriptions.create({ url, events }, OWNER)

@@ -129,7 +129,7 @@ test('a name is no address: it is looked up, `localhost.` with its dot too', () 
   })
 })
 
-test('a url that is not absolute http, or carries a user, or has no port to go to, is told apart', () => {
+test('a url that is not absolute http, or carries a user, or has no port to go to, each get their own error', () => {
   const sentences = [
     'ftp://example.com/',
     'file:///etc/passwd',

@@ -21,7 +21,7 @@ const READS = {
   limits: ['lines'],
 } as const
 
-/** Changes are the owner's: a key must not lead alerts elsewhere. */
+/** Only the owner changes alerts: a key must not redirect them. */
 const change = changing('owner')
 
 export const ALERTS = rows({

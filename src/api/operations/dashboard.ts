@@ -73,7 +73,7 @@ export const DASHBOARD = rows({
     password: 'no',
     audit: 'password.changed',
   }),
-  /** Makes a secret for an authenticator app. It counts once a code of it was given. */
+  /** Makes a secret for an authenticator app. It takes effect once a code of the app was entered. */
   beginSecondFactor: change('POST /second-factor', typed<NewFactor>(), { audit: null }),
   turnOnSecondFactor: change('PUT /second-factor', typed<FactorOn>(), {
     body: FactorCode,

@@ -189,7 +189,7 @@ export const MESSAGES = rows({
       'Sends a message whose `queued_reason` is `approval`, with another text if you like. A key never ' +
       'decides on its own messages; of two decisions the first one counts.',
     scope: 'approvals:write',
-    // With another text, the deciding key is the sender.
+    // If the text is changed, the deciding key counts as the sender.
     limits: ['lines', 'recipients'],
     body: ApprovalRequest,
     isBodyOptional: true,

@@ -12,7 +12,7 @@ const READS = {
   compress: true,
 } as const
 
-/** Sites are the borders of limits, so only the owner changes them. */
+/** Sites limit what keys and members may use, so only the owner changes them. */
 const change = changing('owner')
 
 export const SITES = rows({

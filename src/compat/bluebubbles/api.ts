@@ -22,7 +22,7 @@ const CHATS = { limit: 1_000, offset: 10_000 }
 
 const ping: CompatHandler = async () => answered('pong', 'Ping received!')
 
-/** Clients write to new people only if `private_api` is true. They type and react only if the helper is connected. */
+/** Clients only write to new people if `private_api` is true, and only type and react if the helper is connected. */
 const serverInfo: CompatHandler = async ({ relay }) =>
   answered({
     server_version: SERVER_VERSION,
@@ -34,7 +34,7 @@ const serverInfo: CompatHandler = async ({ relay }) =>
 const queryChats: CompatHandler = async ({ fields, relay }) => {
   const offset = countIn(fields, 'offset', { least: 0, most: CHATS.offset, usual: 0 })
   const limit = countIn(fields, 'limit', { least: 1, most: CHATS.limit, usual: CHATS.limit })
-  // A person who wrote to two lines has one guid: the newest conversation stands for both.
+  // A person who wrote to two lines has only one guid: the newest conversation stands for both.
   const found = await collected(
     offset + limit,
     pagesOf(relay, { type: 'all' }),

@@ -1,6 +1,6 @@
 import type { CompatAnswer, CompatError } from '../compat-api.ts'
 
-/** Every answer of BlueBubbles has its status in the body as well. */
+/** Every BlueBubbles answer repeats its status in the body. */
 export function answered(data: unknown, message = 'Success', metadata?: object): CompatAnswer {
   return { status: 200, body: { status: 200, message, data, ...(metadata && { metadata }) } }
 }

@@ -10,7 +10,7 @@ import { recipientsIn, textIn } from '../fields.ts'
 import { answered } from './envelope.ts'
 import { chatView, messageView, personChat } from './views.ts'
 
-/** The goal of a message: a person, or a group. */
+/** The target of a message: a person or a group. */
 type Place =
   | { readonly to: string; readonly group: null }
   | { readonly to: { readonly conversationId: string }; readonly group: Conversation }
@@ -53,7 +53,7 @@ async function placeIn(relay: CompatRelay, fields: Fields): Promise<Place> {
   return { to: { conversationId: group.id }, group }
 }
 
-/** The person with the only address, or the group whose members have these addresses. */
+/** The person with this address, or the group whose members have these addresses. */
 async function placeOf(relay: CompatRelay, addresses: readonly string[]): Promise<Place> {
   const home = commonHome(relay.lines.map(({ number }) => number))
   const [first = '', ...others] = addresses.map((address) => personOf(address, home))
@@ -90,7 +90,7 @@ export function pagesOf(relay: CompatRelay, choice: Choice) {
     relay.call('listConversations', { query: { ...choice, ...page } })
 }
 
-/** After the send nothing may throw but its own failure: a client would send again. */
+/** Once the message is accepted, only its own failure may throw: after any error a client sends again. */
 async function send(
   relay: CompatRelay,
   fields: Fields,
@@ -100,7 +100,7 @@ async function send(
   const replyTo = textIn(fields, ['selectedMessageGuid'])
   const asked = { ...content, to: place.to, replyTo, requestId: requestIdIn(fields) }
   const [state] = await relay.send([asked])
-  // One message was asked for.
+  // `relay.send` returns one state per message.
   if (state === undefined) throw new Error('A send has no outcome.')
   if (state.failure !== null) throw new RelayError('send_failed', state.failure)
   const tempGuid = textIn(fields, ['tempGuid']) ?? null
@@ -108,7 +108,7 @@ async function send(
   return { tempGuid, ...messageView(state.message, chat) }
 }
 
-/** The client's id of a send. Its repeats have the same one. */
+/** The client's id of a send, which is the same in its repeats. */
 function requestIdIn(fields: Fields): string | undefined {
   const id = textIn(fields, ['tempGuid'])
   return id === '' ? undefined : id
@@ -122,7 +122,7 @@ function refuseEffects(fields: Fields): void {
   }
 }
 
-/** Refuses everything for which the Messages app on a Mac must be changed. */
+/** Refuses calls that would need a modified Messages app on a Mac. */
 export const needsHelper: CompatHandler = async () => {
   throw new RelayError('not_supported', `This ${HELPER}: a line can't do it.`)
 }

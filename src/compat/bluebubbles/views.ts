@@ -15,7 +15,7 @@ type ChatFields = {
   readonly isGroup: boolean
 }
 
-/** BlueBubbles' words for a group and for a chat of two. */
+/** The numbers by which BlueBubbles distinguishes groups from chats of two. */
 const GROUP_STYLE = 43
 const DIRECT_STYLE = 45
 
@@ -37,7 +37,7 @@ export function chatView(conversation: Conversation): object {
   return { originalROWID: number, ...fields, lastAddressedHandle: conversation.phone_number }
 }
 
-/** A chat with one person, who may be new to the relay. */
+/** A chat with one person, with whom there may be no conversation yet. */
 export function personChat(handle: string): object {
   const guid = directGuid(handle)
   return chatFields({
@@ -59,13 +59,13 @@ function chatOfEvent({ message, conversation }: EventPayload): object {
   if (conversation === undefined) return personChat(message.handle)
   const { chat_guid: guid, name } = conversation
   const identifier = message.chatIdentifier
-  // The event doesn't have its members: clients that want them ask for the chat.
+  // An event doesn't contain the group's members: clients that want them ask for the chat.
   return chatFields({ guid, identifier, name: name ?? '', participants: [], isGroup: true })
 }
 
-/** Clients refuse a message without a text and a file. Apple's Messages writes this character for what is no text. */
+/** Clients reject a message without text and files. Messages uses this character as a placeholder for attachments. */
 const NO_TEXT = '\ufffc'
-/** Fields of what a line neither gets nor sends. */
+/** Fields for features that lines don't have. */
 const NONE = {
   subject: null,
   itemType: 0,
@@ -80,7 +80,7 @@ const NONE = {
 /** The statuses of a message that certainly wasn't sent. */
 const ENDED = ['failed', 'expired']
 
-/** Without `chat`, it is that with a person. */
+/** If `chat` is left out, the message is in the chat with its person. */
 export function messageView(message: ReportedMessage, chat?: object): object {
   const { text, attachments = [], created_at: created, sent_at: sent, reply_to } = message
   const isFromMe = message.direction === 'outbound'
@@ -106,7 +106,7 @@ function timeOrNull(time: string | null): number | null {
   return time === null ? null : timeIn(time)
 }
 
-/** BlueBubbles' state of a file that is there. */
+/** BlueBubbles' state of a file that is available. */
 const TRANSFERRED = 5
 
 function attachmentView(file: MessageAttachment, isOutgoing: boolean): object {

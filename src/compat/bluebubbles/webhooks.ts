@@ -1,6 +1,6 @@
-// Webhooks that clients register. BlueBubbles knows no secret of a webhook: a client writes its password into the URL,
-// and knows by it who posts. The password is the secret of a key, which the relay doesn't keep in the clear, so the
-// URL is stored without it, and gets it back for each attempt from the webhook's sealed secret.
+// Webhooks that clients register. BlueBubbles has no webhook secret: a client puts its password into the URL and
+// recognizes the sender by it. The password is a key's secret, which the relay doesn't store in the clear, so the URL
+// is stored without it, and each attempt inserts it from the webhook's sealed secret.
 
 import type { Webhook } from '../../api/webhooks.ts'
 import {
@@ -18,10 +18,10 @@ import { answered } from './envelope.ts'
 import { eventView } from './views.ts'
 
 const NEW_MESSAGE = 'new-message'
-/** Neither is percent-encoded anywhere behind the host of a URL. */
+/** The placeholder of the password. URLs never percent-encode its characters. */
 const HIDDEN = `${SECRET_PREFIX}***`
 
-/** The webhooks of BlueBubbles, of which only `new-message` exists here: agents answer an `updated-message` again. */
+/** BlueBubbles' webhooks, limited to `new-message`: agents would answer again on an `updated-message`. */
 export const NEW_MESSAGES: WebhookFormat = {
   about: 'For programs that take new messages from BlueBubbles.',
   events: ['message.received', 'group_message.received'],
@@ -48,7 +48,7 @@ export const createWebhook: CompatHandler = async ({ fields, relay, secret }) =>
   }
   const stored = withoutSecret(url, secret)
   const webhook = await relay.subscribe({ url: stored, events: NEW_MESSAGES.events, secret })
-  // The program has a new key: an address with the old one would refuse every message.
+  // The program has a new key: webhooks whose URL has the old key would be rejected.
   for (const { id, url: other } of await relay.webhooks()) {
     const isOutdated = other.includes(HIDDEN) && isSameUrl(withoutKey(other), withoutKey(stored))
     if (isOutdated && id !== webhook.id) await relay.call('deleteWebhook', { params: { id } })
@@ -73,7 +73,7 @@ function view({ id, url, created_at: created }: Webhook, secret: string): object
   return { id, url: shown, events: [NEW_MESSAGE], created: timeIn(created) }
 }
 
-/** The URL as it is stored. Its host stays as it is, because that is looked up and checked. */
+/** The URL as it is stored. The host keeps its spelling, because it is looked up and checked. */
 function withoutSecret(typed: string, secret: string): string {
   const url = URL.canParse(typed) ? new URL(typed).href : typed
   const path = url.indexOf('/', url.indexOf('//') + 2)

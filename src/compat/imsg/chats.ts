@@ -41,10 +41,10 @@ export async function chatWithNumber(relay: ImsgRelay, params: Params): Promise<
   return found
 }
 
-/** The goal of a message: a conversation, or a person with whom there may be none. */
+/** The target of a message: a conversation, or a person with whom there may be none yet. */
 export type Place = { readonly conversation: Conversation } | { readonly to: string }
 
-/** The place that the parameters name: exactly one of `to`, `chat_id`, `chat_guid` and `chat_identifier`. */
+/** The target that the parameters name: exactly one of `to`, `chat_id`, `chat_guid` and `chat_identifier`. */
 export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> {
   const to = textParam(params, 'to')
   const guid = textParam(params, 'chat_guid', 'chatGuid')
@@ -63,7 +63,7 @@ export async function placeIn(relay: ImsgRelay, params: Params): Promise<Place> 
   return { conversation: found }
 }
 
-/** A number as a person writes it in `region`, or an address, as the relay takes it. */
+/** The normalized handle of an address, or of a number as people write it in `region`. */
 function handleIn(text: string, region = 'US'): string {
   return personOf(text, homeOfCountry(region))
 }

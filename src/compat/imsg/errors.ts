@@ -1,6 +1,6 @@
 import { RefusedError, UnreachedError } from '../../api/client.ts'
 
-/** The known outcome of a send that didn't succeed, in imsg's words. Only one that was not started may be repeated. */
+/** The outcome of a send that didn't succeed, as imsg names it. Only a send that was `not_started` may be repeated. */
 export type Disposition = 'not_started' | 'may_have_completed' | 'still_in_flight'
 
 /** An error in the form of JSON-RPC. */
@@ -32,7 +32,7 @@ export function deliveryError(
     : new RpcError(-32_603, 'Delivery failed before dispatch', data)
 }
 
-/** Any error as the answer to a request. */
+/** Converts any error to a JSON-RPC error. */
 export function asRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error
   const detail = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-// Reads the parameters of requests. Unknown ones are ignored: a later client may send more.
+// Reads the parameters of requests. Unknown ones are ignored, because later clients may send more.
 
 import { invalidParams } from './errors.ts'
 

@@ -68,7 +68,7 @@ export async function search({ relay }: Reading, params: Params): Promise<object
   return { messages: await Promise.all(views) }
 }
 
-/** Columns of a text that waits in Send Later, as the database of Messages has them. */
+/** Columns of a message that waits in Send Later, as in the Messages database. */
 const SEND_LATER = { schedule_type: 2, schedule_state: 1 }
 
 /** Messages that wait for their `send_at`, the next one first. */
@@ -137,7 +137,7 @@ export async function sendStatus({ relay, now }: Reading, params: Params): Promi
       is_prepared: false,
       is_pending_satellite_send: false,
       was_downgraded: message.downgraded_at !== undefined,
-      // Beyond imsg: what the relay knows.
+      // Fields that imsg itself doesn't have.
       status,
       queued_reason: message.queued_reason,
       detail: message.error?.message ?? null,
@@ -153,7 +153,7 @@ function senderOf({ sender, handle }: Message): string {
   return sender?.handle ?? handle
 }
 
-/** A time, moved by some milliseconds, because the relay's limits are exclusive. */
+/** A time parameter, moved by `moveMs`, because the relay's bounds are exclusive. */
 function timeParam(params: Params, name: string, moveMs: number) {
   const text = textParam(params, name)
   if (text === undefined) return null

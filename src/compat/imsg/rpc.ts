@@ -1,5 +1,5 @@
-// The server of `imsg rpc`: one JSON object on each line, requests in and answers and notifications out. JSON-RPC is
-// little more than these lines, so no library stands between them and the client.
+// The server of `imsg rpc`: reads requests and writes answers and notifications, one JSON object per line. JSON-RPC is
+// hardly more than this, so no library is used.
 
 import type { Clock } from '../../system/clock.ts'
 import { RpcError, asRpcError, invalidParams } from './errors.ts'
@@ -32,7 +32,7 @@ export type RpcOptions = {
 
 type Method = (params: Params) => Promise<object>
 
-/** Methods of imsg for which Apple's apps must be changed: no line has them. */
+/** Methods of imsg that need modified Apple apps: no line supports them. */
 const NEEDS_BRIDGE =
   /^(send\.(rich|multipart|sticker)|tapback|typing|read|messages?\.(edit|unsend|delete|notifyAnyways)|(messages\.)?polls?\..+|bridge\..+|chats\.(create|delete|markUnread)|group\..+|contacts\..+|handles\..+)$/
 
@@ -84,7 +84,7 @@ export class RpcServer {
     }
   }
 
-  /** Takes one line of input; the answer is written when it is there. */
+  /** Handles one line of input; its answer is written once it is available. */
   take(line: string): void {
     if (line.trim() === '') return
     const running = this.#answer(line).finally(() => this.#running.delete(running))
@@ -159,7 +159,7 @@ export class RpcServer {
     const after = sinceIn(params) ?? null
     const withFiles = flagParam(params, 'attachments')
     const bufferLimit = numberParam(params, 'buffer_limit', { min: 1, max: 4_096 }) ?? 256
-    // Everything that comes from now on begins here, before the answer.
+    // The position is read before the answer, so that the subscription misses nothing recorded afterwards.
     const position =
       after === null ? (await readBatch(reading, 'latest', 0)).position : positionAfter(after)
     this.#lastSubscription += 1
@@ -176,7 +176,7 @@ export class RpcServer {
     return { subscription, buffer_limit: bufferLimit }
   }
 
-  /** Runs a subscription whose answer is written, to its end. */
+  /** Runs a subscription, after its answer was written, until it ends. */
   async #run(subscription: number): Promise<void> {
     try {
       await this.#subscriptions.get(subscription)?.run()
@@ -218,7 +218,7 @@ function sinceIn(params: Params): number | undefined {
   return numberParam(params, 'since_rowid', { min: -1, max: Number.MAX_SAFE_INTEGER })
 }
 
-/** A test of entries by the parameters of `watch.subscribe` and `messages.after`. */
+/** A filter for entries from the parameters of `watch.subscribe` and `messages.after`. */
 function choiceIn(params: Params): (entry: Entry) => boolean {
   const chat = numberParam(params, 'chat_id', { min: 1, max: Number.MAX_SAFE_INTEGER })
   const senders = textsParam(params, 'participants')
@@ -239,7 +239,7 @@ async function messagesAfter(reading: Reading, params: Params): Promise<object> 
   const found: Entry[] = []
   let position = positionAfter(since)
   let hasMore = true
-  // A message that waited for its files was announced after later ones, but not much after.
+  // A message that waited for its files is recorded after some later messages, but within a few entries of them.
   while (hasMore && found.length < limit + AHEAD) {
     const batch = await readBatch(reading, position, 0)
     found.push(...batch.entries.filter(({ number }) => number > since))

@@ -1,5 +1,5 @@
-// Sends. Each has one idempotency key, so a request whose answer was lost is asked again and sent once. A message that
-// may have been sent is never reported as not sent.
+// Sends. Each has one idempotency key, so a request whose answer was lost is repeated and still sent once. A message
+// that may have been sent is never reported as not sent.
 
 import { RefusedError, UnreachedError } from '../../api/client.ts'
 import type { Message, SendRequest } from '../../api/messages.ts'
@@ -88,7 +88,7 @@ function ask(
   return relay.ask('sendInConversation', { params: { id }, body: content, headers })
 }
 
-/** A line that can't send replies sends the text alone. */
+/** The message to reply to. A line that can't send replies sends the text as a plain message. */
 function replyIn(params: Params): SendRequest['reply_to'] {
   const guid = textParam(params, 'reply_to', 'replyTo', 'reply_to_guid', 'message_guid')
   return guid?.startsWith('msg_') ? { message_id: guid, if_supported: true } : undefined
@@ -102,13 +102,13 @@ async function upload({ relay, readFile }: Sending, path: string) {
   return { id }
 }
 
-/** The code of a failed read, such as EACCES, because its message has the paths of this machine. */
+/** The code of a failed read, such as EACCES, because the error's message contains local paths. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Repeats a request until it is answered. With `isSend`, it is one that the relay carries out once. */
+/** Repeats a request until it is answered. `isSend`: the relay carries it out only once. */
 async function repeated<T>(
   operation: string,
   clock: Clock,
@@ -140,10 +140,10 @@ function mayBeAccepted(error: Error): boolean {
 
 type SendDetails = { readonly reason?: unknown; readonly message_id?: string }
 
-/** The details of a failed send, also if it is the repeat of one whose answer was lost; null for another error. */
+/** The details of a failed send, also of a repeat whose first answer was lost; null for any other error. */
 function failedSend(error: Error): SendDetails | null {
   if (!(error instanceof RefusedError) || error.code !== 'send_failed') return null
-  return error.details ?? {} // As the API documents them.
+  return error.details ?? {} // The API documents this type.
 }
 
 function isPartlySent(error: Error): boolean {

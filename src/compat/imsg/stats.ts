@@ -1,5 +1,5 @@
-// `messages.stats`: how many messages a key can read, by chat, sender, service and day. The relay has no such sums, so
-// each message is read, as imsg does it too.
+// `messages.stats`: counts the messages that a key can read by chat, sender, service and day. The relay stores no such
+// sums, so this reads each message, as imsg does.
 
 import type { Message } from '../../api/messages.ts'
 import { dayName, dayOf, timeZoneNamed } from '../../domain/days.ts'
@@ -11,10 +11,10 @@ import { flagParam, textParam, type Params } from './params.ts'
 import type { Reading } from './reads.ts'
 import { shownTime } from './views.ts'
 
-/** Own messages that surely left. The others were never in the Messages app of imsg, or may not be. */
+/** Statuses of own messages that were certainly sent: imsg counts no others. */
 const LEFT: readonly string[] = ['sent', 'delivered', 'read']
 
-/** Counts, and sums of bytes, of things that have the same key. */
+/** Counts things by key, and sums their bytes. */
 class Tally<Facts extends object> {
   readonly #rows = new Map<string | number, { facts: Facts; count: number; bytes: number }>()
 
@@ -60,7 +60,7 @@ export async function stats({ relay }: Reading, params: Params): Promise<object>
 
 type KnownChat = Chat & { readonly service: string }
 
-/** The chats that count, by the ids of their conversations. */
+/** The chats to count, by conversation id. */
 async function chatsIn(relay: Reading['relay'], params: Params) {
   const chats = new Map<string, KnownChat>()
   const all = (page: object) => relay.ask('listConversations', { query: { type: 'all', ...page } })

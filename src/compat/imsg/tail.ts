@@ -1,5 +1,5 @@
-// Messages received and sent, in the order in which the relay recorded it, for clients that go on by the number of the
-// last message that they have.
+// Messages received and sent, in the order in which the relay recorded them, for clients that continue after the number
+// of their last message.
 
 import { RefusedError } from '../../api/client.ts'
 import type { Message } from '../../api/messages.ts'
@@ -13,7 +13,7 @@ import { messageNumber, timeOfNumber } from '../numbers.ts'
 import { chatWithId, type Reading } from './reads.ts'
 import { messageView, reactionView } from './views.ts'
 
-/** A message or reaction, with the fields by which clients choose. */
+/** A message or reaction, with the fields that clients filter by. */
 export type Entry = {
   readonly number: number
   readonly key: string
@@ -35,7 +35,7 @@ const NAMES = ['message.received', 'group_message.received', 'message.sent', 'gr
 const TYPES = [...NAMES, 'message.reaction'].join(',')
 const PAGE = '100'
 
-/** The position from which a client lacks messages; its last one has this number. Null is now. */
+/** The position after the message with this number, from which the client lacks messages; null means now. */
 export function positionAfter(number: number | null): string {
   if (number === null) return 'latest'
   return number < 0 ? 'oldest' : isoTime(timeOfNumber(number))
@@ -114,12 +114,12 @@ async function placed(
   }
 }
 
-/** The longest time for which later messages wait for one whose file the device doesn't have yet. */
+/** Longest time that later messages are held back for one whose file the device doesn't have yet. */
 const HOLD_MS = 60_000
 
 /**
- * The number of the earliest message that will still be announced although later ones were already, because it waits
- * for its files; Infinity if there is none. A client goes on behind the highest number that it has: it would miss it.
+ * The number of the earliest message that was overtaken because it waits for its files; Infinity if there is none. A
+ * client continues after the highest number it has, so it would miss this message.
  */
 export async function earliestWaiting(
   { relay }: Reading,
@@ -149,11 +149,11 @@ export function inOrder(entries: readonly Entry[]): readonly Entry[] {
 
 const WAIT_SECONDS = 25
 const RETRY_MS = 1_000
-/** After the first message, those of the same moment come within this time. */
+/** After the first message, others of the same moment arrive within this time. */
 const SETTLE_MS = 100
 const REMEMBERED_MAX = 10_000
 
-/** Passes on what is recorded after `start` until `signal` aborts, over all cuts. Throws if the key is refused. */
+/** Emits what is recorded after `start` until `signal` aborts, and reconnects. Throws if the key is refused. */
 export async function follow(
   reading: Reading,
   {
@@ -163,12 +163,12 @@ export async function follow(
   }: { readonly clock: Clock; readonly start: Start; readonly signal: AbortSignal },
   emit: (entry: Entry) => Promise<void>,
 ): Promise<void> {
-  // By this machine's clock, which may differ a little from the relay's.
+  // This machine's clock may differ a little from the relay's.
   const startedAt = timestamp(clock.now() - MINUTE_MS)
   let position = start.position
   let last = start.after
   const seen = new Set<string>()
-  // Others of the same millisecond may have come after it, and a client knows them by their guid.
+  // Other messages of the same millisecond may follow; the client recognizes them by their guid.
   const isNew = ({ key, number }: Entry) => !seen.has(key) && number !== start.after
   while (!signal.aborted) {
     try {
@@ -182,7 +182,7 @@ export async function follow(
       position = batch.position
     } catch (error) {
       if (isForGood(error)) throw error
-      // The relay was restored, and doesn't have the last event.
+      // After a restore, the relay no longer has the last event.
       const isGone = error instanceof RefusedError && error.code === 'events_gone'
       if (isGone) position = last === null ? isoTime(startedAt) : positionAfter(last)
       await clock.sleep(RETRY_MS, signal)
@@ -197,7 +197,7 @@ function isForGood(error: unknown): boolean {
 
 export type Start = {
   readonly position: string
-  /** The number of the last message that the client has; null if it wants what comes from now on. */
+  /** The number of the client's last message; null if it only wants new messages. */
   readonly after: number | null
 }
 
@@ -207,7 +207,7 @@ function remember(seen: Set<string>, key: string): void {
   if (seen.size > REMEMBERED_MAX && oldest !== undefined) seen.delete(oldest)
 }
 
-/** The next new entries, once no earlier one is to come. */
+/** The next new entries, once no earlier message is still waiting for its files. */
 async function nextBatch(
   reading: Reading,
   clock: Clock,

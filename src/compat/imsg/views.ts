@@ -22,7 +22,7 @@ export async function messageView(
   const files = fileAt === null ? [] : (message.attachments ?? [])
   return {
     id: messageNumber(message),
-    // The relay's id rather than the device's guid, because states and replies are asked for by it.
+    // The relay's id and not the device's guid, because clients ask for states and replies by it.
     guid: message.id,
     ...chatFields(chat),
     ...replyFields(message),
@@ -45,7 +45,7 @@ export async function messageView(
   }
 }
 
-/** A reaction is a message of its own in imsg. Its number is that of the last message before it. */
+/** In imsg a reaction is a message of its own. It gets the number of the last message before it. */
 export function reactionView(
   { message, reaction }: EventPayload,
   chat: Chat,
@@ -98,8 +98,8 @@ function replyFields({ reply_to: reply }: Message) {
 }
 
 /**
- * The time at which the relay recorded the message, which is in the order of numbers. A message that is older than a
- * day then, such as one from a restored phone, has its own time, so that no agent answers it as news.
+ * The time when the relay recorded the message, which grows with the numbers. A message that was more than a day old
+ * then, as from a restored phone, shows its own time, so that no agent takes it for a new one.
  */
 export function shownTime({ created_at: recorded, sent_at: sent }: Message): string {
   return sent !== null && timeIn(recorded) - timeIn(sent) > DAY_MS ? sent : recorded

@@ -1,5 +1,5 @@
-// The Messages API of Twilio (2010-04-01), as its own libraries and others speak it: sends, reads, media, callbacks,
-// and webhooks with replies in TwiML.
+// Twilio's Messages API (2010-04-01), as its own and other libraries use it: sends, reads, media, callbacks, and
+// webhooks with replies in TwiML.
 
 import type { CompatApi } from '../compat-api.ts'
 import { refusal } from './errors.ts'
@@ -14,7 +14,7 @@ const ROOT = `/${VERSION}/Accounts` as const
 export const TWILIO: CompatApi = {
   name: 'twilio',
   title: 'Twilio',
-  // Its libraries take another host, and some no path before their own.
+  // Twilio's libraries can use another host, but some can't use a path before their own.
   isAtRoot: true,
   credentials: ['account'],
   account: accountOf,
@@ -41,7 +41,7 @@ export const TWILIO: CompatApi = {
     base_url: url,
     account_sid: key,
     auth_token: secret,
-    // Any of its lines.
+    // A messaging service stands for any of the account's lines.
     messaging_service_sid: key.replace('AC', 'MG'),
   }),
   webhook: TWILIO_WEBHOOK,

@@ -1,4 +1,4 @@
-// The relay's errors in Twilio's numbers, for the answer to a request and for a message that failed.
+// Maps the relay's errors to Twilio's numbers, for answers to requests and for failed messages.
 
 import type { CompatAnswer, CompatError } from '../compat-api.ts'
 
@@ -16,7 +16,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   not_queued: [409, 30409],
 }
 
-/** By the field of the relay's own API. */
+/** By the field of the relay's own API that is invalid. */
 const FIELDS: Readonly<Record<string, Fault>> = {
   to: [400, 21211],
   text: [400, 21617],
@@ -25,10 +25,10 @@ const FIELDS: Readonly<Record<string, Fault>> = {
   attachments: [400, 21620],
 }
 
-/** By the status, if the number isn't 20000 and the status. */
+/** Numbers that aren't 20000 plus the status. */
 const STATUSES: Readonly<Record<number, number>> = { 400: 20001, 401: 20003, 405: 20004 }
 
-/** Reasons of failures, by our code; 30008 is "unknown error". */
+/** Numbers of failures by the relay's code; 30008 is "unknown error". */
 const FAILURES: Readonly<Record<string, number>> = {
   not_on_imessage: 30006,
   recipient_rejected: 30003,

@@ -1,4 +1,4 @@
-// Twilio's ids are a prefix and 32 hexadecimal digits: those of ours, so that each can be read back without a table.
+// Twilio's ids are a prefix and 32 hexadecimal digits. They contain the relay's ids, so no table maps them.
 
 import { hexOfId, idFromBytes, type Id, type KeyId } from '../../domain/ids.ts'
 
@@ -8,7 +8,7 @@ export function sidOf(prefix: SidPrefix, id: string): string {
   return prefix + hexOfId(id as Id<'msg'>) // Any id has the same form.
 }
 
-/** Our id; null if the text is no id of these prefixes. */
+/** The relay's id; null if the text isn't an id with one of these prefixes. */
 export function idOfSid<P extends 'msg' | 'att' | 'key'>(
   prefix: P,
   text: string,
@@ -18,7 +18,7 @@ export function idOfSid<P extends 'msg' | 'att' | 'key'>(
   return isSid ? idFromBytes(prefix, Uint8Array.fromHex(text.slice(2))) : null
 }
 
-/** A key's id is in that of its account. The token has as many bits as a UUID. */
+/** The account's id contains the key's id. Its token has as many bits as a UUID. */
 export function accountOf(keyId: KeyId, random: Uint8Array) {
   return { key: sidOf('AC', keyId), secret: random.slice(0, 16).toHex() }
 }

@@ -33,7 +33,7 @@ function numberIn(fields: Fields, name: string, otherwise: number): number {
 
 const FILTERS = ['To', 'From', 'DateSent', 'DateSent<', 'DateSent>']
 
-/** The filters of a list, with these parameters. */
+/** The query of a list, from its filters and more parameters. */
 function queryOf(fields: Fields, more: Readonly<Record<string, string>>): string {
   const all = new URLSearchParams(more)
   for (const name of FILTERS) {
@@ -61,14 +61,14 @@ export function pageOf(
 
 type Query = Readonly<Record<string, string | undefined>>
 
-/** The relay's own filter; null if it has no message. */
+/** The filter for the relay's own API; null if no message can match. */
 function filterIn(fields: Fields, relay: CompatRelay): Query | null {
   const times = timesIn(fields)
   const [to, from] = [textIn(fields, ['To']), textIn(fields, ['From'])]
   const [toLine, fromLine] = [to, from].map((number) =>
     relay.lines.find((line) => line.number === number),
   )
-  // Nothing goes from a person to a person, or from a line to a line.
+  // Between two people or two lines there are no messages.
   const hasBoth = to !== undefined && from !== undefined
   if (hasBoth && (toLine === undefined) === (fromLine === undefined)) return null
   if (to === undefined && from === undefined) return times

@@ -37,7 +37,7 @@ export const create: CompatHandler = async ({ fields, relay }) => {
   return { status: 201, body: messageResource(relay.key, state.message) }
 }
 
-/** The fault of a send, in Twilio's words; null if it has none. */
+/** The error for a send that Twilio would reject; null if there is none. */
 function faultIn(fields: Fields, { to, text }: Record<'to' | 'text', string>): CompatAnswer | null {
   const { SendAt: at, ScheduleType: type, From: from, MessagingServiceSid: service } = fields
   const isUnsent = text === '' && mediaIn(fields).length === 0
@@ -54,7 +54,7 @@ function faultIn(fields: Fields, { to, text }: Record<'to' | 'text', string>): C
   return code === undefined || words === undefined ? null : fault(400, code, words)
 }
 
-/** The number of a line; undefined for a messaging service, which is any line. */
+/** The number of a line; undefined for a messaging service, which stands for any line. */
 function senderIn(fields: Fields): string | undefined {
   const from = textIn(fields, ['From'])
   return from === undefined || /^MG[0-9a-f]{32}$/i.test(from) ? undefined : from
@@ -70,7 +70,7 @@ export const fetch: CompatHandler = async ({ params, relay }) => {
   return { status: 200, body: messageResource(relay.key, message) }
 }
 
-/** Cancels a message that wasn't sent yet. Texts stay, because the relay's owner decides how long messages are kept. */
+/** Cancels a message that wasn't sent yet. Texts can't be redacted: the owner decides how long messages are kept. */
 export const update: CompatHandler = async ({ params, fields, relay }) => {
   const { id } = await messageOf(params, relay)
   if (fields['Status'] === 'canceled') {
@@ -99,7 +99,7 @@ export const listMedia: CompatHandler = async ({ params, relay }) => {
   return { status: 200, body: { ...page, media_list: media } }
 }
 
-/** A medium as JSON, or its bytes if the path doesn't end in `.json`. */
+/** A file as JSON, or its bytes if the path doesn't end in `.json`. */
 export const fetchMedium: CompatHandler = async ({ params, relay }) => {
   const message = await messageOf(params, relay)
   const given = params['media'] ?? ''

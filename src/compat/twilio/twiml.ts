@@ -2,7 +2,7 @@
 
 import type { CompatReply } from '../compat-api.ts'
 
-/** As many as a line may send to a person within a minute. */
+/** The number of messages that a line may send to a person within a minute. */
 const REPLIES_MAX = 30
 
 type Xml = {
@@ -12,7 +12,7 @@ type Xml = {
   getAttribute?(name: string): string | null
 }
 
-/** The messages of a response; none if it isn't TwiML. */
+/** The messages in a response; none if it isn't TwiML. */
 export async function repliesIn(answer: string): Promise<readonly CompatReply[]> {
   const { DOMParser, onErrorStopParsing } = await import('@xmldom/xmldom')
   try {

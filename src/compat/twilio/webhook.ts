@@ -59,7 +59,7 @@ function receivedParameters({ account, line, relay }: SentEvent, message: Report
     Body: text,
     NumMedia: String(attachments.length),
     NumSegments: '1',
-    // With a status and no text, @chat-adapter/twilio takes a received file for a callback.
+    // @chat-adapter/twilio takes a received file for a callback if there is a status but no text.
     ...(text !== '' && { SmsStatus: 'received' }),
     ...Object.fromEntries(media),
   }
@@ -76,7 +76,7 @@ function commonParameters(account: string, message: ReportedMessage) {
   }
 }
 
-/** HMAC-SHA1 over the address and the parameters by their names, in base64. */
+/** HMAC-SHA1 over the URL and the parameters sorted by name, in base64. */
 function signatureOf(url: string, body: string, token: string): string {
   const parameters = [...new URLSearchParams(body)].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = new URL(url).href + parameters.flat().join('')

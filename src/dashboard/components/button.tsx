@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 
-/** `main` at most once in a view, `quiet` without a frame, `danger` for actions that can't be undone. */
+/** `main` at most once in a view, `quiet` without a border, `danger` for actions that can't be undone. */
 type Variant = 'main' | 'plain' | 'quiet' | 'danger'
 
 type Face = {

@@ -1,4 +1,4 @@
-// Shows swagger-ui: quickly, with the request of each operation in three languages, and with a key by one click.
+// Runs swagger-ui with faster loading, request snippets in three languages, and a button that creates a key.
 
 import { render } from 'preact'
 
@@ -28,7 +28,7 @@ type Properties = {
 }
 type Sent = Omit<Call, 'headers'> & Partial<Pick<Call, 'headers'>>
 
-/** Asked for while the script of swagger-ui is still being read. */
+/** Requested while the script of swagger-ui is still being parsed. */
 const specAnswer = fetch('/swagger/whole.json').then((response) => response.json() as Promise<Node>)
 window.addEventListener('DOMContentLoaded', () => void start())
 
@@ -79,7 +79,7 @@ function changesFor(spec: Node): object {
   const nothing = () => () => null
   return {
     fn: {
-      // By itself, swagger-ui resolves the whole document at the start, and for each operation that is opened.
+      // By default, swagger-ui resolves the whole document at the start, and again for each operation that is opened.
       resolveSubtree: async (whole: Node, path: readonly string[]) => {
         return { spec: resolved(whole, at(whole, path)), errors: [] }
       },
@@ -93,7 +93,7 @@ function changesFor(spec: Node): object {
       ServersContainer: nothing,
       InfoContainer: nothing,
       curl: nothing,
-      // By itself a link, within a button.
+      // By default, this is a link inside a button.
       DeepLink: (_: unknown, { React: { createElement } }: System) => {
         return ({ text }: { readonly text: object }) => createElement('span', null, text)
       },

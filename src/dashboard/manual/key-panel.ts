@@ -1,11 +1,11 @@
-// The key that the forms of the API page send. The owner who is signed in gets one from the relay, under the rights of
-// the dashboard; everybody else enters their own. It is only in the memory of the page.
+// The key that the forms of the API page send. A signed-in owner gets one from the relay by the dashboard's session;
+// everyone else enters their own. The page keeps it in memory only.
 
 import { SCOPES } from '../../domain/permissions.ts'
 import { request } from '../api.ts'
 
 const LIFE_MS = 3_600_000
-/** A key for an hour must not make credentials that last longer. */
+/** A key that lasts an hour must not create credentials that last longer. */
 const WITHOUT: readonly string[] = ['keys:write', 'bridges:write']
 
 export async function offerKey(useKey: (key: string, secret: string) => void): Promise<void> {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { addCopyButton } from './copy-button.ts'
 import { LANGUAGES, type Call } from './snippets.ts'
 
-/** Of all operations that are open. */
+/** Shared by all open operations. */
 const language = signal('curl')
 
 export function RequestSnippets({ call }: { readonly call: Call }) {

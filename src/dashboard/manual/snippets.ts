@@ -1,4 +1,4 @@
-// A request in curl, TypeScript and Python: of the example in the OpenAPI document, or as it was sent by the form.
+// A request in curl, TypeScript and Python: the example in the OpenAPI document, or the request last sent by the form.
 
 /** An operation of the document, with its references resolved. */
 export type Described = {
@@ -77,7 +77,7 @@ export function exampleCall(
   }
 }
 
-/** Never the reader's own: what is copied from a page ends up in chats and tickets. */
+/** Placeholders and never the reader's own key, because copied snippets end up in chats and tickets. */
 export function credentialsFor(security: Described['security']): Call['headers'] {
   if (security === undefined) return { 'X-API-Key': 'YOUR_KEY', 'X-API-Secret': 'YOUR_SECRET' }
   return security.length === 0 ? {} : { Authorization: 'Bearer YOUR_TOKEN' }
@@ -92,7 +92,7 @@ function exampleBody(
   return schema === undefined ? null : sample(schema)
 }
 
-/** A string of JSON is one of TypeScript and of Python as well. */
+/** A JSON string is also a valid string in TypeScript and Python. */
 const quoted = (text: string) => JSON.stringify(text)
 
 function pretty(json: string, spaces: number): string {

@@ -1,4 +1,4 @@
-// The composer of a thread, and what every form that sends a message is made of.
+// The composer of a thread, and the parts of every form that sends a message.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'

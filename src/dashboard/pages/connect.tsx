@@ -174,7 +174,7 @@ function Test({ people, keyId }: { readonly people: readonly string[]; readonly 
   const { isBusy, failure, start } = useAction(
     () => {
       const handle = typedHandle(to.value, lines)
-      // Pressing twice sends one message.
+      // Pressing the button twice sends one message.
       const headers = { 'idempotency-key': `connect-${keyId}-${handle}`, prefer: 'wait=5' }
       return api.call('sendMessage', { body: { to: handle, text: TEST_TEXT }, headers })
     },

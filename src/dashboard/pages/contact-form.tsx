@@ -90,7 +90,7 @@ function ContactForm(props: Props & { readonly known: Contact | null }) {
   )
 }
 
-/** An error in a list names one of its texts, so it is shown below the form. */
+/** False for list fields: their errors name one entry, so they are shown below the form. */
 function hasOwnError(field: ContactField): boolean {
   return CONTACT_FIELDS[field].kind !== 'list'
 }

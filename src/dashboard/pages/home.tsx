@@ -82,7 +82,7 @@ export function HomePage() {
   )
 }
 
-/** "Everything works" is said only if nothing is left to look at; a number is that of the list "To do". */
+/** The title says "Everything works" only if nothing needs attention; its number is that of the list "To do". */
 function titleOf({ tone, title, findings, snoozed }: RelayState, attention: Attention): string {
   const { failed, expired, uncertain, approval } = attention
   const lists = [failed, expired, uncertain, approval].filter((count) => count > 0).length

@@ -131,7 +131,7 @@ function limitsAsked(limits: Limits, lines: readonly PhoneLine[], now: number) {
 
 const isSite = (id: string) => id.startsWith('site_')
 
-/** A key of one conversation writes to nobody else anyway. */
+/** A key of one conversation can't write to others, so its recipients need no limit. */
 function recipientsIn({ conversation, recipients }: Limits): Limits['recipients'] {
   return conversation === '' ? recipients : 'anyone'
 }

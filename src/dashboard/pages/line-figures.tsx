@@ -97,7 +97,7 @@ export function LineTraffic({ line }: Props) {
   )
 }
 
-/** How many people the line wrote to first, and what came of it. */
+/** The number of people whom the line wrote to first, and of those who answered. */
 export function FirstContacts({ line: { id } }: Props) {
   const figures = useRead('getLinePictures', { params: { id } }, 'line', 'message')
   const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')

@@ -111,7 +111,7 @@ function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string
   const { isBusy, failure, start } = useAction(
     () => {
       const body = { to: echo, text, phone_line_id: line.id }
-      // Pressing twice sends one message.
+      // Pressing the button twice sends one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
       return api.call('sendMessage', { body, headers })
     },

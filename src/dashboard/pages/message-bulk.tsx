@@ -88,7 +88,7 @@ const ACTS: Readonly<Record<string, readonly Act[]>> = {
   ],
 }
 
-/** Codes of failures that a person decided on: such a message is sent again only by itself. */
+/** Failures that a person caused: such a message can only be sent again from its own page. */
 const DECIDED = ['canceled', 'denied', 'resolved_by_hand']
 
 /** Returns whether the message can be picked in a list of this status, or of what waits for this reason. */

@@ -1,4 +1,4 @@
-// Alerts: where they go, what raises one, and the last ones with what became of each notice.
+// Alerts: their channels, their rules, and the latest ones with the outcome of each notice.
 
 import { useSignal } from '@preact/signals'
 
@@ -80,7 +80,7 @@ function RuleRow({ rule }: RuleProps) {
   )
 }
 
-/** Causes that are about a line. A limit to lines would switch the others off. */
+/** Causes that are about a line. For any other cause, a limit to lines would turn its alerts off. */
 const OF_LINES: readonly string[] = ['line_off', 'approval_waiting']
 
 function ChangeRule({ rule, onClose }: RuleProps & { readonly onClose: () => void }) {

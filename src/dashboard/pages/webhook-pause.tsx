@@ -20,7 +20,7 @@ export function useRetry(webhook: Webhook, day: WebhookDay | null) {
   )
 }
 
-/** The button's name has that of its webhook if it is in a list. */
+/** In a list, the button's name includes the webhook's. */
 export function PauseButton(props: { readonly webhook: Webhook; readonly isInList?: true }) {
   const { webhook, isInList = false } = props
   const { api, notices } = useDashboard()

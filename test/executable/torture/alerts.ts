@@ -282,7 +282,7 @@ class Stage {
   }
 }
 
-/** Alerts that a channel was told other than once. */
+/** Alerts that a channel got more or less than once. */
 function timesOther(
   alerts: readonly AlertRow[],
   notices: readonly NoticeRow[],

@@ -35,7 +35,7 @@ export class BoxNetwork implements Disposable {
     for (const box of boxes) this.#add(box)
   }
 
-  /** The command that runs a process where this one is at home. */
+  /** The prefix of a command that runs a process in the network of this one. */
   under(name: string): readonly string[] {
     return this.#boxes.includes(name) ? ['ip', 'netns', 'exec', this.#namespace(name)] : []
   }

@@ -1,5 +1,5 @@
 // Kills a head, its boxes and its broker under load and in the middle of their starts, stops some for longer
-// than the head waits for a box, and compares the ledgers of all: what clients were told, what the network
+// than the head waits for a box, and compares the ledgers of all: what clients were answered, what the network
 // of each box carried, what the head says, and what receivers got.
 
 import { systemRandom } from '../../../src/system/random.ts'

@@ -1,5 +1,5 @@
 // Clients of the compatible APIs at a relay that dies: with ids of their own, so that a repeat is the same request, and
-// without, so that each repeat may be another message. What each was told is held against the ledgers.
+// without, so that each repeat may be another message. What each was answered is compared with the ledgers.
 
 import { idOfSid, sidOf } from '../../../src/compat/twilio/ids.ts'
 import { callAs, credentialsAs, formOf, FORMS, SENDS } from '../../support/compat-credentials.ts'
@@ -129,7 +129,7 @@ export class CompatClients {
     )
   }
 
-  /** Each message that was told, by the last answer. */
+  /** Each message that was answered, by the last answer. */
   told(): readonly Told[] {
     return this.sends.flatMap(({ text, answer }) =>
       messagesIn(answer?.body).map((one) => ({ ...one, text })),
@@ -289,7 +289,7 @@ function messagesOfGate(answer: GateAnswer) {
   )
 }
 
-/** Everything that clients were told, and that the ledgers contradict; each list is empty when all is well. */
+/** Everything that clients were answered, and that the ledgers contradict; each list is empty when all is well. */
 export function compatFaults({ messages, carried }: Ledgers, clients: CompatClients) {
   const { sends } = clients
   const byText = Map.groupBy(messages.values(), ({ text }) => text)

@@ -163,7 +163,7 @@ async function startOn(dataDir: string, sound: Sound): Promise<Outcome> {
   }
 }
 
-/** An end is well where it names the file and a way on. */
+/** An end is well if it names the file and a way on. */
 function ended(exitCode: number | null, errors: string, is: 'refused' | 'ended'): Outcome {
   if (exitCode === null) return { is: 'fault', why: 'neither listens nor ends' }
   const isClear = errors.includes('hookline.db') && errors.includes('hookline restore')

@@ -178,7 +178,7 @@ export class Fleet implements AsyncDisposable {
     return stdout.toString().split('\n').filter(Boolean).map(Number)
   }
 
-  /** Sends a signal to the broker; false where none runs. */
+  /** Sends a signal to the broker; false if none runs. */
   signalBroker(signal: NodeJS.Signals): boolean {
     const [pid] = this.brokerPids()
     try {

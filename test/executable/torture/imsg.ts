@@ -1,5 +1,5 @@
 // A client of `hookline imsg rpc` at a relay that dies, whose child dies as well: it sends, repeats only what it is
-// told it may, and hears what people write. What it was told is held against the ledgers.
+// asked to, and hears what people write. What it was answered is compared with the ledgers.
 
 import { systemRandom } from '../../../src/system/random.ts'
 import { builtExecutable, cleanEnvironment } from '../../support/executable.ts'
@@ -215,7 +215,7 @@ function recipientOf(count: number): string {
   return count % 9 === 4 ? other(REFUSED) : `+1202563${1_000 + (count % 30)}`
 }
 
-/** What the client was told, or not, and the ledgers contradict; each list is empty when all is well. */
+/** What the client was answered, or not, and the ledgers contradict; each list is empty when all is well. */
 export function imsgFaults({ messages, carried }: Ledgers, client: ImsgClient) {
   const byText = Map.groupBy(messages.values(), ({ text }) => text)
   const idsOf = ({ text }: Send) => (byText.get(text) ?? []).map(({ id }) => id)

@@ -1,5 +1,5 @@
 // Kills the executable again and again, under load and before it listens, and asks the ledgers what became
-// of each message: what clients were told, what the simulated network carried, what receivers got.
+// of each message: what clients were answered, what the simulated network carried, what receivers got.
 
 import { systemRandom } from '../../../src/system/random.ts'
 import { eventually } from '../../support/eventually.ts'

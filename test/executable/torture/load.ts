@@ -222,7 +222,7 @@ export class Clients {
     return { to: first.phone_number, phone_line_id: second.id }
   }
 
-  /** Null where it was stopped before there was an answer. */
+  /** Null if it was stopped before there was an answer. */
   async #sendUntilAnswered(
     text: string,
     party: { to: string; phone_line_id?: string },
@@ -263,7 +263,7 @@ type SendBody = {
   readonly error?: { readonly code: string; readonly details?: { readonly message_id?: string } }
 }
 
-/** What an answer to a send says; throws where it says nothing of a message. */
+/** What an answer to a send says; throws if it says nothing of a message. */
 export function toldBy(status: number, body: unknown, text: string): Told {
   const answer = body as SendBody // Any other shape throws below.
   if (status === 200 || status === 202) {

@@ -62,7 +62,7 @@ export class OptOuts {
     )
   }
 
-  /** Null where it was stopped before there was an answer. */
+  /** Null if it was stopped before there was an answer. */
   async #untilAnswered(...request: Parameters<ApiClient['request']>) {
     while (!this.#isStopped) {
       const answer = await this.#api.request(...request).catch(() => null)

@@ -21,7 +21,7 @@ const LIFE_MS = 900
 const CHECKPOINT_SHARE = 0.25
 const DATABASE = '/hookline.db'
 
-/** What somebody outside knew at a moment. */
+/** What an observer outside knew at a moment. */
 type Known = { readonly moment: Moment; readonly id: string; readonly text: string }
 
 export type Load = {

@@ -1,4 +1,4 @@
-// Somebody who reads what people write while the relay dies, and the counts that must be true afterwards.
+// A reader of what people write while the relay dies, and the counts that must be true afterwards.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'

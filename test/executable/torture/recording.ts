@@ -33,7 +33,7 @@ export type Change =
 
 const HEAD_BYTES = 17
 
-/** The recorder as a library, compiled at the first call; null where this is no Linux with a C compiler. */
+/** The recorder as a library, compiled at the first call; null if this is no Linux with a C compiler. */
 export function compileShim(folder: ScratchFolder): string | null {
   const compiler = Bun.which('cc')
   if (process.platform !== 'linux' || compiler === null) return null

@@ -268,7 +268,7 @@ function mustLeave({ kind, wish }: Send, row: Row | null): boolean {
   return kind === 'scheduled' && !(wish === 'cancel' && row?.errorCode === 'canceled')
 }
 
-/** The error that the message must have; null where it has none, or may. */
+/** The error that the message must have; null if it has none, or may. */
 function stoppedAs({ kind, wish, answer }: Send): string | null {
   if (wish === 'deny') return 'denied'
   return wish === 'cancel' && (kind === 'held' || answer?.status === 200) ? 'canceled' : null

@@ -70,7 +70,7 @@ test('a hundred messages may be on their way to the disk; those above come again
   expect(again).toBe('stored')
 })
 
-test('what was told when the line ended is not called stored', async () => {
+test('what was reported when the line ended is not called stored', async () => {
   const { driver, ended, end } = runHeld()
   end()
   await ended

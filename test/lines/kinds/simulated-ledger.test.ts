@@ -53,7 +53,7 @@ test('a wall clock that steps back delays no receipt, and the network goes on in
   expect(receiptsOf(world.line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
 })
 
-test('a wall clock that steps back while nobody attends loses nothing', async () => {
+test('a wall clock that steps back while nobody runs the line loses nothing', async () => {
   await using world = await startWorld()
   await world.send(PERSON)
   await world.clock.advance(800)
@@ -138,7 +138,7 @@ test('messages that leave in one turn are carried together, or none of them', as
   expect(world.rig.carried('hello')).toBe(0)
 })
 
-test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
+test('a line that is reporting already reports no receipt before its outcome was stored', async () => {
   await using world = await startWorld(0)
   const { line } = world
   line.hold()
@@ -159,7 +159,7 @@ test('a line that is telling already tells no receipt before its outcome went th
   expect(receiptsOf(line.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
 })
 
-test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
+test('what happens while a checkpoint is written is reported, but for the next checkpoint', async () => {
   await using world = await startWorld(0)
   const { line } = world
   const sendBoth = async (text: string) => {
@@ -183,7 +183,7 @@ test('what happens while a checkpoint is written is told, but for the next check
   expect(published()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
 })
 
-test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
+test('after 30 days the ledger forgets what was reported, and keeps what was not', async () => {
   await using world = await startWorld()
   const second = await world.neighbor()
   const checkpoint = second.checkpoint()

@@ -14,7 +14,7 @@ import { startWorld } from './simulated-world.ts'
 
 const DAY_MS = 86_400_000
 
-test('lines have the numbers from +12025550101 on, and no ledger is made where none is attended', async () => {
+test('lines have the numbers from +12025550101 on, and no ledger is made if no line runs', async () => {
   using folder = new ScratchFolder()
   const options = { lineCount: 3, delayMs: 0, ledgerPath: folder.file('simulated.db') }
   const driver = createSimulatedDriver(testHost({ clock: new TestClock() }), options)
@@ -71,7 +71,7 @@ for (const [to, outcome, receipts, asked] of PEOPLE) {
   })
 }
 
-test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
+test('without a delay, that it was read is all that is reported: it says that it was delivered', async () => {
   await using world = await startWorld(0)
 
   for (const to of ['+15550001234', '+15550000191']) await world.send(to)
@@ -105,7 +105,7 @@ test('0195 takes 30 seconds to accept', async () => {
   expect(world.timed()).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
 })
 
-test('0195 is held where nobody can wait, and its receipts settle it', async () => {
+test('0195 is held if nobody can wait, and its receipts settle it', async () => {
   await using world = await startWorld()
   const controller = new AbortController()
 

@@ -27,7 +27,7 @@ export async function faultsOf(stage: Stage): Promise<Faults> {
   ]
 }
 
-/** Findings that say that messages of a chat are not told. */
+/** Findings that say that messages of a chat are not reported. */
 const OF_UNTOLD = [
   'phone_has_contacts',
   'chat_without_number',
@@ -35,7 +35,7 @@ const OF_UNTOLD = [
   'messages_may_be_missing',
 ]
 
-/** What the owner wrote under a name alone is not told by number; then a finding has to say so. */
+/** What the owner wrote under a name alone is not reported by number: then a finding has to say so. */
 function untoldFaults({ ledger }: Stage, codes: readonly string[]): Faults {
   return ledger.untold.flatMap(({ chat, bubble, isNamed }) => {
     if (isNamed && codes.some((code) => OF_UNTOLD.includes(code))) return []
@@ -96,7 +96,7 @@ function isTrueStatus(
   if (['sent', 'delivered', 'read'].includes(status)) return hasLeft
   if (status === 'failed') return !hasLeft
   if (status === 'uncertain') return hadFault
-  // A chat under a name alone cannot be told from another one.
+  // A chat under a name alone cannot be distinguished from another one.
   return status === 'queued' && !hasLeft && ledger.namedKeys.has(key)
 }
 

@@ -1,4 +1,4 @@
-// What was really said on the phone, and which of it the relay told.
+// What was really said on the phone, and which of it the relay reported.
 
 import { personOf } from '../../../src/domain/handle.ts'
 import { comparable } from '../../../src/lines/kinds/iphone/screens/labels.ts'
@@ -37,7 +37,7 @@ export class Ledger {
     this.said.push({ chat, bubble, versions, ...flags, told: null })
   }
 
-  /** An edit looks like another message in the place of the first: it may be told in addition. */
+  /** An edit looks like another message in the place of the first: it may be reported in addition. */
   noteEdit(said: Said): void {
     said.versions.push(said.bubble.text)
     this.said.push({ ...said, versions: [said.bubble.text], isKnowable: false })

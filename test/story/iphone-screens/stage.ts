@@ -18,7 +18,7 @@ const OWNER_MS = 60_000
 /** Looks for late changes of an own message come within so long. */
 const CALM_MS = 30 * MINUTE_MS
 const CALM_STEP_MS = 10_000
-/** Whatever is told twice is told within so long. */
+/** The time within which an event that is reported twice is repeated. */
 const AFTERWARDS_MS = 40_000
 const PAGE = 100
 /** The look for an alert and the touch after it are as close as this. */
@@ -58,7 +58,7 @@ export class Stage implements AsyncDisposable {
     this.box.commands.meddle = (name) => this.#onCommand(name)
   }
 
-  /** Plays the whole history, and then a calm, until all is told or it is hopeless. */
+  /** Plays the whole history, and then a calm, until all is reported or it is hopeless. */
   static async play(history: History): Promise<Stage> {
     const stage = new Stage(history)
     stage.#setUp()
@@ -83,7 +83,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Ids of the messages of which programs were told that they came. */
+  /** Ids of the messages that were reported to programs as received. */
   get announced(): readonly string[] {
     const bodies = new Map(this.box.sink.posts.map(({ id, body }) => [id, JSON.parse(body)]))
     const received = [...bodies.values()].filter(({ event }) => event === 'message.received')

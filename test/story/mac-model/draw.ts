@@ -144,7 +144,7 @@ class Draw {
     return somebody(this.#random, this.#serial, how)
   }
 
-  /** Somebody with a number of the line's country whom nobody knows yet. */
+  /** A person with a number of the line's country whom nobody knows yet. */
   #stranger(): Person {
     this.#serial += 1
     const person = neighbour(this.#serial)
@@ -221,7 +221,7 @@ class Draw {
     return body === 'late mark' ? '' : this.#text()
   }
 
-  /** What has no words can only be told from others by its sender. */
+  /** What has no words can only be distinguished from others by its sender. */
   #member({ person, group }: Pick<Letter, 'person' | 'group'>, body: Body): Person {
     if (body === 'late mark') return this.#stranger()
     return group === null ? person : this.#random.of(group.members)

@@ -1,4 +1,4 @@
-// A history as plain data: what people, the owner, iCloud and programs did, each with its time. Whoever reads it
+// A history as plain data: what people, the owner, iCloud and programs did, each with its time. A reader of it
 // can say what the relay has to make of it.
 
 import type { SchemaName } from '../../support/mac/chat-db-schemas.ts'

@@ -1,5 +1,5 @@
 // Random histories of rows of chat.db through the real driver and the real relay: nothing is lost, nothing doubled,
-// nothing under a wrong name, and nothing old told as new.
+// nothing under a wrong name, and nothing old reported as new.
 
 import { drawRun } from './draw.ts'
 import { FEATURES, wordsOf, type Feature, type Move, type Run } from './history.ts'

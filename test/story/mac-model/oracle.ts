@@ -90,7 +90,7 @@ function expectedOfLetter(letter: Letter, isFilled: boolean): Expected {
     text,
     stored: [count, count],
     received: by === 'owner' ? NONE : newsOf(letter, isFilled),
-    // A text that comes too late is told as an edit of nothing.
+    // A text that comes too late is reported as an edit of nothing.
     edits: body === 'retracted text' || body === 'late text' ? [0, 1] : NONE,
     hasFile: FILE_BODIES.has(body),
     isOld: isOld(letter),
@@ -106,7 +106,7 @@ function newsOf(letter: Letter, isFilled: boolean): Range {
   if (isUndated(letter) || letter.dated === 'ahead') return [0, 1]
   if (letter.dated === 'minutes ago') {
     if (letter.at < FIRST_WINDOW_MS) return NONE
-    // Among many old ones nobody can tell it from them.
+    // Among many old ones nobody can distinguish it from them.
     if (isFilled) return [0, 1]
   }
   return letter.isTwice ? [2, 2] : ONCE

@@ -65,7 +65,7 @@ function reachable(serial: number) {
 
 export type Spelled = { readonly isSpelled: boolean; readonly hasSenders: boolean }
 
-/** Somebody, with one spelling only unless the history is about spellings. */
+/** A person, with one spelling only unless the history is about spellings. */
 export function somebody(random: SeededRandom, serial: number, how: Spelled): Person {
   const kind = random.chance()
   if (how.hasSenders && kind < 0.15) return sender(serial, random)

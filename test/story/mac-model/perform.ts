@@ -182,7 +182,7 @@ class Stage {
     return { attachments: [{ id }] }
   }
 
-  /** What Messages writes of a send, where it is none of its usual behaviours. */
+  /** What Messages writes of a send, if the send takes none of its usual ways. */
   #plan({ person, text, fate }: Pick<Send, 'person' | 'text' | 'fate'>): void {
     const { model } = this.#world
     if (fate !== 'slow file') {

@@ -222,7 +222,7 @@ export class MacWorld {
     await this.clock.advance(Math.max(left, 0))
   }
 
-  /** Whoever waits for the relay lets time pass. */
+  /** A wait for the relay lets time pass. */
   async #passing<T>(waiting: Promise<T>): Promise<T> {
     const state = { isOver: false }
     const waited = waiting.finally(() => {

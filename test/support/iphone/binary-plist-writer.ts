@@ -61,7 +61,7 @@ export function arrayObject(references: readonly number[]): Buffer {
   return Buffer.concat([marker(0xa, references.length), ...references.map(reference)])
 }
 
-/** The first byte of an object, and its count where that has no room in it. */
+/** The first byte of an object, and its count if that has no room in it. */
 export function marker(kind: number, count: number): Buffer {
   if (count < 0xf) return Buffer.from([(kind << 4) | count])
   const bytes = Buffer.from([(kind << 4) | 0xf, 0x12, 0, 0, 0, 0])

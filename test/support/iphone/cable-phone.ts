@@ -26,7 +26,7 @@ export class CablePhone implements Disposable {
   }
 
   static async start({ serial, number, clock }: Order): Promise<CablePhone> {
-    // Labels tell the time of the phone: the model writes it in UTC.
+    // Labels have the time of the phone: the model writes it in UTC.
     const values = { PhoneNumber: number, TimeZone: 'UTC' }
     return new CablePhone(await fakePhone(serial, { values }), clock)
   }

@@ -83,7 +83,7 @@ export class FakeCable implements PhoneCable {
   }
 }
 
-/** What a phone that is fit for a line tells. */
+/** What a phone that is fit for a line reports. */
 export const FACTS: PhoneFacts = {
   reading: 'facts',
   udid: UDID,

@@ -25,7 +25,7 @@ type TlsVersion = 'TLSv1.2' | 'TLSv1.3'
 
 export const HOST_ID = '8F6D2F1C-9C7E-4B8B-9A52-54B5D4E6C0DE'
 
-/** What a phone tells without a session (libimobiledevice's documentation of ideviceinfo -s). */
+/** What a phone reports without a session (libimobiledevice's documentation of ideviceinfo -s). */
 const OPEN_KEYS: ReadonlySet<string> = new Set([
   'DeviceName',
   'DeviceClass',
@@ -43,7 +43,7 @@ export class FakeLockdown {
   tlsTrouble: TlsTrouble | null = null
   /** Nothing is answered any more. */
   isHanging = false
-  /** Takes the place of the answer to a request where it gives bytes. */
+  /** Takes the place of the answer to a request if it gives bytes. */
   onRequest: (request: LockdownRequest) => Uint8Array | null = () => null
   readonly #tls: Server
   readonly #open = new Set<Duplex>()

@@ -44,7 +44,7 @@ export class FakeMux {
   readonly path: string
   /** Every request, in the order in which they came. */
   readonly requests: MuxRequest[] = []
-  /** Takes the place of an answer where it gives one. */
+  /** Takes the place of an answer if it gives one. */
   onRequest: (request: MuxRequest, tag: number) => OddAnswer | null = () => null
   /** So many bytes are written at once; null for all of them. */
   pieceBytes: number | null = null
@@ -97,12 +97,12 @@ export class FakeMux {
     this.#announce({ MessageType: 'Detached', DeviceID: deviceId })
   }
 
-  /** Tells that the owner has tapped Trust. */
+  /** Reports that the owner has tapped Trust. */
   announcePaired(deviceId: number): void {
     this.#announce({ MessageType: 'Paired', DeviceID: deviceId })
   }
 
-  /** Bytes to whoever listens. */
+  /** Sends bytes to all listeners. */
   announceBytes(bytes: Uint8Array): void {
     for (const client of this.#clients) {
       if (client.state === 'listening') this.#write(client, bytes)
@@ -194,7 +194,7 @@ export class FakeMux {
     return frame(tag, { PairRecordData: Buffer.from(record) })
   }
 
-  /** The result and what is attached go out at once, in one piece where nothing cuts it. */
+  /** The result and what is attached go out at once, in one piece if nothing cuts it. */
   #listen(client: Client, tag: number): void {
     client.state = 'listening'
     const events = [...this.#attached.values()].map((one) => frame(0, attachedEvent(one)))

@@ -18,13 +18,13 @@ export type FakePort = {
 }
 
 export type FakePhone = {
-  /** As usbmuxd tells it. */
+  /** As usbmuxd reports it. */
   readonly serial: string
   /** The name of its pair record. */
   readonly recordId: string
   readonly ports: Map<number, FakePort>
   readonly lockdown: FakeLockdown
-  /** Null where it does not trust this computer. */
+  /** Null if it does not trust this computer. */
   pairRecord: Uint8Array | null
 }
 
@@ -33,7 +33,7 @@ export const OTHER_UDID = '00008130-001C25D40C62001C'
 export const NUMBER = '+15551230001'
 const ESCROW_BAG = Buffer.from('escrow bag of a made-up pairing!')
 
-/** Names and values as lockdown tells them; `PhoneNumber` is dressed as iOS 17 does it. */
+/** Names and values as lockdown reports them; `PhoneNumber` is dressed as iOS 17 does it. */
 const VALUES = {
   DeviceClass: 'iPhone',
   DeviceName: 'Line one',

@@ -34,7 +34,7 @@ const ABSENT = Object.assign(new Error('It quotes its arguments.'), { code: 'ENO
 
 type Order = Parameters<StartReadProcess>[0]
 
-/** A process that runs until it is told to end. */
+/** A process that runs until it is asked to end. */
 export class PlayedProcess implements ReadProcess {
   readonly pid = 1
   readonly args: readonly string[]
@@ -83,7 +83,7 @@ export class LaunchRig implements AsyncDisposable {
   onStart: (process: PlayedProcess) => void = () => {}
   /** How the mounting of an image ends. */
   mount: (signal: AbortSignal) => Promise<ProcessEnd> = async () => exited(0)
-  /** How the tunnel of one phone is made anew; go-ios before 1.2.0 knows no such command. */
+  /** The command that renews the tunnel of one phone; go-ios before 1.2.0 knows no such command. */
   refresh: () => ProcessEnd = () => exited(0)
   readonly #end = new AbortController()
   readonly #running: Promise<void>

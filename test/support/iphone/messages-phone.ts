@@ -71,7 +71,7 @@ export class MessagesPhone {
   hasPasscode = false
   /** Alerts, the front one first. */
   alerts: PhoneAlert[] = []
-  /** What a touch does that lands on an alert, and is answered as done; null where it is refused. */
+  /** What a touch that lands on an alert does, which is answered as done; null if it is refused. */
   onAlertTouch: (() => void) | null = null
   /** Touches of whatever kind that came while an alert was in front. */
   touchesUnderAlert = 0
@@ -92,7 +92,7 @@ export class MessagesPhone {
   loadMs = 0
   /** By how much the phone's clock is ahead. */
   aheadMs = 0
-  /** What the composer says where nothing is typed. */
+  /** What the composer says if nothing is typed. */
   words: Readonly<Record<PhoneService, string>> = { iMessage: 'iMessage', SMS: 'Text Message' }
   /** What the keyboard makes of a text. */
   typed: (text: string) => string = (text) => text
@@ -176,7 +176,7 @@ export class MessagesPhone {
     return this.#chats.flatMap(({ key }) => this.sent(key, text)).length
   }
 
-  /** Somebody writes, or did so some time ago. What comes into an open chat is read at once. */
+  /** A person writes, or did so some time ago. What comes into an open chat is read at once. */
   receive(
     key: string,
     text: string,
@@ -292,7 +292,7 @@ export class MessagesPhone {
     return !this.isLocked
   }
 
-  /** Messages comes to the front, where it was left. */
+  /** Messages comes to the front, showing the screen that it was left on. */
   activate(): void {
     if (this.screen.on === 'elsewhere') this.screen = { on: 'list' }
   }

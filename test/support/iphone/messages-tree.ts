@@ -49,7 +49,7 @@ export function node(type: string, id: string | null, extra: Extra = {}): JsonNo
   }
 }
 
-/** A snapshot tells 512 bytes of a value at most (XCUIElement+FBUtilities.h). */
+/** A snapshot reports 512 bytes of a value at most (XCUIElement+FBUtilities.h). */
 function cut(value: string | null): string | null {
   if (value === null) return null
   const bytes = new Uint8Array(VALUE_BYTES_MAX)
@@ -74,7 +74,7 @@ export function allNodes(root: JsonNode): readonly JsonNode[] {
   return [root, ...(root.children ?? []).flatMap(allNodes)]
 }
 
-/** Where the cell at a point of the screen is; -1 where there is none. */
+/** Where the cell at a point of the screen is; -1 if there is none. */
 export function cellAt(phone: MessagesPhone, y: number): PhoneChat | null {
   const index = Math.floor((y - CELL_TOP) / CELL_HEIGHT)
   return index < 0 ? null : (cells(phone)[index] ?? null)

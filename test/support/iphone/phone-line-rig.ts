@@ -1,4 +1,4 @@
-// What the core does with one iPhone line: its attendance, its session and the sends in it are the real
+// What the core does with one iPhone line: its run, its session and the sends in it are the real
 // ones, so that a test hears what the core would.
 
 import type { Phone as PhoneReport } from '../../../src/api/owner.ts'
@@ -169,9 +169,9 @@ export class PhoneHost {
   readonly rig: PhoneLineRig
   readonly udid: string
   readonly driver: IphoneDriver
-  /** All that was told, in order. */
+  /** All that was reported, in order. */
   readonly events: LineEvent[] = []
-  /** What ended the attendance by a failure. */
+  /** What ended the line run by a failure. */
   readonly failures: string[] = []
   /** Events that cannot be made durable. */
   refuses: (event: LineEvent) => boolean = () => false
@@ -199,7 +199,7 @@ export class PhoneHost {
     })
   }
 
-  /** Attends to a phone until `end`. */
+  /** Runs the line of a phone until `end`. */
   static async attend(rig: PhoneLineRig, options: HostOptions = {}): Promise<PhoneHost> {
     const host = new PhoneHost(rig, options)
     const found = await host.driver.discover(NEVER)
@@ -250,12 +250,12 @@ export class PhoneHost {
     return this.events.flatMap((event) => (event.type === 'message' ? [event.message] : []))
   }
 
-  /** Texts of the messages that were told. */
+  /** Texts of the messages that were reported. */
   get texts(): readonly string[] {
     return this.messages.map(({ text }) => text)
   }
 
-  /** Kinds of the receipts that were told. */
+  /** Kinds of the receipts that were reported. */
   get receipts(): readonly string[] {
     return this.events.flatMap((event) => (event.type === 'receipt' ? [event.receipt.kind] : []))
   }
@@ -286,14 +286,14 @@ export class PhoneHost {
     return run(this.rig.clock, this.begin(text, options))
   }
 
-  /** A message as a new attendance is given it, where nobody knows what became of it. */
+  /** A message as a new run of the line gets it, if nobody knows what became of it. */
   unsettled(text: string, options: HostSend = {}): Unsettled {
     const { to = FRIEND, id = `msg_${text}` } = options
     const message: OutgoingMessage = messageTo(to, text, id, this.rig.clock.now())
     return { message, note: this.notes.at(-1) ?? null }
   }
 
-  /** Lets time pass until something is so; fails where it is not within `msMax`. */
+  /** Lets time pass until something is so; fails if it is not within `msMax`. */
   async until(isSo: () => boolean, msMax = 600_000): Promise<void> {
     for (let ms = 0; !isSo(); ms += STEP_MS) {
       if (ms > msMax) throw new Error(`Not within ${msMax} ms; said: ${this.said.join(', ')}.`)
@@ -301,7 +301,7 @@ export class PhoneHost {
     }
   }
 
-  /** Ends the attendance and waits for its sends. */
+  /** Ends the line run and waits for its sends. */
   async end(): Promise<void> {
     this.#attendance.end()
     this.#sessions.end()

@@ -30,7 +30,7 @@ type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settlemen
 type BubbleMessage = Omit<DeviceMessage, 'isHistory'>
 type Receipt = Extract<LineEvent, { readonly type: 'receipt' }>['receipt']
 
-/** A line over the model of a phone, with what it tells. */
+/** A line over the model of a phone, with what it reports. */
 export function makeUiRig() {
   const clock = new TestClock()
   const phone = new MessagesPhone(clock)
@@ -70,7 +70,7 @@ export async function makeKnownLine(): Promise<UiRig> {
   return rig
 }
 
-/** The texts that were told, and whose they are. */
+/** The texts that were reported, and whose they are. */
 export function textsOf(rig: UiRig): readonly string[] {
   return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
 }
@@ -80,12 +80,12 @@ export function detailsAsked({ phone }: UiRig): number {
   return phone.detailsOpened
 }
 
-/** The texts that were told, with the handles whose they are. */
+/** The texts that were reported, with the handles whose they are. */
 export function toldOf(rig: UiRig): readonly string[] {
   return rig.told.messages.map(({ handle, text }) => `${handle} ${text}`)
 }
 
-/** What a poll reports where there is nothing. */
+/** What a poll reports if there is nothing. */
 export const QUIET = { reportedCount: 0, groups: 0, gaps: 0 }
 
 type Told = {

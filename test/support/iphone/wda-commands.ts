@@ -220,7 +220,7 @@ export class WdaCommands {
     return true
   }
 
-  /** Of one element the whole value is told, by a snapshot of its own (FBElementCommands.m). */
+  /** The whole value of one element is in a snapshot of its own (FBElementCommands.m). */
   #textOf(element: string): string {
     const { screen } = this.phone
     const isComposer = this.#elements.get(element)?.id === 'messageBodyField'
@@ -247,7 +247,7 @@ export class WdaCommands {
     this.phone.alerts.shift()
   }
 
-  /** It gives up after some seconds where there is a passcode (XCUIDevice+FBHelpers.m). */
+  /** It gives up after some seconds if there is a passcode (XCUIDevice+FBHelpers.m). */
   #unlock(): void {
     if (!this.phone.unlock()) throw new CommandError('unknown error')
   }
@@ -338,7 +338,7 @@ function succeeded(value: unknown, sessionId: string | null): Answer {
   return { status: 200, body: JSON.stringify({ value: value ?? null, sessionId }) }
 }
 
-/** The code of the error with which it ends; null where it ends well. */
+/** The code of the error with which it ends; null if it ends well. */
 export async function codeOf(promise: Promise<unknown>): Promise<string | null> {
   try {
     await promise

@@ -62,7 +62,7 @@ const PRAGMAS = [
   'journal_mode = WAL',
 ]
 
-/** What Messages writes of a message that it received, where nothing else is said. */
+/** What Messages writes of a message that it received, if nothing else is said. */
 const RECEIVED: Readonly<Record<string, ColumnValue>> = {
   service: 'iMessage',
   is_finished: 1,
@@ -98,7 +98,7 @@ export class ChatDbFile {
     return this.#options.areDatesSeconds === true ? ns / 1_000_000_000n : ns
   }
 
-  /** The handle of that id and service, made where there is none. */
+  /** The handle of that id and service, made if there is none. */
   addHandle(id: string, service = 'iMessage'): number {
     this.db
       .query('INSERT INTO handle (id, service) VALUES ($id, $service) ON CONFLICT DO NOTHING')
@@ -207,7 +207,7 @@ export class ChatDbFile {
     })()
   }
 
-  /** The first direct chat with a handle, made where there is none. */
+  /** The first direct chat with a handle, made if there is none. */
   directChat(identifier: string): number {
     const found = this.db
       .query<{ id: number }, [{ identifier: string }]>(

@@ -15,7 +15,7 @@ import { seededRandom } from '../test-relay.ts'
 import type { MessagesModel } from './messages-model.ts'
 import { OWN_NUMBER } from './trace-steps.ts'
 
-/** What a relay is told of its Mac, and may be told otherwise. */
+/** What a relay learns of its Mac, which a test may change. */
 type DriverMore = Partial<KindHost> &
   Pick<MacDriverOptions, 'openChatDb'> & {
     /** Null where the number is read from the history of Messages. */
@@ -76,7 +76,7 @@ export function fakeMac(model: MessagesModel): FakeMac {
       model.launch()
       return exit(0)
     },
-    // pgrep(1) ends with 1 where it finds nobody.
+    // pgrep(1) ends with 1 if it finds nobody.
     pgrep: () => (model.isRunning ? exit(0, `${pid}\n`) : exit(1)),
     kill: ({ args }) => {
       if (!model.isRunning || !args.includes(String(pid))) return exit(1)

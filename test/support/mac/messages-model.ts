@@ -59,7 +59,7 @@ export class MessagesModel {
   hasSms = true
   /** iMessage accounts of former days, which AppleScript names before that one: switched off. */
   oldAccounts = 0
-  /** False where this version of macOS fails at `enabled` and `connection status`. */
+  /** False if this version of macOS fails at `enabled` and `connection status`. */
   hasAccountProperties = true
   /** Whether the owner has allowed to control Messages.app. */
   automation: 'granted' | 'denied' = 'granted'
@@ -107,7 +107,7 @@ export class MessagesModel {
     this.#behaviours.set(handle, behaviour)
   }
 
-  /** Somebody writes to the line: one commit. */
+  /** A person writes to the line: one commit. */
   receive(from: string, text: string, values: MessageValues = {}): Received {
     const at = this.clock.now()
     const own = { destination_caller_id: this.number }
@@ -219,7 +219,7 @@ export class MessagesModel {
   }
 
   /**
-   * Whether it is a chat that sends by the carrier: its service says so, and where one chat carries all services
+   * Whether it is a chat that sends by the carrier: its service says so, and if one chat carries all services
    * (macOS 26) the last message in it, which nobody has tried.
    */
   #isCarriers(guid: string): boolean {
@@ -268,7 +268,7 @@ export class MessagesModel {
   }
 }
 
-/** What the script reads of its input; null where that is no JSON object. */
+/** What the script reads of its input; null if that is no JSON object. */
 function requestOf(stdin: string): Request | null {
   try {
     return JSON.parse(stdin) as Request // The names of script.ts, as the relay writes them.

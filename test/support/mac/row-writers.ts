@@ -15,9 +15,9 @@ type Place = {
 
 export type RowKind = {
   readonly write: (place: Place) => void
-  /** What the relay makes of it: "announced: text", "kept: text"; nothing where it publishes none. */
+  /** What the relay makes of it: "announced: text", "kept: text"; nothing if it publishes none. */
   readonly expected?: string | undefined
-  /** Handle that it is published with, where that is not its writer. */
+  /** Handle that it is published with, if that is not its writer. */
   readonly handle?: string | undefined
   readonly counts?: string | readonly string[] | undefined
   /** The first macOS that writes such a row. */

@@ -1,4 +1,4 @@
-// Chats under a name alone: what is said in them can't be told, and a finding says so for as long as that is true.
+// Chats under a name alone: what is said in them can't be reported, and a finding says so for as long as that is true.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -48,7 +48,7 @@ async function restarted(host: PhoneHost): Promise<PhoneHost> {
 }
 
 describe.each(NAMES)('%s', (code, isNamed, isNumber) => {
-  test('stands also after a restart, for as long as messages under a name were not told', async () => {
+  test('stands also after a restart, for as long as messages under a name were not reported', async () => {
     const host = await friendlyLine()
     isNamed(host)
     host.rig.phone.receive(FRIEND, 'hello')
@@ -79,7 +79,7 @@ describe.each(NAMES)('%s', (code, isNamed, isNumber) => {
     expect([hasFailed, await host.findings()]).toEqual([true, [code]])
   })
 
-  test('ends once the number can be seen, and what was said is told', async () => {
+  test('ends once the number can be seen, and what was said is reported', async () => {
     const host = await friendlyLine()
     isNamed(host)
     host.rig.phone.receive(FRIEND, 'hello')

@@ -111,7 +111,7 @@ test('a phone that has another number than its line is a warning', () => {
   ])
 })
 
-test('a low battery and an old iOS are told beside one another', () => {
+test('a low battery and an old iOS are reported beside one another', () => {
   const weak = phone({
     hasLowBattery: true,
     say: { iosVersion: '14.8.1', battery: { percent: 7, isCharging: false } },

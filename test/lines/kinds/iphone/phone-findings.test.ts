@@ -1,4 +1,4 @@
-// What the doctor tells of a phone: how far it has come, and what stops it.
+// What the doctor reports about a phone: how far it has come, and what stops it.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -64,7 +64,7 @@ test.each<readonly [Partial<PhoneFacts>, BlockerCode | null]>([
   [{ language: null }, null],
   [{ language: 'es' }, 'language_not_english'],
   [{ language: 'de-DE' }, 'language_not_english'],
-])('a phone that tells %j is stopped by %p', (facts, code) => {
+])('a phone that reports %j is stopped by %p', (facts, code) => {
   const cable = new FakeCable()
   cable.attach(UDID, facts)
 
@@ -129,7 +129,7 @@ test('a line that was thrown further down than its stop is reported where it is'
   expect(host.report.stop?.code).toBe('ui_unknown')
 })
 
-test('facts of the phone are told, and without them what is known of its trouble', async () => {
+test('facts of the phone are reported, and without them what is known of its trouble', async () => {
   const cable = new FakeCable()
   cable.attach(UDID, { name: 'Line one', iosVersion: '18.6.2' })
   const fit = ladder(cable)

@@ -193,12 +193,12 @@ describe('an agent that is started', () => {
     const stopped = [...rig.launcher.stopped]
     await rig.clock.advance(10 * MINUTE_MS)
 
-    // Nor does what is told change while it is tried again.
+    // Nor does what is reported change while it is tried again.
     expect(host.said).toEqual(['starting', 'agent_starting', code])
     expect(stopped).toEqual([UDID])
   })
 
-  test('by somebody else is waited for without an end, and is never stopped for that', async () => {
+  test('by another program is waited for without an end, and is never stopped for that', async () => {
     const rig = PhoneLineRig.plugged()
     rig.launcher.isLeftToOwner = true
     silence(rig)

@@ -95,7 +95,7 @@ describe('the wait before the next climb', () => {
     await rig.clock.advance(2_000)
 
     expect([meanwhile, host.isOnline]).toEqual([0, true])
-    // The line's own, and one that was to tell a start of the agent from another program.
+    // The line's own, and one that was to distinguish a start of the agent from another program.
     expect(sessions).toBe(2)
   })
 
@@ -111,7 +111,7 @@ describe('the wait before the next climb', () => {
     expect(host.isOnline).toBe(true)
   })
 
-  test('is over at once when the phone is plugged in, however long it was away, and begins anew', async () => {
+  test('is over at once when the phone is plugged in, however long it was away, and begins again', async () => {
     const host = await PhoneHost.online()
     const { rig } = host
     rig.unplug()
@@ -143,7 +143,7 @@ describe('the wait before the next climb', () => {
   })
 })
 
-test('three falls and the agent is started again, six and all is climbed to anew', async () => {
+test('three falls and the agent is started again, six and all is reached again from the start', async () => {
   const host = await PhoneHost.online()
   const { rig } = host
   const steps = rig.launcher.asked

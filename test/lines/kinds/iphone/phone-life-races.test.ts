@@ -49,7 +49,7 @@ function made() {
   return { rig, agent, life, held, changes, end }
 }
 
-test('what somebody meets late does not hide that the phone is gone', async () => {
+test('a problem that is met late does not hide that the phone is gone', async () => {
   const { rig, life, held, end } = made()
   await rig.clock.advance(1_000)
   rig.cable.detach(UDID)

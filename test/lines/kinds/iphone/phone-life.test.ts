@@ -194,7 +194,7 @@ const ON_THE_SCREEN: readonly Row[] = [
 
 const ROWS = [...AT_CABLE, ...OF_THE_AGENT, ...ON_THE_SCREEN]
 
-describe('what stops a phone takes its line offline, and is told with what mends it', () => {
+describe('what stops a phone takes its line offline, and is reported with what mends it', () => {
   for (const [what, happens, code, state, mends] of ROWS) {
     test(`${what}: ${code}`, async () => {
       const host = await PhoneHost.online()

@@ -24,7 +24,7 @@ test('a low battery is a warning beside what an empty one stops', async () => {
 })
 
 describe('receipts', () => {
-  test('are told from the chat while it is open, and later from looks into it', async () => {
+  test('are reported from the chat while it is open, and later from looks into it', async () => {
     const host = await PhoneHost.online()
     const { clock, phone } = host.rig
     phone.deliveredAfterMs = 2_500
@@ -108,7 +108,7 @@ describe('receipts', () => {
 })
 
 describe('whether iMessage works', () => {
-  test('is told: two who are not reached, a quarter of an hour of rest, then again', async () => {
+  test('is reported: two who are not reached, a quarter of an hour of rest, then again', async () => {
     const host = await PhoneHost.online()
     const { clock, phone } = host.rig
     phone.nextTouches = ['fails', 'fails']
@@ -154,7 +154,7 @@ describe('whether iMessage works', () => {
     expect(host.said.at(-1)).toBe('online without iMessage')
   })
 
-  test('is not doubted for somebody who was never on it', async () => {
+  test('is not doubted for a person who was never on it', async () => {
     const host = await PhoneHost.online()
     const { clock, phone } = host.rig
     const sms = { first: 'SMS', settled: 'SMS', afterMs: 0 } as const
@@ -173,7 +173,7 @@ describe('whether iMessage works', () => {
 })
 
 describe('the end of a line', () => {
-  test('is the end of all that it tells and touches, whenever it comes', async () => {
+  test('is the end of all that it reports and touches, whenever it comes', async () => {
     for (let ms = 0; ms <= 7_000; ms += 500) {
       const host = await PhoneHost.online()
       const { clock, commands, launcher, phone } = host.rig

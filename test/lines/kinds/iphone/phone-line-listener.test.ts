@@ -1,5 +1,5 @@
-// What a line does where its listener cannot keep what it is told, or takes its time: nothing is lost, and
-// nothing is told twice.
+// What a line does if its listener cannot keep what it gets, or takes its time: nothing is lost, and
+// nothing is reported twice.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -24,7 +24,7 @@ async function sentAndUnplugged() {
 describe('a listener that cannot keep an event', () => {
   const TYPES = ['message', 'receipt', 'checkpoint', 'online', 'offline'] as const
 
-  test.each(TYPES)('ends the line, and the next start tells all: %s', async (type) => {
+  test.each(TYPES)('ends the line, and the next start reports all: %s', async (type) => {
     const host = await PhoneHost.online()
     const { rig } = host
     rig.phone.readAfterMs = 20_000

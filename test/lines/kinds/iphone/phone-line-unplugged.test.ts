@@ -18,7 +18,7 @@ type Story = {
   /** When the cable is pulled, after the send began, and for how long. */
   readonly atMs: number
   readonly awayMs: number
-  /** Whether the phone knows the recipient; somebody new takes 3 s longer. */
+  /** Whether the phone knows the recipient; a new person takes 3 s longer. */
   readonly isKnown: boolean
   readonly touch: TouchEffect
   /** How long the line is plugged in again before it is pulled once more; null for never. */
@@ -100,7 +100,7 @@ async function lastsMs(isKnown: boolean): Promise<number> {
 }
 
 test.each([true, false])(
-  'at every twentieth of a second of a send to somebody known: %p',
+  'at every twentieth of a second of a send to a known person: %p',
   async (isKnown) => {
     const endMs = await lastsMs(isKnown)
     const outcomes = new Set<string>()

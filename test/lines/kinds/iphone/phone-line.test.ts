@@ -1,4 +1,4 @@
-// What a line of an attended iPhone tells and does in its everyday life. What stops it is in
+// What a line of a running iPhone reports and does in its everyday life. What stops it is in
 // phone-life.test.ts, what a pulled cable does to a send in phone-line-unplugged.test.ts.
 
 import { describe, expect, test } from 'bun:test'
@@ -88,7 +88,7 @@ describe('a send that meets trouble', () => {
     expect(phone.sent(FRIEND, 'hello')).toEqual([])
   })
 
-  test('is not hidden by a state that cannot be told, and that ends the line', async () => {
+  test('is not hidden by a state that cannot be reported, and that ends the line', async () => {
     const host = await PhoneHost.online()
     host.rig.phone.alerts = [UPDATE]
     host.refuses = ({ type }) => type === 'offline'
@@ -138,7 +138,7 @@ test('a time on the screen is one of the zone of the phone, and not of this comp
   expect(host.messages.map((message) => Number(message.at))).toEqual([at])
 })
 
-test('what comes in while the line sends is told, and the send is not', async () => {
+test('what comes in while the line sends is reported, and the send is not', async () => {
   const host = await PhoneHost.online()
   const { clock, phone } = host.rig
 
@@ -157,7 +157,7 @@ test('what comes in while the line sends is told, and the send is not', async ()
   expect(textsOf(OTHER)).toEqual(['in 1', 'in 3', 'in 5', 'in 7'])
 })
 
-test('names in the place of numbers are a finding, and their messages are not told', async () => {
+test('names in the place of numbers are a finding, and their messages are not reported', async () => {
   const host = await PhoneHost.online()
   const { clock, phone } = host.rig
   phone.contacts.set(OTHER, 'Aunt Em')

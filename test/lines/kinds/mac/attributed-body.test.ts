@@ -189,7 +189,7 @@ test('marks are taken out of a text, and nothing else', () => {
   expect(withoutMarks('\uFFFC a\uFFFC\uFFFC\r\n \uFFFD ')).toBe(' a\r\n \uFFFD ')
 })
 
-test('a picture in the midst of a line is told apart from one in a bubble of its own', () => {
+test('a picture in the middle of a line is distinguished from one in a bubble of its own', () => {
   const part = { __kIMMessagePartAttributeName: 0 }
   const guid = { __kIMFileTransferGUIDAttributeName: 'at_1' }
   const runs = (isEmoji: number) => [

@@ -37,7 +37,7 @@ for (const variant of MAIN_VARIANTS) {
       expect(rig.chatDb.ownRowsAfter(own.rowId, 10)).toEqual([])
     })
 
-    test('a message that is joined to two chats comes once, in the group where one is a group', () => {
+    test('a message that is joined to two chats comes once, and in the group if one of them is a group', () => {
       using rig = new OpenedChatDb(variant)
       const lower = rig.file.addChat({ identifier: ANNA })
       const higher = rig.file.addChat({ identifier: 'chat77', style: 43 })

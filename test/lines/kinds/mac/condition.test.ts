@@ -80,7 +80,7 @@ test('an old account that is switched off beside a living one changes nothing', 
   expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
-test('an account of which this macOS tells nothing takes nothing offline', async () => {
+test('an account of which this macOS reports nothing takes nothing offline', async () => {
   using rig = makeMacRig()
   rig.model.hasAccountProperties = false
   rig.model.account.isConnected = false
@@ -118,7 +118,7 @@ test('without a user at the screen the line is offline, and it comes back by its
   expect(statesOf(line.events)).toEqual(['no_gui_session', 'online'])
 })
 
-test('a database that is not there is looked for again, and what came meanwhile is told', async () => {
+test('a database that is not there is looked for again, and what came meanwhile is reported', async () => {
   using rig = makeMacRig()
   await using first = await runLine(rig, rig.driver)
   await first.end()
@@ -137,7 +137,7 @@ test('a database that is not there is looked for again, and what came meanwhile 
   expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['while you were away'])
 })
 
-test('without Full Disk Access the line says so, and the relay starts anew once it is granted', async () => {
+test('without Full Disk Access the line says so, and the relay starts again once it is granted', async () => {
   using rig = makeMacRig()
   rig.fullDiskAccess.relay = false
   rig.fullDiskAccess.child = false
@@ -154,7 +154,7 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
   expect([before, rig.restarts]).toEqual([[], ['Full Disk Access was granted']])
 })
 
-test('Full Disk Access that is missing before the number is known is told all the same', async () => {
+test('Full Disk Access that is missing before the number is known is reported all the same', async () => {
   using rig = makeMacRig({ driver: { phoneNumber: null } })
   rig.fullDiskAccess.relay = false
 
@@ -164,7 +164,7 @@ test('Full Disk Access that is missing before the number is known is told all th
   expect(await codesOf(rig)).toEqual(['full_disk_access'])
 })
 
-test('the Mac is kept awake for as long as its line is attended', async () => {
+test('the Mac is kept awake for as long as its line runs', async () => {
   using rig = makeMacRig()
 
   await using line = await runLine(rig, rig.driver)
@@ -174,7 +174,7 @@ test('the Mac is kept awake for as long as its line is attended', async () => {
   expect([during, rig.mac.isKeptAwake()]).toEqual([true, false])
 })
 
-test('a number that nobody told is read from the history, and asked for where that is silent', async () => {
+test('a number that nobody reported is read from the history, and asked for if that is silent', async () => {
   using rig = makeMacRig({ driver: { phoneNumber: null } })
 
   const before = await rig.driver.discover(NEVER)

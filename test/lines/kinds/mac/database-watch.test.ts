@@ -61,7 +61,7 @@ test('a database that cannot be read takes the line offline at its third failure
   expect(publishedOf(rig.line.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
 })
 
-test('failures are counted anew once the database could be read', async () => {
+test('failures are counted again once the database could be read', async () => {
   await using rig = await attendedMac()
 
   for (let i = 0; i < 4; i += 1) {
@@ -156,7 +156,7 @@ test('a row that waited for its chat is not looked for at its old place in a reb
   expect(messagesOf(rig.line.events).map(({ text }) => text)).toEqual(['old', 'waits'])
 })
 
-test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
+test('a copy from before the last messages is noticed, and what comes into it is reported', async () => {
   await using rig = await attendedMac()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file

@@ -40,7 +40,7 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
   expect(messagesOf(rig.line.events).at(-1)?.text).toBe('good morning')
 })
 
-test('nothing is told after an event that could not be made durable, also not of a send', async () => {
+test('nothing is reported after an event that could not be made durable, also not of a send', async () => {
   await using rig = await attendedMac()
   rig.model.nextSend('hang')
   const sending = rig.line.send('hello', async () => true).catch(() => null)

@@ -155,7 +155,7 @@ test('Messages.app is opened in the background and hidden, at most once in 10 s'
   expect(machine.calls).toEqual([OPEN, OPEN])
 })
 
-test('a start that failed is told, and counts', async () => {
+test('a start that failed is reported, and counts', async () => {
   const { machine, app } = onTestClock()
   machine.answers.set(PATHS.open, exited(1, ''))
 
@@ -217,7 +217,7 @@ test('a Messages.app that nothing can end is not opened a second time', async ()
   expect(machine.calls).not.toContainEqual(OPEN)
 })
 
-test('a restart opens what does not run, and touches nothing where nobody can say', async () => {
+test('a restart opens what does not run, and touches nothing if nobody can say', async () => {
   const [none, unknown] = [onTestClock(), onTestClock()]
   unknown.machine.answers.set(PATHS.pgrep, exited(3, ''))
 
@@ -313,7 +313,7 @@ test('the Mac is kept awake for as long as this process lives, or until the abor
   expect([before, machine.signals]).toEqual([[], ['SIGTERM']])
 })
 
-test('a caffeinate that ends is started again after 10 s, and told once', async () => {
+test('a caffeinate that ends is started again after 10 s, and reported once', async () => {
   const { machine, clock, lines, signal, end } = await keptAwake()
 
   machine.endCaffeinate()
@@ -333,7 +333,7 @@ test('a caffeinate that ends is started again after 10 s, and told once', async 
   await end()
 })
 
-test('where there is no caffeinate, nothing fails, and it is tried again', async () => {
+test('if there is no caffeinate, nothing fails, and it is tried again', async () => {
   const { machine, clock, lines, end } = await keptAwake({ hasCaffeinate: false })
 
   await clock.advance(5_000)

@@ -19,7 +19,7 @@ const TAPBACK = { associated_message_type: 2_001, associated_message_guid: 'p:0/
 type Past = (rig: MacRig) => void
 type Values = Readonly<Record<string, string | null>>
 
-/** Own rows to somebody. */
+/** Own rows to a person. */
 function sent(to: string, values: Values, { count = 1, ageMs = 0 } = {}): Past {
   return ({ model, clock }) => {
     for (let i = 0; i < count; i += 1) {
@@ -61,7 +61,7 @@ const of = (destination_caller_id: string | null, account: string | null = null)
   account,
 })
 
-/** Who writes after what happened before, and whether his words are told. */
+/** The writer, what happened before, and whether the text is reported. */
 const CASES: readonly (readonly [string, writer: string, 'told' | 'own', ...Past[]])[] = [
   [
     'a friend whom the chat calls its last address',

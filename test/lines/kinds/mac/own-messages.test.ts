@@ -83,7 +83,7 @@ test('the row of a text in two rows is the first of them', () => {
   expect(rig.own.rowOf(ID)).toEqual(first)
 })
 
-test('the same text to somebody else is typed by a person where the message has its row', () => {
+test('the same text to another person is typed by a person if the message already has its row', () => {
   using rig = new OwnRig()
   rig.expect('hello')
   rig.own.match(rig.row('hello'))
@@ -92,7 +92,7 @@ test('the same text to somebody else is typed by a person where the message has 
   expect(rig.own.match(rig.row('hello', { to: OTHER_PERSON }))).toBeNull()
 })
 
-test('a message went to somebody else once: the next such row is typed by a person', () => {
+test('a message went to another person once: the next such row is typed by a person', () => {
   using rig = new OwnRig()
   rig.expect('hello')
   rig.own.finishSend(ID, false)
@@ -105,7 +105,7 @@ test('a message went to somebody else once: the next such row is typed by a pers
   expect(matches).toEqual([{ kind: 'misrouted', messageId: ID }, MORE, null])
 })
 
-test('what a sender sees of other messages is said to whoever tells it, once', () => {
+test('what a sender sees of other messages is passed to the reporter of events, once', () => {
   using rig = new OwnRig()
   for (const [name, text] of Object.entries({ found: 'hello', misrouted: 'well' })) {
     const messageId = name as MessageId // Taken as it is.
@@ -148,7 +148,7 @@ test('a row from before the one that failed is no second row', () => {
   expect(matches).toEqual([null, { ...FOUND, insteadOf: failed.rowId }])
 })
 
-test('the preview of a link is ours where it comes after a message of ours, within five seconds, to the same person', () => {
+test('the preview of a link is ours if it comes after a message of ours, within five seconds, to the same person', () => {
   using rig = new OwnRig()
   rig.expect(LINK)
   rig.own.match(rig.row(LINK))
@@ -243,7 +243,7 @@ test('the beginning of a text is a part of it only where a link may follow', () 
   expect(fits).toEqual([null, 'part', 'part'])
 })
 
-test('the same text to somebody else was misrouted for a minute, then a person typed it', () => {
+test('the same text to another person was misrouted for a minute, then a person typed it', () => {
   using rig = new OwnRig()
 
   const misrouted = [60_000, 60_001].map((ms) =>
@@ -253,7 +253,7 @@ test('the same text to somebody else was misrouted for a minute, then a person t
   expect(misrouted).toEqual([true, false])
 })
 
-test('a bare row is the ghost of a message only where it names its recipient', () => {
+test('a bare row is the ghost of a message only if it names its recipient', () => {
   using rig = new OwnRig()
 
   const ghosts = [FRIEND, OTHER_PERSON].map((handle) => {

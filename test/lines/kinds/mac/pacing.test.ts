@@ -33,7 +33,7 @@ test('the first message goes at once, the next one after a second or a little mo
   expect(second).toBeLessThan(1_500)
 })
 
-test('somebody new is written to two to six seconds after the last one who was', () => {
+test('a new person is written to two to six seconds after the last one who was', () => {
   const { pacer } = makePacer()
 
   pacer.spend(true)
@@ -93,7 +93,7 @@ function isAnnaAbsent(ms: number, then: (db: OpenedChatDb) => void): boolean {
   return isKnownAbsent(db.chatDb, ANNA, NOW)
 }
 
-test('that somebody is not on iMessage is known for seven days', () => {
+test('that a person is not on iMessage is known for seven days', () => {
   const known = [DAY_MS, 7 * DAY_MS, 7 * DAY_MS + 1].map((ms) => isAnnaAbsent(ms, () => {}))
 
   expect(known).toEqual([true, true, false])
@@ -186,7 +186,7 @@ const OUTCOMES: readonly (readonly [outcome: Settlement, isThird: boolean])[] = 
   [{ outcome: 'unknown', reason: 'no_answer' }, true],
 ]
 
-test('with a row the count begins anew, and a send that Messages did not answer changes nothing', () => {
+test('with a row the count begins again, and a send that Messages did not answer changes nothing', () => {
   const resting = OUTCOMES.map(([outcome]) => {
     const sends = new VanishingSends(new TestClock(), () => {})
     for (const each of [VANISHED, VANISHED, outcome, VANISHED]) sends.record(each)
@@ -196,7 +196,7 @@ test('with a row the count begins anew, and a send that Messages did not answer 
   expect(resting).toEqual(OUTCOMES.map(([, isThird]) => isThird))
 })
 
-test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
+test('after ten minutes one message is tried, and if it vanishes too the line rests again', async () => {
   await using rig = await attendedMac()
 
   await sendEach(rig, rig.line, ['no_row', 'no_row', 'no_row'])

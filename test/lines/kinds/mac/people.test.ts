@@ -125,7 +125,7 @@ for (const schema of SCHEMAS) {
       ])
     })
 
-    test('who is not on iMessage is told by rows to the very handle, and disproved by any spelling', () => {
+    test('who is not on iMessage is known by rows to the very handle, and disproved by any spelling', () => {
       using rig = new OpenedChatDb(schema)
       rig.chatDb.useHome(HOME)
       const { file, chatDb } = rig
@@ -169,7 +169,7 @@ for (const schema of SCHEMAS) {
   })
 }
 
-test('a chat that has somebody else in it is not written to', async () => {
+test('a chat that has another person in it is not written to', async () => {
   await using rig = await attendedMac()
   const { file } = rig.model
   writeOwn(file, { to: OTHER, text: 'x', at: rig.clock.now() - DAY_MS })

@@ -19,7 +19,7 @@ function leftOutOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : []))
 }
 
-/** Published texts in order, marked where they are history. */
+/** Published texts in order, marked if they are history. */
 function publishedOf(events: readonly LineEvent[]): readonly string[] {
   return messagesOf(events).map(({ text, isHistory }) => (isHistory ? `${text} (history)` : text))
 }
@@ -47,7 +47,7 @@ test('the same text twice within a second is two messages', async () => {
   expect(publishedOf(rig.line.events)).toEqual(['ok', 'ok'])
 })
 
-test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
+test('a body may be two seconds late if its row is finished, and ten if it is not', async () => {
   await using rig = await attendedMac()
 
   const { file } = rig.model
@@ -83,7 +83,7 @@ const TYPED: readonly (readonly [Fate, readonly string[], readonly string[]])[] 
 ]
 
 test.each([...TYPED])(
-  'what is typed on the Mac and ends as %s is told',
+  'what is typed on the Mac and ends as %s is reported',
   async (fate, texts, steps) => {
     await using rig = await attendedMac()
 
@@ -153,7 +153,7 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   expect(publishedOf(rig.line.events)).toEqual(['hello'])
 })
 
-test('no receipts are told of what was typed long ago', async () => {
+test('no receipts are reported of what was typed long ago', async () => {
   await using rig = await attendedMac()
 
   const at = rig.clock.now() - 48 * 3_600_000
@@ -164,7 +164,7 @@ test('no receipts are told of what was typed long ago', async () => {
   expect(receiptsOf(rig.line.events)).toEqual([])
 })
 
-test('a text that cannot be read is told without it, and counted', async () => {
+test('a text that cannot be read is reported without it, and counted', async () => {
   await using rig = await attendedMac()
 
   const body = new Uint8Array([1, 2, 3])
@@ -176,7 +176,7 @@ test('a text that cannot be read is told without it, and counted', async () => {
   expect(findings.map(({ code }) => code)).toEqual(['undecodable_bodies'])
 })
 
-test('what we wrote from another address of ours is our own, also where that came later', async () => {
+test('what we wrote from another address of ours is our own, even if that came later', async () => {
   using rig = makeMacRig()
   rig.model.receive(FRIEND, 'hello')
   await using line = await runLine(rig, rig.driver)
@@ -243,7 +243,7 @@ test('who wrote a row without a chat is kept back for ten seconds, and nobody fo
   expect(published).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])
 })
 
-test('a row that waits for its chat is waited for after a crash too, and told once', async () => {
+test('a row that waits for its chat is waited for after a crash too, and reported once', async () => {
   using rig = makeMacRig()
   await using first = await runLine(rig, rig.driver)
   const { file } = rig.model

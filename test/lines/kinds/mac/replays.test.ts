@@ -1,4 +1,4 @@
-// What iCloud writes once more under another guid is told once, and what people write twice is told twice.
+// What iCloud writes once more under another guid is reported once, and what people write twice is reported twice.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -27,7 +27,7 @@ const SMS = { service: 'SMS' }
 
 const AHEAD_MS = 4 * 365 * 86_400_000
 
-/** Rows with the same text, and how many of them are told. */
+/** Rows with the same text, and how many of them are reported. */
 const CASES: readonly (readonly [string, count: number, ...Row[]])[] = [
   ['once more after a minute', 1, { ms: 0 }, { ms: 61_000 }],
   [
@@ -131,7 +131,7 @@ async function play(rig: MacRig, rows: readonly Row[]): Promise<void> {
 
 for (const schema of SCHEMAS) {
   describe(schema, () => {
-    test.each([...CASES])('%s: told %i times', async (_, count, ...rows) => {
+    test.each([...CASES])('%s: reported %i times', async (_, count, ...rows) => {
       await using rig = await attendedMac({ schema })
 
       await play(rig, rows)
@@ -157,7 +157,7 @@ for (const schema of SCHEMAS) {
   })
 }
 
-test('a replay right after a start is told from what was read before it', async () => {
+test('a replay right after a start is recognized by what was read before it', async () => {
   using rig = makeMacRig()
   const { file } = rig.model
   const at = rig.clock.now() - 5 * MINUTE_MS

@@ -130,7 +130,7 @@ test('two silences in a row start Messages again, an answer between them does no
   expect(restarts).toEqual([1, 0])
 })
 
-test('after a restart the silences are counted anew', async () => {
+test('after a restart the silences are counted again', async () => {
   using watch = makeCondition()
   const { rig, clock, condition, ran } = watch
   rig.model.automation = 'denied'

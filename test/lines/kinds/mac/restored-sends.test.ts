@@ -59,7 +59,7 @@ test('an open message that failed while nobody looked is proven unsent after ten
   expect(settledOf(line.events)).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
 })
 
-test('a failure that was told is the end of a message: a later row is none of it', async () => {
+test('a failure that was reported is the end of a message: a later row is none of it', async () => {
   await using life = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
@@ -108,7 +108,7 @@ test('a message that Messages still had is found in a second row, where its own 
   expect(published).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
 })
 
-test('of a message that was sent before, what came meanwhile is told, and not that it was sent', async () => {
+test('of a message that was sent before, what came meanwhile is reported, and not that it was sent', async () => {
   await using life = await again(
     'happy',
     () => {},

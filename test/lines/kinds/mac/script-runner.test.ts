@@ -43,7 +43,7 @@ const NUMBERS = [
   1002, -2740, -2741, -128, -2700, -31_337,
 ]
 
-test('a stage that failed is told with its number, whatever the number', async () => {
+test('a stage that failed is reported with its number, whatever the number', async () => {
   for (const number of NUMBERS) {
     for (const stage of ['account', 'resolve', 'send'] as const) {
       const end = printed(`${stage}\t${number}\t\n`)
@@ -67,7 +67,7 @@ test('all stages came through only where the script says so', async () => {
   expect([check, send]).toEqual([{ answer: 'done' }, { answer: 'done' }])
 })
 
-test('the account that sends is told, and what could not be read of it counts as well', async () => {
+test('the account that sends is reported, and what could not be read of it counts as well', async () => {
   const answers = await Promise.all(
     Object.keys(STATES).map((words) => scriptOn(printed(`account\t0\t${words}\n`)).account(NEVER)),
   )
@@ -188,7 +188,7 @@ test('an osascript that hangs is ended after 35 s, and killed after 38 s', async
   expect(await sending).toEqual({ answer: 'silent', why: 'killed: timeout' })
 })
 
-test('a check can be aborted; a send has its 35 s, whoever leaves', async () => {
+test('a check can be aborted; a send has its 35 s, even if the caller leaves', async () => {
   const orders: ProcessOrder[] = []
   const signals: AbortSignal[] = []
   const run: RunProcess = async (order, signal) => {
@@ -272,7 +272,7 @@ function failed(exitCode: number, stderr: string): ProcessEnd {
 
 const DETAIL = 'enabled,unknown iMessage,disabled,connected «constant»,x SMS,enabled,unknown'
 
-test('each run is told with its stage and its time, without text and number', async () => {
+test('each run is reported with its stage and its time, without text and number', async () => {
   const clock = new TestClock()
   const calls: ScriptCall[] = []
   const run: RunProcess = async ({ input = '' }) => {

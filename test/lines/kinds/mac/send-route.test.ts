@@ -1,4 +1,4 @@
-// Route of a send: to a group by its own guid and to nobody else, by SMS only where it is asked for.
+// Route of a send: to a group by its own guid and to nobody else, by SMS only if it is asked for.
 
 import { expect, test } from 'bun:test'
 
@@ -137,7 +137,7 @@ test('SMS goes by the account of SMS, to the person, and the row says so', async
   expect(callsOf(rig, before)).toEqual([`check ${to}`, `send ${to}`])
 })
 
-test('SMS reaches somebody who is not on iMessage', async () => {
+test('SMS reaches a person who is not on iMessage', async () => {
   await using rig = await attendedMac()
   rig.model.behave(rig.recipient, 'failed22_at_once')
 
@@ -200,7 +200,7 @@ async function sendOne(rig: MacRig) {
   return { outcome, sends: sends.map(({ route, key }) => `${route} ${key}`) }
 }
 
-test.each(SCHEMAS)('%s: somebody who wrote by SMS is written to by iMessage', async (schema) => {
+test.each(SCHEMAS)('%s: a person who wrote by SMS is written to by iMessage', async (schema) => {
   using rig = makeMacRig({ schema })
   receiveBy(rig, 'SMS')
 
@@ -212,7 +212,7 @@ test.each(SCHEMAS)('%s: somebody who wrote by SMS is written to by iMessage', as
 })
 
 test.each(['SMS', 'RCS'])(
-  'somebody who has %s only is not on iMessage, and gets none',
+  'a person who has %s only is not on iMessage, and gets none',
   async (service) => {
     using rig = makeMacRig()
     receiveBy(rig, service)

@@ -57,7 +57,7 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
   expect(offlineCodesOf(rig.line.events)).toEqual([])
 })
 
-test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
+test('a message that was withdrawn at the last moment keeps nothing back that a person types', async () => {
   await using rig = await attendedMac()
   await rig.line.send('hello', async () => false)
 
@@ -69,7 +69,7 @@ test('a message that was withdrawn at the last moment keeps nothing back that so
   expect(messagesOf(rig.line.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
 })
 
-test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
+test('a wait of more than five seconds is reported, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
     await using rig = await attendedMac({
@@ -208,7 +208,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
   expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
 })
 
-test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
+test('the late row of a message that nobody heard of is reported, even if the next one is watched', async () => {
   for (const ms of MOMENTS) {
     using rig = makeMacRig()
     rig.model.delays = { ...rig.model.delays, sentMs: 900 }

@@ -34,7 +34,7 @@ function failed(reason: string): SendOutcome {
   return { outcome: 'not_sent', reason, blame: 'message' }
 }
 
-/** Messages wrote a row elsewhere, whose guid the outcome names, so that it is never told as a message. */
+/** Messages wrote a row elsewhere, whose guid the outcome names, so that it is never reported as a message. */
 function strayed(reason: string): SendOutcome {
   return { outcome: 'not_sent', reason, blame: 'message', strayGuid: expect.any(String) }
 }
@@ -163,7 +163,7 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
   expect(findings.map(({ code }) => code)).toEqual(['new_contacts_paused'])
 })
 
-test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
+test('a message that Messages sends once more by SMS, seconds after it was sent, is reported with it', async () => {
   await using rig = await attendedMac()
   const { file } = rig.model
   rig.model.nextSend('stuck')
@@ -182,7 +182,7 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
 })
 
-test('a message that changed its service while the relay was away is told when it is back', async () => {
+test('a message that changed its service while the relay was away is reported when it is back', async () => {
   using rig = makeMacRig()
   await using first = await runLine(rig, rig.driver)
   rig.model.nextSend('sms')

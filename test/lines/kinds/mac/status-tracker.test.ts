@@ -88,7 +88,7 @@ test('a message that Messages is done with and has not sent fails after a minute
   expect(published).toEqual([[], [], ['failed'], []])
 })
 
-test('what was told of a message is not told again where it is found once more', () => {
+test('what was reported of a message is not reported again if it is found once more', () => {
   using rig = new TrackerRig()
   const row = rig.write({ is_sent: 1, is_delivered: 1 })
   rig.tracker.follow(row, 'sent', NOW)

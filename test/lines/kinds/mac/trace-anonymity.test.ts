@@ -61,14 +61,14 @@ for (const [column, cell, published, hidden] of TOLD) {
   })
 }
 
-test('numbers are told as they are, those too long for a reader of JSON as text', () => {
+test('numbers are recorded as they are, those too long for a reader of JSON as text', () => {
   expect(number('is_sent', 1n)).toBe(1)
   expect(number('sort_id', 1.5)).toBe(1.5)
   expect(number('date', 816_948_000_123_456_789n)).toBe('816948000123456789')
   expect(number('date_read', null)).toBeNull()
 })
 
-test('a number where text belongs may be somebody: it becomes a token', () => {
+test('a number where text belongs may be a phone number: it becomes a token', () => {
   expect(text('id', 12_025_550_123n)).toBe(token('12025550123'))
 })
 
@@ -76,7 +76,7 @@ test('a text where a number belongs becomes a token', () => {
   expect(number('date', '+12025550123')).toBe(token('+12025550123'))
 })
 
-test('of a blob its length is told, and of a body whether it can be read', () => {
+test('of a blob its length is recorded, and of a body whether it can be read', () => {
   const body = encodeAttributedBody('hello')
 
   expect(text('payload_data', Buffer.from('hello'))).toEqual({ bytes: 5 })

@@ -24,7 +24,7 @@ const RANDOM: Random = { bytes: () => SALT, chance: () => 0.5 }
 
 type Recorded = { readonly entries: readonly TraceEntry[]; readonly end: TraceEnd }
 
-test('ten messages are told from their rows to their receipts, as they came', async () => {
+test('ten messages are recorded from their rows to their receipts, as they came', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos26a')
   const handle = file.addHandle(ANNA)
@@ -139,7 +139,7 @@ for (const schema of SCHEMAS) {
   })
 }
 
-test('a row that goes is told, and the one that takes its number', async () => {
+test('a row that goes is recorded, and the one that takes its number', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos15')
   const chat = file.addChat({ identifier: ANNA })
@@ -164,7 +164,7 @@ test('a row that goes is told, and the one that takes its number', async () => {
   ])
 })
 
-test('messages from before are not told, and neither is what happens to them', async () => {
+test('messages from before are not recorded, and neither is what happens to them', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos13')
   const old = file.receive({ from: ANNA, text: 'from before', at: TEST_START })
@@ -179,7 +179,7 @@ test('messages from before are not told, and neither is what happens to them', a
   expect(entries).toEqual([])
 })
 
-test('it ends by itself when its time is over, and tells nothing after that', async () => {
+test('it ends by itself when its time is over, and records nothing after that', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos15')
   const clock = new TestClock()
@@ -198,7 +198,7 @@ test('it ends by itself when its time is over, and tells nothing after that', as
   expect(entries.map(({ t }) => t)).toEqual([1_000])
 })
 
-test('what happened just before it is stopped is told', async () => {
+test('what happened just before it is stopped is recorded', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos15')
 
@@ -210,7 +210,7 @@ test('what happened just before it is stopped is told', async () => {
   expect(entries.map(({ t, op }) => [t, op])).toEqual([[45, 'insert']])
 })
 
-test('of more than 500 rows the first are told, and that there were more', async () => {
+test('of more than 500 rows the first are recorded, and that there were more', async () => {
   using folder = new ScratchFolder()
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos15')
 

@@ -337,7 +337,7 @@ test('a stream may have 1 MiB, and not a byte more', () => {
   expect(problems).toEqual(['this is no typedstream', null, 'the stream is too long'])
 })
 
-/** Why a stream is refused, without the place; null where it is not. */
+/** Why a stream is refused, without the place; null if it is not. */
 function problemOf(stream: Uint8Array): string | null {
   try {
     readTypedStream(stream)

@@ -20,7 +20,7 @@ test('of a program that writes a megabyte the last 16 KiB of each output are kep
   expect(lines.join('\n').length).toBeLessThanOrEqual(16_384)
 })
 
-test('a process is told to end, forced to after five seconds and left behind after ten; an ended one gets no signal', async () => {
+test('a process is asked to end, forced to after five seconds and left behind after ten; an ended one gets no signal', async () => {
   const clock = new TestClock()
   const signals: string[] = []
   const ended = Promise.withResolvers<number>()

@@ -169,7 +169,7 @@ test('a program that is not there is said to be missing, and a value that no opt
   expect(troubles).toEqual([absent, absent, absent, missing])
 })
 
-test('of a command that fails its exit code and last lines are told, without the ids of the phone', async () => {
+test('of a command that fails its exit code and last lines are reported, without the ids of the phone', async () => {
   await using rig = new LaunchRig('go-ios')
   rig.mount = async () => exited(2, 'no internet')
   rig.onStart = (process) => {
@@ -217,7 +217,7 @@ test('a folder that cannot be made is a tunnel that does not stand', async () =>
   expect(rig.calls).toEqual([])
 })
 
-test('a tunnel that dies is made anew after a second, then ever later, and it is told once', async () => {
+test('a tunnel that dies is made again after a second, then ever later, and that is reported once', async () => {
   await using rig = new LaunchRig('go-ios')
   rig.onStart = (process) => {
     process.says('address already in use', 'stderr')
@@ -264,7 +264,7 @@ describe('an agent that ends and never answered, beside a tunnel that has stood 
   const refreshed = [['tunnel', 'refresh', `--udid=${SERIAL}`]]
   const unknownCommand = () => exited(1, 'Usage: ios ...')
 
-  test('has the tunnel of its phone made anew, while another agent lives on', async () => {
+  test('has the tunnel of its phone made again, while another agent lives on', async () => {
     await using rig = new LaunchRig('go-ios')
     rig.launch(OTHER)
 

@@ -93,7 +93,7 @@ test('an abort takes a command out of the queue before it was given', async () =
   expect(rig.commands.names).not.toContain('url')
 })
 
-test('a session that goes twice in a minute is taken by somebody else', async () => {
+test('a session that goes twice in a minute is taken by another program', async () => {
   const rig = overCommands()
   await run(rig.clock, rig.agent.tree(NEVER))
   rig.commands.takeSession()

@@ -1,4 +1,4 @@
-// How a phone is read: what it tells everybody, and what it tells those it trusts, through real TLS with
+// How a phone is read: what it reports to everybody, and what to computers that it trusts, through real TLS with
 // the certificates of a made-up pairing. When phones are read is in phone-watch.test.ts.
 
 import { expect, spyOn, test } from 'bun:test'
@@ -50,7 +50,7 @@ test('nothing private is asked before the session is encrypted, and no connectio
   await until(() => rig.rig.mux.connectionCount === 0, 'closed connections')
 })
 
-test('a phone that does not trust this computer tells its name, and is asked for nothing more', async () => {
+test('a phone that does not trust this computer reports its name, and is asked for nothing more', async () => {
   await using rig = await PhoneRig.start()
   rig.phone.pairRecord = null
 
@@ -80,7 +80,7 @@ const WORDS: readonly (readonly [word: string, reason: PhoneTroubleReason])[] = 
   ['Call +15559990000 <now>', 'unreadable'],
 ]
 
-test('a session that is refused tells its reason by the word of the phone, which is passed on if it is one', async () => {
+test('the reason for a refused session is the word of the phone, which is passed on if it is one', async () => {
   await using rig = await PhoneRig.start()
   const readings: PhoneReading[] = []
 
@@ -219,7 +219,7 @@ function recordWith(change: Readonly<Record<string, unknown>>): Uint8Array {
   return Buffer.from(build(Object.fromEntries(fields), { pretty: true }))
 }
 
-test('a pair record is taken in binary, by either name, and with the id of usbmuxd where it has none', async () => {
+test('a pair record is taken in binary, by either name, and with the id of usbmuxd if it has none', async () => {
   await using rig = await PhoneRig.start({}, UDID.replace('-', ''))
 
   rig.phone.pairRecord = binaryPropertyList(PAIR_RECORD)
@@ -245,7 +245,7 @@ const UNUSABLE: readonly Uint8Array[] = [
   recordWith({ HostID: 'AAAAAAAA-0000-0000-0000-000000000000' }),
 ]
 
-test('a pair record that cannot be used is stale, and no key or certificate is in what is told, however a reading ends', async () => {
+test('a pair record that cannot be used is stale, and no key or certificate is in what is reported, however a reading ends', async () => {
   await using rig = await PhoneRig.start()
   const { lockdown } = rig.phone
   const good = rig.phone.pairRecord

@@ -13,7 +13,7 @@ import { testHost } from '../../../../support/kind-host.ts'
 import { type LogLine, recordingLog } from '../../../../support/recording-log.ts'
 import { TestClock } from '../../../../support/test-clock.ts'
 
-/** A watch that runs, and what it has told: `attached one 1 usb`, the device id in the middle. */
+/** A watch that runs, and what it has reported: `attached one 1 usb`, the device id in the middle. */
 class WatchRig extends MuxRig {
   readonly clock = new TestClock()
   readonly watch: MuxWatch
@@ -40,7 +40,7 @@ class WatchRig extends MuxRig {
     return rig
   }
 
-  /** The same with a phone that is attached, and told. */
+  /** The same with a phone that is attached, and reported. */
   static async withPhone(transport: 'USB' | 'Network' = 'USB'): Promise<WatchRig> {
     const rig = await WatchRig.watching(async ({ mux, phone }) =>
       mux.attach(await phone(), transport),
@@ -57,7 +57,7 @@ class WatchRig extends MuxRig {
     return this.devices.map(({ deviceId }) => deviceId)
   }
 
-  /** The phones by the changes that were told. */
+  /** The phones by the changes that were reported. */
   get devices(): readonly MuxDevice[] {
     return [...this.#devices.values()]
   }
@@ -69,7 +69,7 @@ class WatchRig extends MuxRig {
     else this.#devices.set(device.udid, device)
   }
 
-  /** Waits until so many changes were told. */
+  /** Waits until so many changes were reported. */
   async tells(count: number): Promise<readonly string[]> {
     await until(() => this.told.length >= count, `${count} changes`)
     return this.told
@@ -94,7 +94,7 @@ function wordsOf({ change, device: { udid, deviceId, transport } }: MuxChange): 
   return `${change} ${udid === UDID ? 'one' : 'two'} ${deviceId} ${transport}`
 }
 
-test('phones that are there, come and go are told in that order, and nothing is asked', async () => {
+test('phones that are there, come and go are reported in that order, and nothing is asked', async () => {
   await using rig = await WatchRig.withPhone()
   const second = rig.mux.attach(await rig.phone(OTHER_UDID))
   await rig.tells(2)
@@ -132,7 +132,7 @@ test('without usbmuxd it is looked for again, later and later, and phones appear
   expect(rig.lines.map(([, message]) => message)).toEqual(['usbmuxd is reached'])
 })
 
-test('a phone that is plugged in anew is the same phone under another device id', async () => {
+test('a phone that is plugged in again is the same phone under another device id', async () => {
   await using rig = await WatchRig.withPhone()
   const phone = await rig.phone()
 
@@ -165,7 +165,7 @@ test('a phone on the cable and on the network is one phone, on the cable', async
   expect(rig.devices).toHaveLength(2)
 })
 
-test('the new attachment counts also where the old one, with no dash in its UDID, is told gone after it', async () => {
+test('the new attachment counts even if the old one, with no dash in its UDID, is reported gone after it', async () => {
   await using rig = await WatchRig.watching(async ({ mux, phone }) =>
     mux.attach(await phone(UDID.replace('-', ''))),
   )
@@ -203,7 +203,7 @@ test('usbmuxd that is started again within three seconds takes no phone away', a
   await rig.stopMux()
   await rig.isListening(false)
   const mux = await rig.startMux()
-  // Device ids begin anew: the first is that of the other phone now, and this one is not back.
+  // Device ids begin again: the first is that of the other phone now, and this one is not back.
   mux.attach(two)
   await rig.clock.advance(500)
   await rig.isListening()
@@ -250,7 +250,7 @@ test('a connection that breaks at once again and again is tried more and more se
   expect(rig.watch.trouble).toBe('protocol')
 })
 
-test('what usbmuxd tells beyond our knowledge is passed over', async () => {
+test('what usbmuxd reports beyond our knowledge is passed over', async () => {
   await using rig = await WatchRig.watching()
   await rig.isListening()
 

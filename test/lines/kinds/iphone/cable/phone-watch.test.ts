@@ -129,7 +129,7 @@ test.each(AGAIN)(
   },
 )
 
-test('a phone that was told not to trust is left alone until it is plugged in anew', async () => {
+test('a phone that was asked not to trust is left alone until it is plugged in again', async () => {
   await using rig = await PhoneWatchRig.start(refuse('UserDeniedPairing'))
   const { phone } = rig
   const { mux } = rig.rig
@@ -183,7 +183,7 @@ test('what is known of a phone is kept when it goes, and while it is in trouble'
   expect(rig.known()).toMatchObject({ facts: { number: NUMBER }, trouble: null })
 })
 
-test('a phone that is unplugged while it is read counts for nothing, and is read anew when it is back', async () => {
+test('a phone that is unplugged while it is read counts for nothing, and is read again when it is back', async () => {
   await using rig = await PhoneWatchRig.start(hang)
   const { deviceId, phone } = rig
   const { mux } = rig.rig
@@ -230,7 +230,7 @@ test('a battery is low once it is below 20 % for ten minutes and does not charge
   expect([early, late, rig.known()?.hasLowBattery]).toEqual([false, true, false])
 })
 
-test('the log tells of each change once, with no whole UDID, no number and no secret', async () => {
+test('the log reports each change once, with no whole UDID, no number and no secret', async () => {
   await using rig = await PhoneWatchRig.start(refuse('PasswordProtected'))
   await rig.comesToTrouble('passcode_locked')
 
@@ -303,7 +303,7 @@ test('a port of a phone is reached over its attachment of now; the one before br
   after.destroy()
 })
 
-test('a socket that the system refuses is told as such until it may be opened', async () => {
+test('a socket that the system refuses is reported as such until it may be opened', async () => {
   await using rig = await PhoneWatchRig.start(() => {}, { isDenied: true })
   const { cable } = rig
   await until(() => cable.isDenied, 'a refusal')

@@ -53,7 +53,7 @@ function attached(udid: string, deviceId: number): MuxEvent {
   return { event: 'attached', device: { udid, serial: udid, deviceId, transport: 'usb' } }
 }
 
-// The fake sends the result and both events at once, where nothing cuts it.
+// The fake sends the result and both events at once, if nothing cuts it.
 test.each([1, 7, 16, 1_000_000])(
   'answers that come %d bytes at a time are read whole, one after another',
   async (pieceBytes) => {
@@ -92,7 +92,7 @@ test('events that come before the answer are kept, and no answer is taken for an
   listening.close()
 })
 
-test('a port is told with its two bytes changed over', () => {
+test('a port is sent with its two bytes changed over', () => {
   const ports = [62_078, 8_100, 80, 0x1234].map(muxPort)
 
   expect(ports).toEqual([32_498, 42_015, 20_480, 0x3412])

@@ -49,7 +49,7 @@ test.each(CHANGES)(
 
 const SEND_STEPS = 40
 
-test('what comes into an empty chat while the first message goes out is told once', async () => {
+test('what comes into an empty chat while the first message goes out is reported once', async () => {
   for (let step = 1; step <= SEND_STEPS; step += 1) {
     const rig = await makeKnownLine()
     const from = rig.commands.names.length

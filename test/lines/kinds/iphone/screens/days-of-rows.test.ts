@@ -1,5 +1,5 @@
 // The list of conversations names the time of a message only on its day. The same words of another day, or of a minute
-// in which nobody looked, are told, and what is only shown by another date is not opened again.
+// in which nobody looked, are reported, and what is only shown by another date is not opened again.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -28,7 +28,7 @@ function readElsewhere({ phone }: UiRig, text: string): void {
   phone.chat(FRIEND).isUnread = false
 }
 
-/** A line that has told an "ok" of noon and looked at its chat after that minute, and has stored that. */
+/** A line that has reported an "ok" of noon and looked at its chat after that minute, and has stored that. */
 async function lineWithOk(): Promise<UiRig> {
   const rig = await makeKnownLine()
   await toNoon(rig)
@@ -49,7 +49,7 @@ function openings({ commands }: UiRig): number {
   return commands.names.filter((name) => name === 'tap' || name === 'url').length
 }
 
-describe('the same words, read elsewhere while the relay is off, are told', () => {
+describe('the same words, read elsewhere while the relay is off, are reported', () => {
   test.each([
     ['that came later on the day of the first ones', 0, HOUR_MS, 1],
     ['that came the next day, of which the list says Yesterday', 0, DAY_MS, 1],
@@ -86,7 +86,7 @@ test('a row that only shows another date is not opened, by the next process neit
 }, 60_000)
 
 describe('in the minute in which a line begins', () => {
-  test('the same words again are told, read elsewhere too', async () => {
+  test('the same words again are reported, read elsewhere too', async () => {
     const rig = makeUiRig()
     await toNoon(rig)
     readElsewhere(rig, 'ok')
@@ -100,7 +100,7 @@ describe('in the minute in which a line begins', () => {
     expect(textsOf(rig)).toEqual(['< ok', '< ok'])
   })
 
-  test('and before it is ready to look at the list, what comes is told, read elsewhere too', async () => {
+  test('and before it is ready to look at the list, what comes is reported, read elsewhere too', async () => {
     const rig = makeUiRig()
     await toNoon(rig)
     rig.phone.receive(FRIEND, 'before', { agoMs: HOUR_MS })

@@ -1,4 +1,4 @@
-// The details of a chat are what tells a group that is named after a person from that person's own chat. Whatever goes
+// Only its details distinguish a group that is named after a person from that person's own chat. Whatever goes
 // wrong while they are asked, what they did not show proves nothing.
 
 import { describe, expect, test } from 'bun:test'

@@ -90,7 +90,7 @@ describe('the last text of a chat', () => {
 })
 
 describe('what the owner types', () => {
-  test('behind a message of ours without an outcome is told, if it only begins like it', async () => {
+  test('behind a message of ours without an outcome is reported, if it only begins like it', async () => {
     const rig = await makeKnownLine()
     const messageId = 'msg_1' as MessageId // Only handed on.
     const at = rig.clock.now()
@@ -109,7 +109,7 @@ describe('what the owner types', () => {
     ['see https://example.com/a', 'see you there', ['> see you there']],
     ['see https://example.com/a', 'I like example.com', ['> I like example.com']],
     ['no link', 'example.com', ['> example.com']],
-  ])('behind %j is told, the preview of its link is not: %j', async (sent, next, told) => {
+  ])('behind %j is reported, the preview of its link is not: %j', async (sent, next, told) => {
     const rig = await makeKnownLine()
     await rig.send(sent)
     rig.phone.write(FRIEND, next)

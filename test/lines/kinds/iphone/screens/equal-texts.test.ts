@@ -77,7 +77,7 @@ const MINUTE_MS = 60_000
 /** After this, a minute is over even if the phone's clock is behind. */
 const SURELY_OVER_MS = 2 * MINUTE_MS
 
-/** A line that has told an "ok" which came ten seconds ago, in the first half of a minute. */
+/** A line that has reported an "ok" which came ten seconds ago, in the first half of a minute. */
 async function lineWithOk(): Promise<UiRig> {
   const rig = await makeKnownLine()
   const intoMinuteMs = rig.clock.now() % MINUTE_MS
@@ -96,7 +96,7 @@ function gesturesOf({ commands }: UiRig, since = 0): Record<'links' | 'touches',
   return { links: count('url'), touches: count('click', 'tap') }
 }
 
-describe('what leaves the row in the list as it is is told once the minute is over:', () => {
+describe('what leaves the row in the list as it is is reported once the minute is over:', () => {
   const readElsewhere = ({ phone }: UiRig, ...texts: readonly string[]) => {
     for (const text of texts) phone.receive(FRIEND, text)
     phone.chat(FRIEND).isUnread = false
@@ -158,7 +158,7 @@ describe('what leaves the row in the list as it is is told once the minute is ov
   })
 })
 
-test('the same text at the same time of the next day is told, read elsewhere too', async () => {
+test('the same text at the same time of the next day is reported, read elsewhere too', async () => {
   const DAY_MS = 24 * 60 * MINUTE_MS
   const rig = await lineWithOk()
   const before = textsOf(rig)
@@ -173,7 +173,7 @@ test('the same text at the same time of the next day is told, read elsewhere too
   expect(textsOf(rig)).toEqual([...before, '< ok'])
 })
 
-test('the same text of a later minute is told if it comes while the chat is being left', async () => {
+test('the same text of a later minute is reported if it comes while the chat is being left', async () => {
   const rig = await lineWithOk()
   const before = textsOf(rig)
   await rig.clock.advance(SURELY_OVER_MS)

@@ -1,4 +1,4 @@
-// How a phone line tells beside its sends, after a crash, and where nothing can be stored.
+// How a phone line reports beside its sends, after a crash, and if nothing can be stored.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -61,7 +61,7 @@ describe('while a message is sent', () => {
   })
 })
 
-test('what could not be made durable is told again, under the same guid', async () => {
+test('what could not be made durable is reported again, under the same guid', async () => {
   const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'one')
   rig.phone.receive(FRIEND, 'two')
@@ -77,7 +77,7 @@ test('what could not be made durable is told again, under the same guid', async 
   expect(rig.told.messages[0]?.guid).toBe(guid ?? '')
 })
 
-test('a crash between two messages tells the second one, and the first no second time', async () => {
+test('a crash between two messages reports the second one, and the first no second time', async () => {
   const rig = await makeKnownLine()
   rig.phone.receive(FRIEND, 'one')
   rig.phone.receive(FRIEND, 'two')
@@ -155,7 +155,7 @@ test('a message that was taken back is forgotten, and what comes in its minute i
 })
 
 for (const aheadMs of [-300_000, 300_000]) {
-  test(`a phone whose clock is ${aheadMs / 60_000} minutes off tells our own message as ours`, async () => {
+  test(`a phone whose clock is ${aheadMs / 60_000} minutes off reports our own message as our own`, async () => {
     const rig = await makeKnownLine()
     rig.phone.aheadMs = aheadMs
     await rig.clock.advance(600_000)
@@ -195,7 +195,7 @@ test('a chat in which we wrote last is left once, and not opened again for that'
   expect(rig.commands.names.slice(before + first.length)).toEqual(['source'])
 })
 
-test('a chat that has rested while many others went on tells what is new of it, and that once', async () => {
+test('a chat that has rested while many others went on reports what is new of it, and that once', async () => {
   const rig = await makeKnownLine()
   for (let i = 0; i < 30; i += 1) rig.phone.receive(FRIEND, `early ${i}`)
   await rig.poll()
@@ -247,7 +247,7 @@ async function live(acts: readonly Act[]) {
       said.push(`${person} < ${text}`)
       rig.phone.receive(person, text)
     },
-    // The list does not show that somebody typed what was said last: each is another text.
+    // The list does not show that a person typed what was said last: each is another text.
     type: ({ person = FRIEND }) => {
       said.push(`${person} > typed ${said.length}`)
       rig.phone.write(person, `typed ${said.length - 1}`)
@@ -255,7 +255,7 @@ async function live(acts: readonly Act[]) {
     send: ({ person = FRIEND, text = '' }) => line.send(text, { to: person }),
     poll: () => line.poll(),
     wait: ({ ms = 0 }) => rig.clock.advance(ms),
-    // What has a tapback when it is first seen is told with it: its words are not known.
+    // What has a tapback when it is first seen is reported with it: its words are not known.
     tapback: async () => {
       await line.poll()
       for (const { bubbles } of rig.phone.chats) loveOne(bubbles)
@@ -290,7 +290,7 @@ function ofChat(lines: readonly string[], person: string): readonly string[] {
   return lines.filter((line) => line.startsWith(person))
 }
 
-test(`in ${RUNS} days what is told is what was said`, async () => {
+test(`in ${RUNS} days what is reported is what was said`, async () => {
   const property = fc.asyncProperty(fc.array(ACT, { maxLength: 25 }), async (acts) => {
     const { said, told, guids } = await live(acts)
 

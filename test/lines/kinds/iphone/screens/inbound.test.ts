@@ -1,4 +1,4 @@
-// What a phone line tells of what is on the screen, and what it must not tell.
+// What a phone line reports of the screen, and what it must not report.
 
 import { expect, test } from 'bun:test'
 
@@ -15,7 +15,7 @@ import {
   type UiRig,
 } from '../../../../support/iphone/ui-rig.ts'
 
-test('what was there before the line is no news, and what comes is told once, with all that is known of it', async () => {
+test('what was there before the line is no news, and what comes is reported once, with all that is known of it', async () => {
   const rig = await makeKnownLine()
   const before = [...rig.told.messages]
 
@@ -31,7 +31,7 @@ test('what was there before the line is no news, and what comes is told once, wi
       guid: GUID,
       handle: FRIEND,
       text: 'hello',
-      // Labels tell the minute.
+      // Labels have the minute only.
       at: timestamp(Math.floor(rig.clock.now() / 60_000) * 60_000),
       isFromMe: false,
       service: 'iMessage',
@@ -41,7 +41,7 @@ test('what was there before the line is no news, and what comes is told once, wi
   expect(rig.commands.names.slice(commands)).not.toContain('tap')
 })
 
-test('a burst of thirty in one chat is told in order, though the screen shows twelve', async () => {
+test('a burst of thirty in one chat is reported in order, though the screen shows twelve', async () => {
   const rig = await makeKnownLine()
   rig.phone.windowRows = 12
   const texts = Array.from({ length: 30 }, (_, index) => `number ${index}`)
@@ -67,7 +67,7 @@ test('a burst that is longer than the screen goes back leaves a gap, which is re
   expect(textsOf(rig).at(-1)).toBe('< number 79')
 })
 
-test('whatever a stranger writes is told as it is, once', async () => {
+test('whatever a stranger writes is reported as it is, once', async () => {
   const rig = await makeKnownLine()
   const ofRows = ['Delivered', 'Not Delivered', 'Read 1:31 PM', 'Today 4:35 PM', 'x, Unread']
   const ofLabels = ['Your iMessage, hi, 1:30 PM', 'at the bar, say, 1:30 PM']
@@ -106,19 +106,19 @@ test.each<readonly [string, (rig: UiRig) => unknown, readonly Told[], Partial<ty
     { reportedCount: 1 },
   ],
   [
-    'somebody new is told of',
+    'a new person is reported',
     ({ phone }) => phone.receive('ann@example.com', 'hi'),
     [{ handle: deviceHandle('ann@example.com'), service: 'iMessage', isFromMe: false }],
     { reportedCount: 1 },
   ],
   [
-    'what a person types on the phone is told as ours',
+    'what a person types on the phone is reported as ours',
     ({ phone }) => phone.write(FRIEND, 'hi'),
     [{ handle: FRIEND, service: 'iMessage', isFromMe: true }],
     { reportedCount: 1 },
   ],
   [
-    'a chat with a name instead of a number is never told under a wrong handle',
+    'a chat with a name instead of a number is never reported under a wrong handle',
     ({ phone }) => {
       phone.contacts.set(OTHER, 'Ann')
       phone.receive(OTHER, 'hi')
@@ -202,6 +202,6 @@ for (const keepsListPlace of [true, false]) {
   })
 }
 
-test('polls come every three seconds, and every fifteen where nothing happens', () => {
+test('polls come every three seconds, and every fifteen if nothing happens', () => {
   expect([0, 599_999, 600_000].map(pollDelayMs)).toEqual([3_000, 3_000, 15_000])
 })

@@ -91,7 +91,7 @@ const NASTY = [
 ]
 
 for (const text of NASTY) {
-  test(`whoever writes ${JSON.stringify(text.slice(0, 40))} has written just that`, () => {
+  test(`a person who writes ${JSON.stringify(text.slice(0, 40))} has written just that`, () => {
     const times = ['1:30\u202FPM', '1:30 PM', '13:30']
     const labels = times.flatMap((time) =>
       [NUMBER, WRITTEN].map((who) => `${who}, ${text}, ${time}`),

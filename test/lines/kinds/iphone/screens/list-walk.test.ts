@@ -1,4 +1,4 @@
-// Walks over more conversations than the screen shows: whatever comes in between, everyone who wrote is told,
+// Walks over more conversations than the screen shows: whatever comes in between, everyone who wrote is reported,
 // once, and what was there before the line is not opened.
 
 import { describe, expect, test } from 'bun:test'
@@ -49,7 +49,7 @@ function expectTold(rig: UiRig, keys: readonly string[]): void {
 }
 
 test.each([1, 2, CELLS, 16, 40, 120])(
-  'of %i conversations all are told, though an old one rises above them in the middle',
+  'of %i conversations all are reported, though an old one rises above them in the middle',
   async (count) => {
     const rig = await makeLine()
     const keys = people(count)
@@ -87,7 +87,7 @@ test('a send in the middle of a burst hides none of it', async () => {
   expect(rig.phone.carried('ours')).toBe(1)
 })
 
-describe('sixteen conversations are told, once each,', () => {
+describe('sixteen conversations are reported, once each,', () => {
   const keys = people(16)
 
   test.each(['before', 'after'] as const)(
@@ -221,7 +221,7 @@ test('a conversation that cannot be opened holds up nobody, and the walk counts 
   expectTold(rig, people(12))
 })
 
-test('what was there before the line is neither told nor opened, however far the list is walked', async () => {
+test('what was there before the line is neither reported nor opened, however far the list is walked', async () => {
   const rig = await makeLine()
   const before = rig.commands.names.length
 
@@ -249,7 +249,7 @@ test('a line without news looks at the first page only, and once a minute at the
   expect(rig.commands.names.slice(before + quiet.length)).toContain('swipe')
 })
 
-test('the memory of an earlier version is walked on from, and what it has left unread is told', async () => {
+test('the memory of an earlier version is walked on from, and what it has left unread is reported', async () => {
   const rig = await makeLine()
   const { fresh: _, about: __, ...stored } = JSON.parse(rig.told.memory ?? '{}')
   const earlier = { ...stored, marks: stored.marks.slice(0, CELLS) }
@@ -274,13 +274,16 @@ describe('while the first walk goes on,', () => {
   const [KNOWN_PERSON = '', NEW_PERSON = ''] = people(2)
 
   test.each<readonly [string, (rig: UiRig) => void]>([
-    ['what the owner types to somebody is told', ({ phone }) => phone.write(KNOWN_PERSON, 'news')],
     [
-      'what the owner types to somebody new is told',
+      'what the owner types to a person is reported',
+      ({ phone }) => phone.write(KNOWN_PERSON, 'news'),
+    ],
+    [
+      'what the owner types to a new person is reported',
       ({ phone }) => phone.write(NEW_PERSON, 'news'),
     ],
     [
-      'what is read on another device is told',
+      'what is read on another device is reported',
       ({ phone }) => {
         phone.receive(NEW_PERSON, 'news')
         phone.chat(NEW_PERSON).isUnread = false
@@ -309,7 +312,7 @@ describe('while the first walk goes on,', () => {
     60_000,
   )
 
-  test('what comes in is told, though all else is from before the line', async () => {
+  test('what comes in is reported, though all else is from before the line', async () => {
     for (let step = 1; step < 8; step += 1) {
       const rig = makeUiRig()
       rig.phone.receive(KNOWN_PERSON, 'old', { agoMs: 3_600_000 })

@@ -1,5 +1,5 @@
 // More messages in one chat than its window shows, while something else than a poll comes to it first: all are
-// told, in order and once.
+// reported, in order and once.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -28,7 +28,7 @@ async function makeBurst(): Promise<UiRig> {
   return rig
 }
 
-describe('a burst of thirty is told whole', () => {
+describe('a burst of thirty is reported whole', () => {
   test('though a message of ours is to go out first: it waits until they are read', async () => {
     const rig = await makeBurst()
 
@@ -72,7 +72,7 @@ describe('a burst of thirty is told whole', () => {
     expect(textsOf(rig)).toEqual(TOLD)
   })
 
-  test('though the process is killed while it tells them', async () => {
+  test('though the process is killed while it reports them', async () => {
     for (let count = 0; count < 20; count += 3) {
       const rig = await makeBurst()
       rig.told.onEvent = () => {

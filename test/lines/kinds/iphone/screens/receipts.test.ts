@@ -118,7 +118,7 @@ test('what stands below a text message says nothing of the iMessages above it', 
   expect(rig.told.receipts).toEqual([])
 })
 
-test('a message that fails later is told as failed, with the reason, and as delivered if it went through after all', async () => {
+test('a message that fails later is reported as failed, with the reason, and as delivered if it went through after all', async () => {
   const rig = makeUiRig()
   rig.phone.deliveredAfterMs = null
   const guid = await sendOne(rig, 'hello')

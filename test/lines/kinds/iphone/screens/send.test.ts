@@ -34,7 +34,7 @@ test('a message is typed, sent by one touch, and known by its bubble', async () 
   expect(notes.map((note) => Object.keys(JSON.parse(note ?? '{}')))).toEqual([['at']])
   expect(rig.phone.touches).toBe(1)
   expect(rig.phone.sent(FRIEND, 'hello')).toHaveLength(1)
-  // Three of them for the service of somebody new.
+  // Three of them for the service of a new person.
   expect(rig.clock.monotonic()).toBeLessThan(5_000)
 })
 
@@ -296,7 +296,7 @@ test('two sends at once go one after the other', async () => {
   expect(rig.commands.overlaps).toBe(0)
 })
 
-test('the service of somebody who was on iMessage is looked at twice', async () => {
+test('the service of a person who was on iMessage is looked at twice', async () => {
   const rig = makeUiRig()
   await rig.send('before')
   await rig.clock.advance(60_000)
@@ -310,7 +310,7 @@ test('the service of somebody who was on iMessage is looked at twice', async () 
   expect(rig.commands.names.slice(before)).not.toContain('value')
 })
 
-test('the service of the bubble is told, whatever the composer said', async () => {
+test('the service of the bubble is reported, whatever the composer said', async () => {
   const rig = makeUiRig()
   rig.phone.nextTouches = ['as_text']
 

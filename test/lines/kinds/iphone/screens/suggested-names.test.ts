@@ -200,7 +200,7 @@ describe('a suggested name', () => {
     },
   )
 
-  test('without details is counted, and told once the number can be seen', async () => {
+  test('without details is counted, and reported once the number can be seen', async () => {
     const rig = await makeKnownLine()
     rig.phone.details = 'nobody'
     rig.phone.suggest(FRIEND, 'Ann')

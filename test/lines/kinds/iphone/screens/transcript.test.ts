@@ -101,7 +101,7 @@ for (const [what, before, now, fresh] of CASES) {
   })
 }
 
-test('a gap is told where nothing known is in sight', () => {
+test('a gap is reported if nothing known is in sight', () => {
   const cleared = align(known(chat('a1')), seen(chat('c5')))
   const same = align(known(chat('a1')), seen(chat('a1')))
 
@@ -222,7 +222,7 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
   expect(memory.toText().length).toBeLessThan(600_000)
 })
 
-test('of a chat that rests the end is kept, and all that was not told', () => {
+test('of a chat that rests the end is kept, and all that was not reported', () => {
   const memory = new TranscriptMemory(NOW)
   const told = Array.from({ length: 60 }, (_, index) => ({ ...ONE, hash: String(index) }))
   const hidden = told.map((one, index) => ({ ...one, isReported: index < 30 }))

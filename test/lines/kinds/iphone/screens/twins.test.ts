@@ -12,7 +12,7 @@ import {
 
 const ROUNDS = 4
 
-/** Somebody writes, and another device has read it. */
+/** A person writes, and another device has read it. */
 function writeElsewhere({ phone }: UiRig, key: string, text: string): void {
   phone.receive(key, text)
   phone.chat(key).isUnread = false

@@ -1,5 +1,5 @@
 // What is unsent or edited, and written again with equal words in the same minute: the screen shows the same bubble.
-// Each text that stands there in the end was told, and one that was edited may be told twice.
+// Each text that stands there in the end was reported, and one that was edited may be reported twice.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -55,12 +55,12 @@ describe.each([
     ['another in the place of an unsent one, with the mark of an edit', 'No|Yes, Edited', [say('No'), look, unsend, say('Yes, Edited')]],
     ['edited to the text of the next', 'No|Yes|Yes', [say('No'), look, edit('Yes'), say('Yes')]],
     ['an unsent one below an edited one', 'No|Yes, Edited', [say('Yes, Edited'), say('No'), look, unsend]],
-  ])('%s: each text is told', async (_story, told, steps) => {
+  ])('%s: each text is reported', async (_story, told, steps) => {
     expect((await play(await lineOf(isKnown), steps)).toSorted().join('|').replaceAll('< ', '')).toBe(told)
   })
 }) // prettier-ignore
 
-test('what stands above the window, over a text that was written again, is told', async () => {
+test('what stands above the window, over a text that was written again, is reported', async () => {
   const rig = await lineOf(false)
   rig.phone.windowRows = 3
   const words = ['one', 'two', 'three', 'four']

@@ -16,7 +16,7 @@ import type { CommandName } from '../../../../support/iphone/wda-commands.ts'
 
 const DRAFT = 'half of what the owner'
 
-/** A line on whose phone the owner has begun to write to somebody else. */
+/** A line on whose phone the owner has begun to write to another person. */
 async function makeBusyLine(): Promise<UiRig> {
   const rig = await makeKnownLine()
   rig.phone.receive(OTHER, 'hi')
