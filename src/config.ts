@@ -104,6 +104,7 @@ const OPTIONS_AFTER_KINDS = {
   ...BROKER_OPTIONS,
 } as const
 
+/** All options of a start, those of the kinds of line in the middle, in the order of the help. */
 export function optionsOf(kinds: readonly LineKind[] = LINE_KINDS): OptionTable {
   const ofKinds = kinds.map(({ options }) => options)
   return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged rows.

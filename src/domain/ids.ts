@@ -53,6 +53,7 @@ const PAIRS = Array.from(ALPHABET, (first) =>
 ).flat()
 const LAST_TIMESTAMP = 2 ** 48 - 1
 
+/** Milliseconds since 1970, without their fraction. For a row to be stored, take the time from `LogicalClock.now`. */
 export function timestamp(ms: number): Timestamp {
   return Math.trunc(ms) as Timestamp // The brand means "whole milliseconds".
 }

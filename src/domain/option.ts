@@ -43,6 +43,10 @@ export function environmentOf({
   return variable ?? `HOOKLINE_${name.replaceAll('-', '_').toUpperCase()}`
 }
 
+/**
+ * One option of a start. `isHarmless`: a backup may set it without a person's consent. `variable` names the
+ * environment variable if it isn't made of `name`.
+ */
 export function option<T>(
   name: string,
   kind: ValueKind<T>,

@@ -146,6 +146,7 @@ export function callerId(key: KeyCaller | null, memberId: MemberId | null | unde
   return key?.lineage ?? memberId ?? 'owner'
 }
 
+/** The permissions of the caller: everything for an owner who has not limited the call. */
 export function permissionsOf(caller: Caller): Permissions {
   return caller.permissions ?? EVERYTHING
 }
@@ -158,6 +159,7 @@ export function limitedTo<C extends Caller>(caller: C, conversationId: string): 
   return { ...caller, permissions: { ...own, conversationIds: isOwn ? [id] : [] } }
 }
 
+/** True if the key has the scope, and none of its rules excludes it. */
 export function hasScope(permissions: Permissions, scope: Scope): boolean {
   const { scopes } = permissions
   if (ruleAgainst(permissions, scope) !== null) return false

@@ -32,6 +32,7 @@ export function isSubset(asked: readonly string[] | null, own: readonly string[]
   return asked !== null && asked.every((id) => own.includes(id))
 }
 
+/** True if there is no limit, or the line is within it. */
 export function includesLine(limit: LineLimit, id: string): boolean {
   return limit === null || limit.some((one) => one === id)
 }

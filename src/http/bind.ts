@@ -59,6 +59,10 @@ export type Attempt = {
   readonly body: unknown
 }
 
+/**
+ * Joins an operation with its handler. The handler runs after the guard and with a checked input; it may throw a
+ * RelayError, which becomes the answer. `bodyCheck` replaces the check by the row's schema.
+ */
 export function bind<const O extends Operation>(
   operation: O,
   handle: Handler<O>,
@@ -190,7 +194,11 @@ function paramsOf(path: string): TObject {
   return Type.Object(Object.fromEntries(fields))
 }
 
-/** Checks rights. Credentials were checked at the entrance; if that was missed, this throws. */
+/**
+ * Makes the check of rights that each route runs before its handler. It throws `forbidden`, or "not found" for a
+ * thing that the caller may not know of. It reads the database and doesn't wait. Credentials were checked at the
+ * entrance; if that was missed, it throws.
+ */
 export function guardOf({ db }: Core): Guard {
   return (operation, attempt) => {
     const { request } = attempt

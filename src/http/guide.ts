@@ -57,9 +57,11 @@ function htmlOf({ text }: Guide): string {
     })
 }
 
-/** Makes links to other guides absolute, so that they also work at `/guide`. */
+/** Makes links to other guides absolute, so that they also work at `/guide`, and leads to the pictures. */
 function linked(text: string): string {
-  return text.replaceAll(/\]\(([a-z0-9-]+)(#[a-z0-9-]*)?\)/g, '](/guide/$1$2)')
+  return text
+    .replaceAll(/\]\(([a-z0-9-]+)(#[a-z0-9-]*)?\)/g, '](/guide/$1$2)')
+    .replaceAll(/\]\(([a-z-]+\.svg)\)/g, '](/swagger/$1)')
 }
 
 /** On a phone, each row of a table is a block whose cells carry the names of their columns. */

@@ -45,7 +45,10 @@ type PortOptions = {
   readonly log: Log
 }
 
-/** Listens on the port, and on the control socket at `path`. */
+/**
+ * Listens on the port, and on the control socket at `path`. `app.ts` calls it once at the start. Throws a
+ * CannotListenError if the address is taken or not allowed.
+ */
 export function listenEverywhere(
   http: Http,
   options: PortOptions & { readonly path: string },

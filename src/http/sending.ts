@@ -74,6 +74,10 @@ function isTextAlone(body: object): boolean {
 
 type Target = Pick<MessageRequest, 'to' | 'service' | 'lineId'>
 
+/**
+ * Reads a checked body and the headers of its request into what `Sender.send` takes. Throws a RelayError for a header
+ * that is wrong, or that the caller may not use.
+ */
 export function messageIn(request: Request, content: ConversationSend, target: Target) {
   const caller = callerOf(request)
   const memberId = contextOf(request).session?.memberId ?? undefined

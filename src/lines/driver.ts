@@ -151,6 +151,7 @@ export const WITHDRAWN = notSent('withdrawn', 'line')
 
 export type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
+/** The outcome of a send that left nothing on the device. Blame line is the promise that `SendOutcome` describes. */
 export function notSent(reason: string, blame: NotSent['blame']): NotSent {
   return { outcome: 'not_sent', reason, blame }
 }

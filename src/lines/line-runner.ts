@@ -358,6 +358,10 @@ export class LineRun implements LineListener {
     this.#controller.abort()
   }
 
+  /**
+   * Called by the driver for each event, in the device's order. Resolves once it is durable. Rejects, and ends the
+   * run, if it could not be stored or 1,000 events are on their way.
+   */
   async onEvent(event: LineEvent): Promise<void> {
     if (this.isOver) throw new Error('This run of the line is over.')
     if (this.#pending.size >= EVENTS_MAX) {

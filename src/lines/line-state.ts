@@ -56,6 +56,10 @@ export type LineFacts = {
   readonly downReason: OfflineReason | null
 }
 
+/**
+ * Decides whether a line is online, and the reason if not: the first of these that applies. Pure; the line's runner
+ * calls it whenever one of the facts may have changed.
+ */
 export function stateOf(facts: LineFacts): LineState {
   if (facts.isStopping) return offline(OFFLINE_REASONS.stopping)
   if (facts.isFound === false) {

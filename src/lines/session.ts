@@ -110,6 +110,10 @@ export class OpenSession {
     return withTimeout(this.#core.clock, KNOWS_MS_MAX, asked, null)
   }
 
+  /**
+   * Gives the message to the driver. Never rejects: a driver that throws, answers twice or not at all is answered for
+   * truthfully. Resolves in the turn in which the driver answers, or when the send is given up.
+   */
   send(message: OutgoingMessage, pointOfNoReturn: PointOfNoReturn): Promise<SendAnswer> {
     const send: SendInFlight = new SendInFlight({
       message,

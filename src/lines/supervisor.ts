@@ -113,7 +113,10 @@ export class LineSupervisor implements Service {
     return (await this.#registry.get(id)?.knows(handle)) ?? null
   }
 
-  /** Resolves in the same turn of the event loop as the driver's answer. */
+  /**
+   * Hands a message to the line's session. Called by dispatch only. Never rejects: without a session the answer is
+   * `NO_SESSION`. Resolves in the turn in which the driver answers, which may take minutes.
+   */
   send(
     id: LineId,
     message: OutgoingMessage,

@@ -142,6 +142,7 @@ function eachOnce(files: readonly DeviceAttachment[]): readonly DeviceAttachment
   return [...new Map(files.map((file) => [file.guid, file])).values()]
 }
 
+/** Stores a row for each file of a device's message. Called after `keepFiles`, in the transaction of the message. */
 export function recordFiles(
   tx: Tx,
   message: Outbound,

@@ -51,8 +51,9 @@ export class Attempts {
   }
 
   /**
-   * Gives a message to its line and records the outcome. Resolves when that is durable; until then it takes one of
-   * the line's slots, so that a full disk stops the line.
+   * Gives a due message to its line and records the outcome. Called by dispatch only, once for a message at a time;
+   * may take minutes. Resolves when the outcome is durable; until then it takes one of the line's slots, so that a
+   * full disk stops the line.
    */
   async make(message: Outbound, rewriting: Rewriting): Promise<void> {
     const doubtedUntil = this.#timeOfDoubt(message)

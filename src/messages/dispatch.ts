@@ -37,6 +37,10 @@ const FAILED_MS = 1_000
 /** Longest pause between two ticks; every relevant event wakes the loop. */
 const TICK_MS_MAX = 10_000
 
+/**
+ * Woken by each commit that may make a message due, and by time. A message whose attempt throws is taken up again
+ * after a second: each tick reads from the database what is due.
+ */
 export class Dispatch implements Service {
   readonly name = 'dispatch'
   readonly #core: Core

@@ -89,7 +89,11 @@ export class Intake {
     this.#personOn = createPersonOn(core.db)
   }
 
-  /** Makes an event durable. Rejects only if that is impossible now. */
+  /**
+   * Makes an event durable. Called by the line's run, in the device's order and without waiting for the one before.
+   * Copies files first, which may take long. Rejects only if nothing can be stored now, such as on a full disk: the
+   * run ends then, and the device is read again from its checkpoint.
+   */
   async take(line: Line, reported: IntakeEvent): Promise<void> {
     const event = withPeople(reported, (spelling) => this.#personOn(line, spelling))
     const copying = this.#copying

@@ -129,7 +129,10 @@ export class Routing {
     return histories
   }
 
-  /** The line for a new message. Throws if the message can't be accepted. */
+  /**
+   * The line for a new message. Called before the transaction of acceptance, so that nothing is fetched in vain, and
+   * again in it. Asks no device. Throws a RelayError if the message can't be accepted.
+   */
   lineFor(db: Db, target: Target, now: Timestamp): LineSnapshot {
     const { recipient, lineId } = target
     const found = lineId === null ? this.#routed(db, target, now) : this.#pinned(lineId, target)

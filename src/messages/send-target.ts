@@ -205,6 +205,10 @@ export function optOutOf(
   return optOutAgainst(db, handle, lineId)
 }
 
+/**
+ * Throws `recipient_opted_out` if the recipient opted out and that is enforced. Acceptance calls it for the chosen
+ * line; the point of no return checks again with `optOutOf`.
+ */
 export function requireWanted(
   settings: Settings,
   db: Db,

@@ -98,7 +98,12 @@ export class Sender {
     this.#days = daysOf(core)
   }
 
-  /** Sends a message: see `api.md`, "Sending". Throws RelayError if it is rejected. */
+  /**
+   * Sends a message, as the guide `api` says in "Sending". Called for requests of the API and of compatible APIs, and
+   * for replies in the answers of webhooks. Resolves once the message is durable and its caller can be answered: with
+   * its outcome, because it has to wait, or after `waitMs`. Throws a RelayError, and stores nothing, if it is
+   * rejected.
+   */
   async send(request: SendRequest): Promise<SendAnswer> {
     const fingerprint = fingerprintOf(request)
     const known = await this.#repeatKnown(request, fingerprint)
@@ -122,7 +127,10 @@ export class Sender {
     return Promise.all(all.map(({ request, accepted }) => this.#answer(request, accepted)))
   }
 
-  /** Accepts the message and does `also` in one transaction; throws RelayError if it is rejected. Waits for no line. */
+  /**
+   * Accepts the message and does `also` in one transaction; throws a RelayError if it is rejected. Called for alerts,
+   * which wait for no line and no outcome.
+   */
   async accept(request: SendRequest, also: (tx: Tx, id: MessageId) => void): Promise<void> {
     const acceptance = await this.#prepare(request, fingerprintOf(request))
     await this.#write((tx) => {

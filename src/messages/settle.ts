@@ -48,6 +48,11 @@ type Unproven = Extract<SendOutcome, { readonly outcome: 'not_sent' | 'postponed
 
 type Decision = Pick<Approval, 'state'> & Partial<Approval>
 
+/**
+ * Each method that takes a `tx` is one step of its caller's transaction: dispatch's with a driver's answer, intake's
+ * with a device's report, or that of a person's decision. None waits or asks a device. A report of less than what is
+ * stored changes nothing.
+ */
 export class Outcomes {
   readonly #core: Core
   readonly #deps: ConstructorParameters<typeof Outcomes>[1]

@@ -28,7 +28,7 @@ export type ReadEvent =
   | Exclude<IntakeEvent, { readonly type: 'message' }>
   | (Extract<IntakeEvent, { readonly type: 'message' }> & { readonly message: ReadMessage })
 
-/** Replaces spellings with people; a group's identifier stays. */
+/** Replaces spellings with people; a group's identifier stays. Intake calls it for each event. */
 export function withPeople(event: IntakeEvent, person: (spelling: Handle) => Handle): ReadEvent {
   if (event.type === 'change') return { ...event, change: changeOf(event.change, person) }
   if (event.type !== 'message') return event

@@ -187,6 +187,7 @@ export function readContact(db: Db, lineId: LineId, handle: Handle): DailyContac
   return db.row<DailyContact>(sql, { lineId, handle }) ?? NO_CONTACT
 }
 
+/** The places of a line that are taken on a day of its time zone; see `daysOf`. */
 export function contactUsage(db: Db, lineId: LineId, day: Day): ContactUsage {
   const sql = `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`

@@ -114,7 +114,10 @@ export function isPending(tx: Tx, seq: number): boolean {
   return tx.row(sql, { seq }) !== null
 }
 
-/** Records an attempt and updates its delivery; does nothing if the delivery was deleted. */
+/**
+ * Records an attempt and updates its delivery; does nothing if the delivery was deleted. The delivery loop calls it
+ * once for each attempt, until it is durable.
+ */
 export function recordAttempt(tx: Tx, webhookSeq: number, record: DeliveryRecord): void {
   const { deliverySeq, attempt, status, isOfSchedule, nextAttemptAt, completedAt } = record
   const sql = `UPDATE deliveries

@@ -56,6 +56,10 @@ export type Viewer = {
   readonly caller: CallerId
 }
 
+/**
+ * True if the caller may know of the thing with this id, by its lines and conversations. The id may be any text from
+ * outside; the prefix decides which table is read.
+ */
 export function isSeenBy(db: Db, viewer: Viewer, id: string): boolean {
   return isOnLines(db, viewer, id) && isInConversations(db, viewer, id)
 }

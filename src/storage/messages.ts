@@ -53,6 +53,7 @@ export const messageAt = messagesWhere('WHERE seq = $seq')
 
 const byId = messagesWhere('WHERE id = $id')
 
+/** The message as it is stored now; null if there is none, or it was deleted. Inside a transaction, pass its `tx`. */
 export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }

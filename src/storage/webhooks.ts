@@ -76,7 +76,10 @@ const webhooksBefore = keptQuery((orm) =>
     .prepare(),
 )
 
-/** Webhooks that aren't deleted, newest first; `before` is the cursor's seq. */
+/**
+ * Webhooks that aren't deleted, callbacks among them, newest first; `before` is the cursor's seq. Each call
+ * reads the database: what each message asks is cached in `Subscribers`.
+ */
 export function listWebhooks(db: Db, limit: number, before: number | null): StoredWebhook[] {
   const rows = webhooksBefore(db).all({ limit, before: before ?? Number.MAX_SAFE_INTEGER })
   return rows.map(storedWebhook)

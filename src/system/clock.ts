@@ -95,6 +95,7 @@ export async function* inSlices<T>(
   return undefined
 }
 
+/** Resolves when the signal aborts, at once if it has. Never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null)

@@ -31,6 +31,7 @@ export function isReadableByAll(path: string): boolean {
   return existsSync(path) && lets(realpathSync(path), 0o004)
 }
 
+/** The text of a small file; null if it is missing or can't be read, for any reason. Blocks. */
 export function readTextOrNull(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
@@ -39,7 +40,7 @@ export function readTextOrNull(path: string): string | null {
   }
 }
 
-/** Writes a file of mode 0600 completely or not at all. */
+/** Writes a file of mode 0600 completely or not at all. Blocks until it is on disk; throws if it can't be. */
 export function writeFileAtomically(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.new`
   writeFileSync(temporary, content, { mode: 0o600, flush: true })
@@ -94,7 +95,7 @@ export async function* piecesOf(
   return undefined
 }
 
-/** Bytes that the user may still write to the disk of `path`. */
+/** Bytes that the user may still write to the disk of `path`. Blocks for the call; throws if there is no such path. */
 export function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path)
   return bavail * bsize

@@ -35,7 +35,10 @@ export class LockFileError extends Error {
 /** Keeps connections from being garbage-collected, which would release their locks. */
 const held = new Set<Database>()
 
-/** Takes the lock at `path`; throws a HeldElsewhereError if another process has it. */
+/**
+ * Takes the lock at `path`, until `release` or the end of the process. Blocks for a quarter second at most; throws a
+ * HeldElsewhereError if another process has it.
+ */
 export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): InstanceLock {
   const file = new Database(path, { create: true, readwrite: true, strict: true })
   try {

@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts'
 
-/** Wakes one loop. Notifications before the loop waits count as one. */
+/**
+ * Wakes one loop. Notifications before the loop waits count as one. Notify after the commit (`Writer.afterCommit`): a
+ * loop that wakes earlier doesn't see the change.
+ */
 export class Signal {
   #isNotified = false
   #wake: (() => void) | null = null

@@ -129,7 +129,7 @@ export class EventLog {
   }
 }
 
-/** The JSON text that webhooks receive; null if it was never written and its message is deleted. */
+/** The JSON text that webhooks receive; null if it was never written and its message is deleted. Reads the database. */
 export function bodyOf(db: Db, { body, name, messageId }: StoredEvent): string | null {
   if (body !== null || messageId === null) return body
   const message = findMessage(db, messageId)

@@ -66,6 +66,10 @@ export type PublishOther = {
 
 type Publishing = { readonly subscribers: Subscribers; readonly signals: DeliverySignals }
 
+/**
+ * Makes the only way to record an event. What it returns is called inside the transaction of the change, reads the
+ * webhooks and writes rows; nothing is posted before the commit.
+ */
 export function createPublish(core: Core, given: Publishing): Publish & PublishOther {
   const { ids } = core
   const { subscribers } = given

@@ -17,6 +17,10 @@ export type ReceiverState = {
 
 export type SavedReceiver = { readonly id: WebhookId; readonly version: Timestamp }
 
+/**
+ * Called in the transaction that records an attempt, at the time `at`. Does nothing if the webhook was changed since
+ * the attempt began.
+ */
 export function saveReceiver(
   tx: Tx,
   webhook: SavedReceiver,

@@ -77,6 +77,26 @@ story('the outline marks the section that is read', async (scene) => {
   expect(before).toBe(0)
 })
 
+story(
+  'a guide opens at its beginning, with its name in view among the contents, and its picture',
+  async (scene) => {
+    const { page } = await scene.stage.strangersPage({ viewport: COMPUTER })
+    await page.goto('/guide/design')
+    await page.waitForLoadState('networkidle')
+    const scrolled = await page.evaluate('scrollY')
+    const current = page.locator('.manual-contents [aria-current]')
+    const place = await current.boundingBox()
+    const widths = await page.evaluate(
+      "[...document.querySelectorAll('.prose img')].map((image) => image.naturalWidth)",
+    )
+
+    expect(scrolled).toBe(0)
+    expect(place?.y).toBeGreaterThan(0)
+    expect(place?.y).toBeLessThan(COMPUTER.height)
+    expect(widths).toEqual([720])
+  },
+)
+
 story('code and the address of a section are copied, over plain HTTP as well', async (scene) => {
   const watched = await scene.stage.strangersPage({
     viewport: COMPUTER,

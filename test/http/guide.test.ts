@@ -44,6 +44,23 @@ test('a guide loads only files of this relay, and its policy allows no others', 
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
+test('every picture of a guide is a file of this relay', async () => {
+  await using rig = await startHttp()
+
+  const places = new Set<string>()
+  for (const { name } of GUIDES) {
+    const text = await (await rig.call('GET', `/guide/${name}`)).text()
+    for (const [, place = ''] of text.matchAll(/<img [^>]*src="([^"]*)"/g)) places.add(place)
+  }
+  const answers = []
+  for (const place of places) {
+    const { status, headers } = await rig.call('GET', place)
+    answers.push([place, status, headers.get('content-type')])
+  }
+
+  expect(answers).toEqual([['/swagger/imports.svg', 200, 'image/svg+xml']])
+})
+
 test('the manual is read in order: each guide leads to the one before and the one after', async () => {
   await using rig = await startHttp()
   const neighborsOf = async (name: string) => {

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { GENERATED_GUIDES } from '../../scripts/guides.ts'
+import { GENERATED_GUIDES, PICTURE } from '../../scripts/guides.ts'
+import { importsPicture } from '../../scripts/imports-picture.ts'
 import { ERRORS, guideOf } from '../../src/api/errors.ts'
 import { formats } from '../../src/compat/apis.ts'
 import { PROGRAMS } from '../../src/compat/programs.ts'
@@ -39,6 +40,41 @@ test('what the guides take from the code is what `bun scripts/guides.ts` writes'
 
   expect(differing).toEqual([])
 })
+
+test('the picture of the imports is what `bun scripts/guides.ts` draws', async () => {
+  expect(await Bun.file(PICTURE).text()).toBe(importsPicture())
+})
+
+test('the map has each folder of the program and each file beside them, and no other one', () => {
+  const parts = sourceFiles('src/**/*.{ts,tsx}').map(({ path }) => path.split('/').slice(1))
+  const places = parts.map(([first = '', ...rest]) => (rest.length > 0 ? `${first}/` : first))
+  const table = mapText().split('\n| place | |\n')[1]?.split('\n\n')[0] ?? ''
+  const rows = table.split('\n').map((row) => row.split('|')[1] ?? '')
+  const named = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+
+  expect(named.sort()).toEqual([...new Set([...places, 'lines/kinds/'])].sort())
+})
+
+test('every file and folder that the map names is there, with the functions it names', () => {
+  const files = new Map(
+    sourceFiles('{src,test,scripts}/**/*').map(({ path, text }) => [path, text]),
+  )
+  const names = [...mapText().matchAll(/`([\w-]+\/[\w./-]*|[\w-]+\.ts)`(?: \(([^)]*)\))?/g)]
+  const wrong = names.filter(([, path = '', inside = '']) => {
+    const full = /^(scripts|test)\//.test(path) ? path : `src/${path}`
+    const isFolder = path.endsWith('/')
+    if (isFolder) return ![...files.keys()].some((file) => file.includes(path))
+    const text = files.get(full)
+    const inFile = [...inside.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? '')
+    return text === undefined || inFile.some((name) => !new RegExp(`\\b${name}\\b`).test(text))
+  })
+
+  expect(names.length).toBeGreaterThan(80)
+  expect(wrong.map(([whole]) => whole)).toEqual([])
+})
+
+/** The part about the code; the rest is about work on it. */
+const mapText = () => findGuide('design')?.text.split('\n## Working on it\n')[0] ?? ''
 
 const REFERENCE: readonly (readonly [guide: string, names: readonly string[]])[] = [
   ['errors', Object.keys(ERRORS)],
@@ -163,7 +199,7 @@ test('the README has each guide of the manual', async () => {
 function linksOf({ name, text }: Guide): readonly string[] {
   const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link ?? '')
   return links
-    .filter((link) => !link.startsWith('https:'))
+    .filter((link) => !link.startsWith('https:') && !link.endsWith('.svg'))
     .map((link) => (link.startsWith('#') ? `${name}${link}` : link))
 }
 

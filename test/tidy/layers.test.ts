@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { dirname, join, normalize } from 'node:path'
 
 import { sourceFiles, type SourceFile } from '../support/source-files.ts'
-import { importsOf, layerProblems, loadedBy } from './layers.ts'
+import { importsOf, layerProblems, loadedBy, targetsOf } from './layers.ts'
 
 test('every import of the program goes down, and to a module that the importer may know', () => {
   const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(layerProblems)
@@ -163,10 +163,4 @@ function reaches(imports: ReadonlyMap<string, readonly string[]>, from: string, 
     }
   }
   return false
-}
-
-function targetsOf({ path, text }: SourceFile): readonly string[] {
-  return importsOf(text)
-    .filter((target) => target.startsWith('.'))
-    .map((target) => normalize(join(dirname(path), target)))
 }

@@ -28,10 +28,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   api: ['domain'],
   system: ['domain'],
-  config: [...BASE, 'lines/line-kind', 'kinds', 'boxes/options'],
+  config: [...BASE, 'lines/line-kind', 'lines/kinds', 'boxes/options'],
   guides: [],
   storage: BASE,
-  kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
+  'lines/kinds': [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   webhooks: [...BELOW_FEATURES, 'compat'],
   keys: [...BELOW_FEATURES, 'compat'],
@@ -70,7 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: [
     ...BELOW_FEATURES,
     'config',
-    'kinds',
+    'lines/kinds',
     'lines/driver',
     'lines/line-kind',
     'attachments',
@@ -81,11 +81,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
   ],
   // The relay's and the box's roots make their kinds of lines in the same way.
-  devices: [...BELOW_FEATURES, 'kinds', 'config', 'runtime', 'lines', 'boxes', 'health'],
+  devices: [...BELOW_FEATURES, 'lines/kinds', 'config', 'runtime', 'lines', 'boxes', 'health'],
   app: [
     ...BELOW_FEATURES,
     ...FEATURES,
-    'kinds',
+    'lines/kinds',
     'config',
     'devices',
     'runtime',
@@ -98,7 +98,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'app',
     'runtime',
     'config',
-    'kinds',
+    'lines/kinds',
     'lines/driver',
     'lines/line-kind',
     'attachments',
@@ -120,7 +120,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'keys',
     'hosting',
-    'kinds',
+    'lines/kinds',
     'people',
     'boxes',
     'health/causes',
@@ -208,6 +208,13 @@ export function importsOf(text: string): readonly string[] {
   return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? '')
 }
 
+/** The paths of the files that a file imports; not packages. */
+export function targetsOf({ path, text }: SourceFile): readonly string[] {
+  return importsOf(text)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => normalize(join(dirname(path), target)))
+}
+
 function isAllowed(path: string, target: string): boolean {
   const place = path.replace(/^src\//, '')
   if (!target.startsWith('.')) return isPackageAllowed(place, target)
@@ -221,7 +228,7 @@ function isModuleAllowed(place: string, target: string): boolean {
   const from = moduleOf(place)
   const to = moduleOf(target)
   if (place === 'http/dashboard-page.ts' && to === 'dashboard') return true
-  if (from === 'kinds' && to === 'kinds') {
+  if (from === 'lines/kinds' && to === 'lines/kinds') {
     return place === 'lines/kinds.ts' || isDriverAllowed(place, target)
   }
   if (from === to) return true
@@ -258,8 +265,8 @@ function isPackageAllowed(place: string, target: string): boolean {
   return (PACKAGE_PLACES[name] ?? []).some((allowed) => place.startsWith(allowed))
 }
 
-/** `storage` for `storage/schema.ts`, `app` for `app.ts`, `kinds` for all of `lines/kinds/`. */
-function moduleOf(place: string): string {
-  if (/^lines\/kinds(\/|\.ts$)/.test(place)) return 'kinds'
+/** `storage` for `storage/schema.ts`, `app` for `app.ts`, `lines/kinds` for `lines/kinds.ts` and the folder. */
+export function moduleOf(place: string): string {
+  if (/^lines\/kinds(\/|\.ts$)/.test(place)) return 'lines/kinds'
   return (place.split('/')[0] ?? '').replace(/\.ts$/, '')
 }

@@ -20,8 +20,19 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>('.prose :is(h2, 
     () => void putOnClipboard(link.href).then((isCopied) => isCopied && showCopied(link)),
   )
 }
-document.querySelector('.manual-contents [aria-current]')?.scrollIntoView({ block: 'center' })
+showInContents(document.querySelector('.manual-contents'))
 markSection([...document.querySelectorAll<HTMLAnchorElement>('.outline a')])
+
+/** Scrolls the contents to the guide that is open. `scrollIntoView` would scroll the page as well. */
+function showInContents(contents: HTMLElement | null): void {
+  const current = contents?.querySelector('[aria-current]')
+  if (!contents || !current) return
+  const [frame, { top, height }] = [
+    contents.getBoundingClientRect(),
+    current.getBoundingClientRect(),
+  ]
+  contents.scrollTop += top + height / 2 - (frame.top + frame.height / 2)
+}
 
 /** Its stylesheet shows that the address was copied. */
 function showCopied(link: HTMLElement): void {
