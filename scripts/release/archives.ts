@@ -2,6 +2,8 @@
 
 import { gzipSync } from 'node:zlib'
 
+import { TAR_BLOCK, tarHeader, tarPadding } from '../../src/system/tar.ts'
+
 export type Entry = {
   /** Path below the root, without a slash in front; that of a folder ends with one. */
   readonly path: string
@@ -19,8 +21,6 @@ export type ArchiveOptions = {
   readonly prefix?: string
 }
 
-const BLOCK = 512
-const PATH_BYTES_MAX = 100
 const FOLDER_MODE = 0o755
 /** Default of gzip. */
 const LEVEL = 6
@@ -30,10 +30,11 @@ export function tar(entries: readonly Entry[], { seconds, prefix = '' }: Archive
   const parts: Uint8Array[] = []
   for (const entry of withFolders(entries)) {
     const content = Buffer.from(entry.content ?? '')
-    parts.push(tarHeader({ ...entry, path: prefix + entry.path }, content.length, seconds))
-    parts.push(content, Buffer.alloc(padding(content.length, BLOCK)))
+    const sizeBytes = content.length
+    parts.push(tarHeader({ ...entry, path: prefix + entry.path, sizeBytes, seconds }))
+    parts.push(content, tarPadding(sizeBytes))
   }
-  parts.push(Buffer.alloc(2 * BLOCK))
+  parts.push(Buffer.alloc(2 * TAR_BLOCK))
   return Buffer.concat(parts)
 }
 
@@ -53,7 +54,7 @@ export function ar(
   const parts = files.flatMap(([name, content]) => {
     const fields = [name.padEnd(16), String(seconds).padEnd(12), '0     0     100644  ']
     const header = `${fields.join('')}${String(content.length).padEnd(10)}\`\n`
-    return [Buffer.from(header), content, Buffer.alloc(padding(content.length, 2), '\n')]
+    return [Buffer.from(header), content, Buffer.alloc(content.length % 2, '\n')]
   })
   return Buffer.concat([Buffer.from('!<arch>\n'), ...parts])
 }
@@ -72,27 +73,4 @@ function withFolders(entries: readonly Entry[]): readonly Entry[] {
     all.set(entry.path, entry)
   }
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
-}
-
-function tarHeader({ path, mode, owner = 0 }: Entry, size: number, seconds: number): Buffer {
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new Error(`${path} is too long for ustar.`)
-  const header = Buffer.alloc(BLOCK)
-  const write = (at: number, text: string) => header.write(text, at, 'latin1')
-  const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, '0')
-  write(0, path)
-  write(100, octal(mode, 8))
-  write(108, octal(owner, 8))
-  write(116, octal(owner, 8))
-  write(124, octal(size, 12))
-  write(136, octal(seconds, 12))
-  write(148, ' '.repeat(8)) // The sum of the header counts its own place as blanks.
-  write(156, path.endsWith('/') ? '5' : '0')
-  write(257, 'ustar\u000000')
-  const sum = header.reduce((total, byte) => total + byte, 0)
-  write(148, `${octal(sum, 7)}\0 `)
-  return header
-}
-
-function padding(length: number, unit: number): number {
-  return (unit - (length % unit)) % unit
 }

@@ -1,5 +1,6 @@
 // Certificates of the head's own broker: an authority made once, and a server certificate that it signs. Both have a
-// fixed shape, so they are written here in DER (X.690, RFC 5280). Libraries read and verify them.
+// fixed shape, so they are written here in DER (X.690, RFC 5280); node:crypto reads and verifies them, and makes none.
+// @peculiar/x509 2.2.0 would save 49 lines, and brings 20 other packages and 1.4 MB into the executable.
 
 import {
   X509Certificate,

@@ -1,4 +1,5 @@
-// Reads CSV files of contacts as spreadsheets, Google and Outlook export them.
+// Reads CSV files of contacts as spreadsheets, Google and Outlook export them. The packages papaparse 5.7.1 and
+// csv-parse 7.0.3 lose the rows that follow a quote that is never closed.
 
 import { CONTACT_FIELDS, CONTACT_FIELD_NAMES, contactFields } from '../domain/contact-fields.ts'
 import { withoutGuard } from '../domain/csv.ts'

@@ -11,6 +11,7 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import { piecesOf } from '../system/files.ts'
 import { hashFile } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
+import { readTarHeader, TAR_BLOCK, tarHeader, tarPadding } from '../system/tar.ts'
 import { attachmentPath, filesBeside, neededFiles } from './attachment-files.ts'
 import { wholeBackup, type BackupWorker } from './backup.ts'
 
@@ -37,12 +38,8 @@ const MANIFEST = 'manifest.json'
 const DATABASE = 'hookline.db'
 const ATTACHMENTS = 'attachments/'
 const ATTACHMENT = /^attachments\/[0-9a-f]{64}$/
-const BLOCK = 512
 const MANIFEST_BYTES_MAX = 65_536
 const SQLITE_MAGIC = 'SQLite format 3\0'
-/** The largest size in eleven octal digits; GNU tar writes a larger one in binary. */
-const OCTAL_MAX = 8 ** 11 - 1
-const BINARY = 0x80
 
 type Entry = { readonly name: string; readonly size: number; readonly path: string }
 
@@ -70,14 +67,21 @@ export async function* packArchive(
       database: { size, sha256: await hashFile(database) },
       attachments: files.length,
     }
-    const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-    yield headerOf(MANIFEST, text.length, now)
-    yield padded(text)
-    for (const entry of [{ name: DATABASE, size, path: database }, ...files]) {
-      yield headerOf(entry.name, entry.size, now)
-      yield* bytesOf(entry)
+    const path = join(folder, MANIFEST)
+    const manifestSize = await Bun.write(path, `${JSON.stringify(manifest, null, 2)}\n`)
+    const entries = [
+      { name: MANIFEST, size: manifestSize, path },
+      { name: DATABASE, size, path: database },
+      ...files,
+    ]
+    const seconds = Math.floor(now / 1_000)
+    for (const { name, size: sizeBytes, path } of entries) {
+      yield tarHeader({ path: name, sizeBytes, mode: 0o600, seconds })
+      yield* piecesOf(path, { from: 0, length: sizeBytes })
+      const padding = tarPadding(sizeBytes)
+      if (padding.length > 0) yield padding
     }
-    yield Buffer.alloc(2 * BLOCK)
+    yield Buffer.alloc(2 * TAR_BLOCK)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -102,44 +106,6 @@ async function holdFiles(
     held.push({ name: ATTACHMENTS + sha256, size: (await stat(path)).size, path })
   }
   return held
-}
-
-async function* bytesOf({ path, size }: Entry): AsyncGenerator<Uint8Array> {
-  yield* piecesOf(path, { from: 0, length: size })
-  if (padding(size) > 0) yield Buffer.alloc(padding(size))
-}
-
-/** The bytes, filled up to a whole block. */
-function padded(bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([bytes, Buffer.alloc(padding(bytes.length))])
-}
-
-function padding(size: number): number {
-  return (BLOCK - (size % BLOCK)) % BLOCK
-}
-
-/** A ustar header (POSIX.1-1988) of a plain file with mode 0600. */
-function headerOf(name: string, size: number, now: number): Uint8Array {
-  const header = Buffer.alloc(BLOCK)
-  header.write(name, 0)
-  header.write('0000600\0', 100)
-  header.write('0000000\x000000000\0', 108)
-  if (size <= OCTAL_MAX) header.write(octal(size, 11), 124)
-  else header.writeBigUInt64BE(BigInt(size), 128)
-  if (size > OCTAL_MAX) header[124] = BINARY
-  header.write(octal(Math.floor(now / 1_000), 11), 136)
-  header.write('0ustar\x0000', 156)
-  header.write(`${octal(sumOf(header), 6)}\0 `, 148)
-  return header
-}
-
-function octal(value: number, digits: number): string {
-  return value.toString(8).padStart(digits, '0')
-}
-
-/** The tar header checksum, with its own field counted as spaces. */
-function sumOf(header: Uint8Array): number {
-  return header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0)
 }
 
 export type ReceivedBackup = {
@@ -181,8 +147,10 @@ async function receiveEntries(input: Input, target: Target): Promise<void> {
   let manifest: Manifest | null = null
   let attachments = 0
   for (let count = 0; ; count += 1) {
-    const entry = parseHeader(await input.take(BLOCK))
-    if (entry === null) break
+    const block = await input.take(TAR_BLOCK)
+    // An empty block ends an archive.
+    if (block.every((byte) => byte === 0)) break
+    const entry = headerIn(block)
     const { name, size } = entry
     if (count === 0) manifest = await readManifest(input, entry)
     else if (count === 1) await receiveDatabase(input, entry, { ...target, manifest })
@@ -192,10 +160,19 @@ async function receiveEntries(input: Input, target: Target): Promise<void> {
       if ((await writeEntry(input, { path, size }, target)) !== sha256) throw changed(name)
       attachments += 1
     } else throw strange(name)
-    await input.take(padding(size))
+    await input.take(tarPadding(size).length)
   }
   if (manifest === null || !existsSync(target.file)) throw notOurs()
   if (attachments !== manifest.attachments) throw incomplete()
+}
+
+type Header = { readonly name: string; readonly size: number }
+
+function headerIn(block: Buffer): Header {
+  const header = readTarHeader(block)
+  if (header === null) throw notOurs()
+  if (!header.isFile) throw strange(header.path)
+  return { name: header.path, size: header.sizeBytes }
 }
 
 async function readManifest(input: Input, { name, size }: Header): Promise<Manifest> {
@@ -250,22 +227,6 @@ async function writeEntry(
 
 function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
-}
-
-type Header = { readonly name: string; readonly size: number }
-
-/** Parses a header; null for the empty block that ends an archive. */
-function parseHeader(block: Buffer): Header | null {
-  if (block.every((byte) => byte === 0)) return null
-  if (Number.parseInt(block.toString('latin1', 148, 156), 8) !== sumOf(block)) throw notOurs()
-  const [name = ''] = block.toString('utf8', 0, 100).split('\0')
-  const isPlain = block[156] === 0x30 && block[345] === 0
-  if (!isPlain) throw strange(name)
-  const isBinary = block[124] === BINARY
-  const digits = block.toString('latin1', 124, 136).replace(/[\0 ]+$/, '')
-  const size = isBinary ? Number(block.readBigUInt64BE(128)) : Number.parseInt(digits, 8)
-  if (!Number.isSafeInteger(size) || size < 0) throw notOurs()
-  return { name, size }
 }
 
 /** A stream from which pieces of any length can be taken. */

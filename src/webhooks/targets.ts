@@ -2,8 +2,11 @@
 // unless the setting says `public`. Always forbidden, however IPv6 wraps them, are link-local addresses, metadata
 // services, addresses that belong to no single host, and the relay's own listener, except for the test inbox.
 
+import { isIP } from 'node:net'
+
 import { inboxToken } from '../domain/webhook-url.ts'
 import { memoize } from '../system/memoize.ts'
+import { addressRanges } from '../system/network-address.ts'
 
 export type TargetPolicy = 'any-private' | 'public'
 
@@ -25,7 +28,6 @@ export type Target = {
 }
 
 type Kind = 'public' | 'private' | 'forbidden'
-type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
 
 const DESTINATIONS_MAX = 1_000
 
@@ -39,7 +41,7 @@ export function parseTarget(text: string): Target | string {
   if (url.port === '0') return 'must name a port from 1 to 65535'
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  return { url, hostname, port, address: bytesOf(hostname) === null ? null : hostname }
+  return { url, hostname, port, address: isIP(hostname) === 0 ? null : hostname }
 }
 
 /** Checks an address, in any spelling, before the relay connects to it. */
@@ -67,7 +69,7 @@ export function checkAddress(
 }
 
 /** The first matching range decides. */
-const V4_RANGES = rangesOf([
+const RANGES = rangesOf([
   ['100.100.100.200/32', 'forbidden'],
   ['0.0.0.0/8', 'forbidden'],
   ['169.254.0.0/16', 'forbidden'],
@@ -84,9 +86,6 @@ const V4_RANGES = rangesOf([
   ['198.18.0.0/15', 'private'],
   ['198.51.100.0/24', 'private'],
   ['203.0.113.0/24', 'private'],
-])
-
-const V6_RANGES = rangesOf([
   ['fd00:ec2::254/128', 'forbidden'],
   ['fd20:ce::254/128', 'forbidden'],
   ['::1/128', 'private'],
@@ -105,7 +104,7 @@ const AFTER_2002 = [2, 3, 4, 5]
 const AFTER_ANY_PREFIX = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], AT_END]
 
 type Wrapper = {
-  readonly range: Range
+  readonly holds: (address: string) => boolean
   readonly positions: readonly (readonly number[])[]
   readonly mask: number
 }
@@ -124,77 +123,44 @@ const WRAPPERS: readonly Wrapper[] = [
 
 /** The destinations of an address; some forms have several. Every post asks for the same few. */
 const destinationsOf = memoize(DESTINATIONS_MAX, (address) => {
-  const bytes = bytesOf(address.replace(/%.*$/, ''))
-  const inner = bytes === null ? [] : innermost(bytes)
-  return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))
+  const inner = innermost(address.replace(/%.*$/, ''))
+  return inner.map((plainAddress) => ({ plainAddress, kind: kindOf(plainAddress) }))
 })
 
-function kindOf(bytes: Uint8Array): Kind {
-  const ranges = bytes.length === 4 ? V4_RANGES : V6_RANGES
-  const otherwise = bytes.length === 4 ? 'public' : 'forbidden'
-  return ranges.find((range) => holds(range, bytes))?.kind ?? otherwise
+function kindOf(address: string): Kind {
+  const otherwise = isIP(address) === 4 ? 'public' : 'forbidden'
+  return RANGES.find(({ holds }) => holds(address))?.kind ?? otherwise
 }
 
-/** The IPv4 addresses inside an IPv6 address, or the address itself. */
-function innermost(bytes: Uint8Array): readonly Uint8Array[] {
-  if (bytes.length === 4) return [bytes]
-  const found = WRAPPERS.find(({ range }) => holds(range, bytes))
+/** The IPv4 addresses inside an IPv6 address, or the address itself in its usual spelling; none for another text. */
+function innermost(address: string): readonly string[] {
+  if (isIP(address) !== 6) return isIP(address) === 4 ? [address] : []
+  const usual = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const bytes = bytesOf(usual)
+  const found = WRAPPERS.find(({ holds }) => holds(usual))
   if (found !== undefined) {
     const { positions, mask } = found
-    const carried = positions.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
+    const carried = positions.map((at) => at.map((i) => (bytes[i] ?? 0) ^ mask))
     // An address that begins with zero is padding, unless there is no other.
     const real = carried.filter(([first]) => first !== 0)
-    return real.length === 0 ? carried : real
+    return (real.length === 0 ? carried : real).map((four) => four.join('.'))
   }
   const isCompatible = bytes.subarray(0, 12).every((byte) => byte === 0) && bytes[12] !== 0
-  return [isCompatible ? bytes.slice(12) : bytes]
+  return [isCompatible ? bytes.subarray(12).join('.') : usual]
 }
 
-/** The 4 or 16 bytes of an address, or null if the text isn't one. `URL` parses every IPv6 spelling. */
-function bytesOf(text: string): Uint8Array | null {
-  if (/^[0-9]+(\.[0-9]+){3}$/.test(text)) {
-    const parts = text.split('.').map(Number)
-    return parts.every((part) => part <= 255) ? Uint8Array.from(parts) : null
-  }
-  if (!text.includes(':') || !URL.canParse(`http://[${text}]`)) return null
-  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
-  const left = groupsOf(head)
-  const right = groupsOf(tail ?? '')
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0)
-  const groups = [...left, ...zeros, ...right]
-  return Uint8Array.from(groups.flatMap((group) => [group >>> 8, group & 0xff]))
+/** The 16 bytes of an IPv6 address in its usual spelling. */
+function bytesOf(address: string): Uint8Array {
+  const [front = '', back = ''] = address
+    .split('::')
+    .map((half) => half.replaceAll(/\w+:?/g, (group) => group.replace(':', '').padStart(4, '0')))
+  return Uint8Array.fromHex(front.padEnd(32 - back.length, '0') + back)
 }
 
-function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+function rangesOf(table: readonly (readonly [string, Kind])[]) {
+  return table.map(([range, kind]) => ({ holds: addressRanges([range]), kind }))
 }
 
-function textOf(bytes: Uint8Array): string {
-  if (bytes.length === 4) return bytes.join('.')
-  const groups = Array.from({ length: 8 }, (_, i) =>
-    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
-  )
-  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
-}
-
-function holds({ prefix, bits }: Range, bytes: Uint8Array): boolean {
-  if (prefix.length !== bytes.length) return false
-  return prefix.every((byte, i) => {
-    const left = Math.min(Math.max(bits - 8 * i, 0), 8)
-    const mask = 0xff & (0xff << (8 - left))
-    return (byte & mask) === ((bytes[i] ?? 0) & mask)
-  })
-}
-
-function rangesOf(table: readonly (readonly [string, Kind])[]): readonly Range[] {
-  return table.map(([cidr, kind]) => rangeOf(cidr, kind))
-}
-
-function rangeOf(cidr: string, kind: Kind): Range {
-  const [address = '', bits = ''] = cidr.split('/')
-  return { prefix: bytesOf(address) ?? new Uint8Array(), bits: Number(bits), kind }
-}
-
-function wrapper(cidr: string, positions: Wrapper['positions'], mask = 0): Wrapper {
-  return { range: rangeOf(cidr, 'public'), positions, mask }
+function wrapper(range: string, positions: Wrapper['positions'], mask = 0): Wrapper {
+  return { holds: addressRanges([range]), positions, mask }
 }
