@@ -1,3 +1,5 @@
+import { Cron } from 'croner'
+
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { once } from './memoize.ts'
 
@@ -66,7 +68,7 @@ function localFormat(options: Intl.DateTimeFormatOptions): () => Intl.DateTimeFo
 
 /** The next time of a cron pattern in the local time zone, in milliseconds since 1970. */
 export function nextRunAfter(pattern: string, ms: number): number {
-  const next = Bun.cron.parse(pattern, ms)
+  const next = new Cron(pattern, { paused: true }).nextRun(new Date(ms))
   if (next === null) throw new Error(`The pattern ${pattern} never occurs again.`)
   return next.getTime()
 }

@@ -147,6 +147,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   typebox: ['api/', 'boxes/', 'fake/', 'http/', 'lines/kinds/', 'mcp/', 'config.ts'],
   '@nats-io/transport-node': ['boxes/nats-link.ts'],
   '@modelcontextprotocol/server': ['mcp/'],
+  croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
