@@ -23,11 +23,13 @@ async function eventsOf(write: (rig: MacRig) => void, ms = 3_000) {
   }
 }
 
-/** A row from FRIEND in the direct chat. */
+/** Rows from FRIEND in the direct chat, each a millisecond after the one before it. */
 function direct(...all: readonly MessageValues[]) {
   return ({ model, clock }: MacRig) => {
-    const at = clock.now()
-    for (const values of all) model.file.receive({ from: FRIEND, text: 'Loved it', at, values })
+    for (const [index, values] of all.entries()) {
+      const at = clock.now() + index
+      model.file.receive({ from: FRIEND, text: 'Loved it', at, values })
+    }
   }
 }
 
