@@ -1,5 +1,5 @@
 // Limits how much each box, and each machine that joins, may send to its head. A box doesn't limit its head. The head
-// stops listening for a minute to a sender that floods it: the broker drops what nobody listens to, so a flood never
+// stops listening for a minute to a sender that floods it: the broker drops what has no listener, so a flood never
 // reaches the head's memory.
 
 import { type Timestamp, timestamp } from '../domain/ids.ts'

@@ -9,8 +9,8 @@ export type ClockRandomLog = { readonly clock: Clock; readonly random: Random; r
 
 export type Link = {
   /**
-   * Resolves with the answer; rejects with a LinkError if none came within `timeoutMs`, or if nobody listens. The
-   * request may have arrived all the same.
+   * Resolves with the answer; rejects with a LinkError if none came in `timeoutMs`, or if `subject` has no listener.
+   * The request may have arrived all the same.
    */
   ask(subject: string, request: string, timeoutMs: number): Promise<string>
   /**

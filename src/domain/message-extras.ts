@@ -49,7 +49,7 @@ export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'canceled', 'ex
 export type Approval = {
   readonly state: (typeof APPROVAL_STATES)[number]
   readonly requestedBy: KeyId
-  /** Null if nobody decided: it was canceled or expired. */
+  /** Null if no person decided: it was canceled or expired. */
   readonly resolvedBy: KeyId | 'cli' | 'dashboard' | null
   readonly resolvedAt: Timestamp | null
   /** The reason why it was denied. */

@@ -43,7 +43,7 @@ const EPOCH_BYTES = 6
 
 /**
  * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch changes at each start, and
- * after each gap in which nobody watched and so nothing was recorded.
+ * after each gap without a watcher, in which nothing was recorded.
  */
 export class ChangeFeed {
   readonly #clock: Clock
@@ -93,7 +93,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Records changes, if anybody watches. */
+  /** Records changes, if the feed is watched. */
   publish(changes: readonly Change[]): void {
     if (!this.#isWatched || changes.length === 0) return
     if (this.#gathered.size === 0) {

@@ -148,7 +148,7 @@ function classifyComplete(
     return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, context)
   }
   if (chat !== null && !chat.isDirect) return classifyInGroup(row, chat, context)
-  // The group is unknown, so nobody can answer the sender.
+  // The group is unknown, so a reply has no address.
   return row.room === null ? classifyDirect(row, context) : UNPLACED
 }
 

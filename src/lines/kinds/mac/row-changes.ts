@@ -66,7 +66,7 @@ const MEMBERS = 1
 const NAME = 2
 const LEFT_OR_ICON = 3
 
-/** Returns null for any other row, and for backgrounds, which nobody asks for. */
+/** Returns null for any other row, and for backgrounds, which no caller asks for. */
 export function groupChangeOf(row: MessageRow): RowGroupChange | null {
   const { itemType, groupAction: action, otherHandle: target } = row
   const changeOf = (change: GroupChange, name: string | null = null) =>

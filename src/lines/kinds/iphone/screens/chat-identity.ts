@@ -128,7 +128,7 @@ export class PhoneChats extends PhoneScreen {
       : { kind: 'unproven' }
   }
 
-  /** The details of the open chat; nobody if its title opens nothing in all tries: alerts may take the touches. */
+  /** The details of the open chat; no person if its title opens nothing in all tries: alerts may take the touches. */
   async #readDetails(signal: AbortSignal): Promise<ChatDetails> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       // A touch that failed proves nothing: the next look reads the chat.
@@ -203,7 +203,7 @@ function senderHandles({ bubbles }: TranscriptScreen): readonly Handle[] {
   return bubbles.flatMap(({ sender }) => (sender === null ? [] : (handleIn(sender) ?? [])))
 }
 
-/** True if every bubble of the other side names a number, which is enough proof if the details show nobody. */
+/** True if every bubble of the other side names a number, which is enough proof if the details show no person. */
 function isBySenders(screen: TranscriptScreen): boolean {
   return screen.bubbles.some(({ isFromMe }) => !isFromMe) && isByNumbers(screen)
 }

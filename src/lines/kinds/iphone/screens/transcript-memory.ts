@@ -182,7 +182,7 @@ export class TranscriptMemory {
 
   /**
    * The person behind a number or an address on the screen: by the rules of the line's country, else the one person
-   * of `people` whose number may be meant. If that is nobody or several, the number as it is shown.
+   * of `people` whose number may be meant. If that is nobody, or several people, the number as it is shown.
    */
   personShown(shown: Handle, people: readonly Handle[] = this.handles): Handle {
     const person = personOf(shown, this.home)
