@@ -84,8 +84,8 @@ ${lines.join('\n')}
 }
 
 /**
- * Lets the head publish to each user's inbox: a reload withdraws the permission to answer requests that were
- * delivered before it, and the head answers a machine that joins after a reload.
+ * Lets the head publish to each user's inbox. The permission to answer isn't enough: a machine that joins causes a
+ * reload, which withdraws that permission, and the head answers the machine only after the reload.
  */
 function userOfHead(nkey: string, users: readonly BrokerUser[]): string {
   const all = 'hl.1.>'

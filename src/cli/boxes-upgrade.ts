@@ -102,8 +102,8 @@ async function ownVersion({ machine, signal }: ServicePlace, folder: string): Pr
 }
 
 /**
- * Returns a function that copies or downloads a file of the release to `to`, and returns false if there is no such
- * file.
+ * Returns a function that copies or downloads a file of the release to `to`. It returns false if the folder has no
+ * such file, and throws if a download fails.
  */
 async function fetchOf(
   call: Call,

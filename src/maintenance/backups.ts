@@ -14,7 +14,7 @@ import {
   flushedMeanwhile,
   keepNewest,
   listBackups,
-  openBackupFolder,
+  makeBackupFolder,
   timeForName,
   type BackupWish,
   type BackupWorker,
@@ -116,7 +116,7 @@ async function backUp(
   log.info('backup made', { size_bytes: made.sizeBytes })
   if (folder === null) return
 
-  openBackupFolder(folder)
+  makeBackupFolder(folder)
   await worker.take({ from: made.path, to: join(folder, basename(made.path)), files: [] })
   keepNewest(folder, 'daily', kept)
 }

@@ -53,7 +53,7 @@ export class BackupWorker {
   }
 
   async take(order: SnapshotOrder): Promise<Snapshot> {
-    if (order.makesFolder === true) openBackupFolder(dirname(order.to))
+    if (order.makesFolder === true) makeBackupFolder(dirname(order.to))
     const snapshot = await this.#ask((id) => ({ id, order }))
     assert(snapshot !== null && 'path' in snapshot, 'who asks for a copy gets one')
     return snapshot
@@ -218,7 +218,7 @@ export function keepNewest(folder: string, kind: BackupKind, count: number): voi
   for (const backup of all.slice(count)) rmSync(backup.path, { force: true })
 }
 
-export function openBackupFolder(folder: string): void {
+export function makeBackupFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 

@@ -28,7 +28,7 @@ export type ProcessEnd =
       readonly stdout: string
       readonly stderr: string
     }
-  /** Ended by a signal: ours, or (`signal`) another process's. */
+  /** Ended by a signal: another process's if `why` is `signal`, otherwise ours. */
   | {
       readonly end: 'killed'
       readonly why: 'timeout' | 'aborted' | 'signal'

@@ -6,7 +6,7 @@ import type { Core } from '../storage/core.ts'
 import { keysMadeFor, lineageOf, liveKeyOf } from '../storage/credentials.ts'
 import type { Seal } from '../system/seal.ts'
 
-/** The account of a webhook: its key, and the token that signs its events. */
+/** The account of a webhook: its key, and the key's secret (`token`), which signs its events. */
 export type Account = {
   readonly key: string
   readonly token: string

@@ -97,7 +97,7 @@ export function LineTraffic({ line }: Props) {
   )
 }
 
-/** The number of people whom the line wrote to first, and of those who answered. */
+/** People whom the line wrote to first, how many answered or failed, and the poster that makes people write first. */
 export function FirstContacts({ line: { id } }: Props) {
   const figures = useRead('getLinePictures', { params: { id } }, 'line', 'message')
   const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')

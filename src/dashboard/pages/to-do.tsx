@@ -171,7 +171,8 @@ type AttentionRow = {
 }
 
 const LATELY = { about: 'In the last 7 days.', act: 'Look', days: 7 }
-const MESSAGES_MAX = 1_000
+/** The relay counts no further. */
+const COUNTED_MAX = 1_000
 
 const ATTENTION: readonly AttentionRow[] = [
   {
@@ -197,7 +198,7 @@ const ATTENTION: readonly AttentionRow[] = [
 function MessagesRow({ name, count, days = 0, ...row }: AttentionRow & { readonly count: number }) {
   const site = useSite()
   const address = href('messages', [], { site, status: name, days: days === 0 ? null : days })
-  const words = count >= MESSAGES_MAX ? `${grouped(count)}+ messages` : countWords(count, 'message')
+  const words = count >= COUNTED_MAX ? `${grouped(count)}+ messages` : countWords(count, 'message')
   const title = row.title(words)
   return (
     <ToDoRow

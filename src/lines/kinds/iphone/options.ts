@@ -24,7 +24,7 @@ const MUX_ADDRESS_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** A phone to use as a line: `udid` is null for all phones, `number` if the SIM's number is to be used. */
+/** A phone to use as a line. `udid` is null for all phones, `number` is null if the SIM says it. */
 export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
 
 const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {

@@ -272,7 +272,7 @@ export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   return null
 }
 
-/** The blocker in the last known facts of a phone; null if there is none. */
+/** What makes a phone unfit by its last known facts, or why there are no facts; null if nothing does. */
 export function fitnessBlocker(phone: Phone | null): PhoneBlocker | null {
   const facts = phone?.facts ?? null
   if (facts === null) return attachBlocker(phone)

@@ -19,7 +19,7 @@ import { UndatedRows } from './undated-rows.ts'
 
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
-/** If a clock was ahead by more, it was wrong; if by less, it may be set back again. */
+/** A stored time that is ahead by more came from a wrong clock; by less, from a clock that is wrong now. */
 const CLOCK_STEP_MS_MAX = 24 * 3_600_000
 const PAGE_MAX = 100
 /** If this many urgent rows wait, nothing new is read. */
@@ -126,7 +126,7 @@ export class Reading {
     await this.#take(db, rows, rowId)
   }
 
-  /** Notes that all is well at `now`: ages are counted to it, unless a wrong clock gave a later time. */
+  /** Notes that all is well at `now`, to which ages are counted. A later stored time stays if it may be right. */
   markHealthy(now: number): void {
     const { since, healthyAt } = this.#checkpoint
     const known = healthyAt - now > CLOCK_STEP_MS_MAX ? now : Math.max(healthyAt, now)

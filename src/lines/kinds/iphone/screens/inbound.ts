@@ -136,7 +136,7 @@ class Poll {
     await this.#reader.leaveChat(read, this.#signal)
   }
 
-  /** Opens a conversation and reads it; if that fails, the others are preferred for a while. */
+  /** Opens a conversation and reads it. After three failures the walk skips it for a minute. */
   async #visitCell(cell: ListCell): Promise<void> {
     const { memory, clock } = this.#reader
     if ((await this.#orNull(() => this.#openAndRead(cell))) === true) return

@@ -43,7 +43,10 @@ export type Descriptor = {
 }
 
 const BUBBLES_MAX = 60
-/** Kept small, because the memory is stored with each event: a few bubbles are enough to find the place in a chat. */
+/**
+ * Bubbles kept of a chat that isn't among the last `AWAKE_CHATS_MAX`. Few, because the memory is stored with each
+ * event, and enough to find the place in the chat.
+ */
 export const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500

@@ -9,7 +9,7 @@ const REST_MS = 60_000
 const FAILURES_MAX = 200
 
 export class WalkMemory {
-  /** True if the last walk left unread conversations, or was cut short. */
+  /** True if the last walk was cut short, or ended early although it saw a changed conversation. */
   isUnfinished = false
   /** True if the last visited conversation was below the first page. */
   hasVisitedBelow = false
