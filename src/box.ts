@@ -28,7 +28,7 @@ import { freeBytes } from './system/files.ts'
 import { takeInstanceLock } from './system/instance-lock.ts'
 import { isoTime, isoTimeOrNull } from './system/iso-time.ts'
 import type { Log } from './system/log.ts'
-import { machineName } from './system/own-process.ts'
+import { hardwareId } from './system/own-process.ts'
 import type { Random } from './system/random.ts'
 import { runServices, type Service } from './system/service.ts'
 import { PLATFORM, VERSION } from './system/version.ts'
@@ -66,7 +66,7 @@ export async function startBox(config: Config, file: BoxFile, outside: BoxOutsid
   const drivers = kinds.drivers
     .filter(({ kind }) => kinds.deviceKinds.includes(kind))
     .map((driver, index) => shared(driver, index === 0 ? outside.checkHost : async () => []))
-  const journal = openJournal(directory.boxDatabase, { clock, random, machine: machineName() })
+  const journal = openJournal(directory.boxDatabase, { clock, random, machine: hardwareId() })
   const connection = await connect(file, outside)
   const link = await signed(connection, file, directory.boxFile, outside)
   const upgrade = new BoxUpgrade(outside.selfUpgrade, {

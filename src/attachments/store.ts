@@ -67,7 +67,7 @@ export class AttachmentStore {
 
   /** True if the complete file is here; throws if the disk can't be read. */
   has({ sha256, size }: Pick<Attachment, 'sha256' | 'size'>): boolean {
-    return sha256 !== null && statOrNull(this.pathOf(sha256))?.size === size
+    return sha256 !== null && lstatOrNull(this.pathOf(sha256))?.size === size
   }
 
   /** Stores a stream. Throws and keeps nothing if it is empty, too long, not as long as announced, or over quota. */
@@ -93,7 +93,7 @@ export class AttachmentStore {
     path: string,
     declaredType: string | null = null,
   ): Promise<StoredFile | 'missing' | 'quota'> {
-    const found = statOrNull(path)
+    const found = lstatOrNull(path)
     if (found === null || !found.isFile()) return 'missing'
     const copy = await this.newPath()
     if (!this.#hasRoom(found.size)) return 'quota'
@@ -145,7 +145,7 @@ export class AttachmentStore {
     await this.#open()
     for await (const path of inSlices(await this.#paths(), clock)) {
       if (signal.aborted) return
-      const found = statOrNull(path)
+      const found = lstatOrNull(path)
       if (found === null) continue
       const isOld = clock.ageOf(found.mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
       if (isOld) this.#deleteUnlessNeeded(path, isNeeded)
@@ -159,7 +159,7 @@ export class AttachmentStore {
   /** Checks and deletes synchronously: an upload of the same bytes comes before or after. */
   #deleteUnlessNeeded(path: string, isNeeded: (sha256: string) => boolean): void {
     if (isNeeded(hashOf(path))) return
-    this.#used -= statOrNull(path)?.size ?? 0
+    this.#used -= lstatOrNull(path)?.size ?? 0
     rmSync(path, { force: true })
   }
 
@@ -204,7 +204,7 @@ export class AttachmentStore {
     const path = this.pathOf(sha256)
     await makeFolder(dirname(path))
     // Synchronous up to `delete`: two uploads of the same bytes count once.
-    this.#used -= statOrNull(path)?.size ?? 0
+    this.#used -= lstatOrNull(path)?.size ?? 0
     renameSync(incoming.path, path)
     this.#arriving.delete(incoming)
     this.#markStored(path)
@@ -245,7 +245,7 @@ export class AttachmentStore {
     const before = this.#used
     let used = 0
     for (const { size } of this.#arriving) used += size
-    for await (const path of inSlices(paths, this.#core.clock)) used += statOrNull(path)?.size ?? 0
+    for await (const path of inSlices(paths, this.#core.clock)) used += lstatOrNull(path)?.size ?? 0
     // Changes since `before` are already counted.
     this.#used += used - before
   }
@@ -263,7 +263,7 @@ export class AttachmentStore {
 const GONE = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE']
 
 /** The file system's entry at `path`, or null if there is none; throws if that is unknown. */
-function statOrNull(path: string): Stats | null {
+function lstatOrNull(path: string): Stats | null {
   try {
     return lstatSync(path)
   } catch (error) {
@@ -281,7 +281,7 @@ async function copied(from: string, to: string): Promise<boolean> {
   } catch (error) {
     await rm(to, { force: true })
     if (isDiskFull(error)) throw storageFull(error)
-    if (statOrNull(from) === null) return false
+    if (lstatOrNull(from) === null) return false
     throw error
   }
 }

@@ -48,7 +48,7 @@ export type WebhookFormat = {
   /** Must return the same bytes for the same event, because each attempt calls it again. */
   body(sent: SentEvent): string
   /** Headers by which receivers recognize the sender, in addition to those of every webhook. */
-  headers(signed: SignedBody): Readonly<Record<string, string>>
+  headers(signed: BodyToSign): Readonly<Record<string, string>>
   /** The URL to post to, for receivers that recognize the sender by a secret in it. */
   target?(url: string, secret: string): string
   /** True if an account's secret signs it, so that each webhook belongs to a key. */
@@ -80,7 +80,8 @@ export type SentEvent = {
   readonly relay: string
 }
 
-export type SignedBody = {
+/** The body of a webhook's post, for which `headers` makes the signature. */
+export type BodyToSign = {
   readonly id: string
   readonly url: string
   readonly body: string

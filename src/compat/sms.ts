@@ -13,7 +13,7 @@ import type {
   CompatState,
   Fields,
   SentEvent,
-  SignedBody,
+  BodyToSign,
   WebhookFormat,
 } from './compat-api.ts'
 import { recipientsIn, textIn } from './fields.ts'
@@ -115,7 +115,7 @@ const GATE_WEBHOOK: WebhookFormat = {
     const payload = { ...(message && gatePayload(message, line)), [timeName]: time }
     return JSON.stringify({ deviceId: event.phone_line_id, event: name, id, webhookId, payload })
   },
-  headers: ({ body, timestamp, secret }: SignedBody) => {
+  headers: ({ body, timestamp, secret }: BodyToSign) => {
     const hash = new Bun.CryptoHasher('sha256', secret).update(`${body}${timestamp}`)
     return { 'x-timestamp': String(timestamp), 'x-signature': hash.digest('hex') }
   },

@@ -1,4 +1,4 @@
-// What a message may have beyond a direct text. Each field is left out if the message doesn't have it.
+// What a message may have beyond a plain text. Each field is left out if the message doesn't have it.
 
 import type { Handle } from './handle.ts'
 import type { KeyId, LineId, MemberId, MessageId, SiteId, Timestamp, WebhookId } from './ids.ts'

@@ -103,7 +103,7 @@ export type Message = {
   readonly platformGuid: string | null
   /** True if it is in a group: `handle` is then the sender, or the group for the owner's own messages. */
   readonly isGroup: boolean
-  /** Null for a direct text message. */
+  /** Null for a plain text without any of these. */
   readonly extras: MessageExtras | null
   readonly source: MessageSource
   readonly queuedReason: QueuedReason | null
@@ -143,6 +143,7 @@ export type OutgoingAttachment = {
 
 export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
 
+/** What a device reports of a message that it was handed, a failure too. */
 export const RECEIPT_KINDS = ['sent', 'delivered', 'read', 'failed'] as const
 export type ReceiptKind = (typeof RECEIPT_KINDS)[number]
 

@@ -59,7 +59,10 @@ const KEPT_MAX = 40
 const KEPT_FOR_JUST_NOW = 28
 /** Bun sends 256 requests at once; the rest is for all other outgoing requests. */
 export const IN_FLIGHT_MAX = COMMON_MAX + KEPT_MAX
-/** A receiver that hangs holds a slot for ten seconds, so some slots are for those that answer. */
+/**
+ * Most attempts in flight to receivers that aren't proven, by the standing of the receiver that wants one more. A
+ * receiver that hangs holds a slot for ten seconds, so some slots are for those that answer.
+ */
 const UNPROVEN_MAX: Readonly<Record<Standing, number>> = {
   proven: IN_FLIGHT_MAX,
   untried: 128,

@@ -54,7 +54,7 @@ export type Life = {
 /** Time that the end of a relay may need on its own clock. */
 const END_MS = 120_000
 
-/** Nothing of it is on a disk. */
+/** Stands in for all that a real relay has on its disk. */
 const IN_MEMORY = {
   disk: { freeBytes: () => Number.MAX_SAFE_INTEGER, logBytes: () => 0, requireInPlace() {} },
   backupWorker: {

@@ -132,7 +132,7 @@ export class LaunchdHost implements ServiceHost {
     forgetInstallation(dataDir)
   }
 
-  /** launchd ends the rest of a job's process group with the job (launchd.plist(5), AbandonProcessGroup). */
+  /** A process group of its own is enough: launchd ends only the job's (launchd.plist(5), AbandonProcessGroup). */
   async startDetached(order: DetachedOrder): Promise<void> {
     this.#machine.startDetached(order)
   }

@@ -69,6 +69,7 @@ type Authentication = ReturnType<typeof createAuthentication>
 
 export type CompatCalls = {
   readonly authentication: Authentication
+  /** Answers the calls of the relay's own API that a compatible API makes. */
   readonly fetch: RoutesFetch
 }
 

@@ -61,7 +61,7 @@ export type DriverLine = {
   /** The box of the device; null or absent for this machine. */
   readonly box?: BoxId | null | undefined
   readonly number: string
-  /** The driver's position in its device's history; the core never reads it. */
+  /** The driver's position in its device's history; the relay never reads it. */
   readonly checkpoint: string | null
   /** Messages that are `sending` or `uncertain`: from the last 7 days, at most 1,000, oldest first. */
   readonly unsettled: readonly Unsettled[]
@@ -310,7 +310,7 @@ export type StateEvent = Extract<LineEvent, { readonly type: 'online' | 'offline
 
 export type IntakeEvent = Exclude<LineEvent, StateEvent>
 
-/** Publishes the events of one line run to the core. */
+/** Publishes the events of one line run to the relay. */
 export class LineEvents {
   readonly #listener: LineListener
   readonly #signal: AbortSignal

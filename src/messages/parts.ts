@@ -119,8 +119,8 @@ export function markFirst(tx: Tx, message: Outbound, count: number): void {
   markSent(tx, message, filesOf(tx, message).slice(0, count), null)
 }
 
-/** One of the other parts failed, and it is unknown which; the last one is sent if it is a file. */
-export function markOtherFailed(tx: Tx, message: Outbound): void {
+/** After a part before the last failed, and it is unknown which: all files are unknown, but the last if it was sent. */
+export function markUnknownButLast(tx: Tx, message: Outbound): void {
   const isLastSent = message.sentAt !== null && message.text === ''
   markParts(tx, message.id, isLastSent ? filesOf(tx, message).slice(-1) : [], null)
 }

@@ -35,7 +35,7 @@ import type { DeviceChanges } from './device-changes.ts'
 import {
   markByEnd,
   markFirst,
-  markOtherFailed,
+  markUnknownButLast,
   markSent,
   provenParts,
   rememberParts,
@@ -148,7 +148,7 @@ export class Outcomes {
     const progress =
       kind === 'failed' ? failBy(message, 'partly_sent', this.#deps.sentenceOf) : null
     if (progress === null) return message
-    markOtherFailed(tx, message)
+    markUnknownButLast(tx, message)
     return this.#settle(tx, message, progress)
   }
 

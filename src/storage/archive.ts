@@ -1,6 +1,6 @@
-// A relay as one file: a tar archive of a manifest, the database with the files that it carries, and the
-// attachments. The reader accepts these names as plain files only, so a foreign archive can't write
-// anywhere else. A backup without attachments is just its database.
+// A relay as one file: a tar archive of `manifest.json`, `hookline.db` (which carries the keys and `hookline.env` too)
+// and `attachments/HASH`. The reader accepts only these names, and only plain files, so a foreign archive can't write
+// anywhere else. A backup without attachments is just the database.
 
 import { existsSync } from 'node:fs'
 import { copyFile, link, mkdir, open, rm, stat } from 'node:fs/promises'

@@ -120,7 +120,7 @@ type Rejected = {
   readonly count: number
 }
 
-/** Rejected events of the last 30 days, by line and reason. */
+/** Rejected events by line: those whose sender is a name, and all others. Retention deletes them after 30 days. */
 export function countRejected(db: Db): readonly Rejected[] {
   const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
                   count(*) AS count

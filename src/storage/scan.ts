@@ -1,5 +1,5 @@
-// Reads a list with filters by an index, in the order of the list, and up to a number of rows. So a filter that
-// matches nothing costs as much as any other, never a scan of the whole table.
+// Reads one page of a filtered list: follows an index in the order of the list, and examines at most EXAMINED_MAX
+// rows, whether they match or not. So a filter that matches nothing never scans the whole table.
 
 import type { Db } from './database.ts'
 import { type Values } from './statement.ts'

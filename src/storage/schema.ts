@@ -203,7 +203,7 @@ export const messages = sqliteTable(
     guid: text('guid').notNull(),
     platformGuid: text('platform_guid'),
     isGroup: flag('is_group').notNull().default(false),
-    /** Everything that a plain direct text message doesn't have: see domain/message-extras. */
+    /** Everything that a plain text doesn't have: see domain/message-extras. */
     extras: text('extras', { mode: 'json' }).$type<MessageExtras>(),
     source: text('source').$type<MessageSource>().notNull(),
     /** The API key that sent it. */

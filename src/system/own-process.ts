@@ -93,7 +93,7 @@ const IOREG = ['/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice']
 const NETWORKS = '/sys/class/net'
 
 /** A name of this machine's hardware: a copy of its disk in another machine gets another name. */
-export function machineName(): string {
+export function hardwareId(): string {
   if (process.platform === 'darwin') {
     const text = Bun.spawnSync(IOREG, { timeout: 2_000 }).stdout.toString()
     return /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(text)?.[1] ?? hostname()

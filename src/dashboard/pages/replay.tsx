@@ -1,4 +1,4 @@
-// Sends many deliveries again, failed ones or past events, after counting them.
+// Dialogs that count, and then send, a webhook's failed deliveries again, or events that it missed.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

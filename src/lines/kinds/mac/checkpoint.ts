@@ -9,7 +9,7 @@ export const REPEATS_MAX = 100
 const EDITS_MAX = 2_000
 const Count = Type.Integer({ minimum: 0 })
 
-/** Position of a Mac line in chat.db; the core stores it in the same transaction as the events. */
+/** Position of a Mac line in chat.db; the relay stores it in the same transaction as the events. */
 export type Checkpoint = Shape<typeof Checkpoint>
 const Checkpoint = Type.Object({
   /** Rows up to this ROWID were published, except `incomplete`. */

@@ -206,7 +206,7 @@ function mayFail({ stage }: TrackedRow, { error, isDelivered, isRead }: OwnState
   return stage === 'held' || (stage === 'sent' && error !== 0)
 }
 
-/** Status changes since the last sweep; the core fills in those that Messages skipped. */
+/** Status changes since the last sweep; the relay fills in those that Messages skipped. */
 function stepsBetween(before: Stage, reached: Stage): readonly Step[] {
   return STEPS.filter((step) => {
     const rank = STAGES.indexOf(step)

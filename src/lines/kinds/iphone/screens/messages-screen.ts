@@ -1,5 +1,5 @@
 // Reads the screens of Messages from the tree. Identifiers are ChatKit's, known from UI tests of other projects
-// (photostickers and kebbie on iOS) and a probe of macOS 27.2; element types that may differ are not used.
+// (photostickers and kebbie on iOS) and a probe of macOS 27.2. An element type is used only if both systems have it.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import {
