@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../config.ts'
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { timestamp } from '../domain/ids.ts'
 import type { QuietHours } from '../domain/quiet-hours.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts'
 import { systemClock } from '../system/clock.ts'
@@ -142,11 +142,7 @@ const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
 
 /** Reads ISO 8601, or 30m, 12h or 7d before now, or after now if `isAhead`. */
-export function timeOption(
-  call: Pick<Call, 'options'>,
-  name: string,
-  isAhead = false,
-): Timestamp | undefined {
+export function timeOption(call: Pick<Call, 'options'>, name: string, isAhead = false) {
   const text = call.options.get(name)
   if (text === undefined) return undefined
   const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []

@@ -110,10 +110,7 @@ export async function holdUnlessRunning(
   }
 }
 
-async function withOwnFile<T>(
-  directory: DataDirectory,
-  work: (file: OwnFile) => Promise<T> | T,
-): Promise<T> {
+async function withOwnFile<T>(directory: DataDirectory, work: (file: OwnFile) => Promise<T> | T) {
   const { createAudit } = await import('../storage/audit.ts')
   const { backUpBeforeMigration } = await import('../storage/backup.ts')
   const { closeDatabase, openDatabase } = await import('../storage/database.ts')
@@ -136,10 +133,7 @@ async function withOwnFile<T>(
 }
 
 /** The relay may not be running. */
-export function clientOf(
-  call: Call,
-  headers: Readonly<Record<string, string>> = {},
-): ControlClient {
+export function clientOf(call: Call, headers: Readonly<Record<string, string>> = {}) {
   const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
   return new ControlClient(controlSocket, headers)
 }

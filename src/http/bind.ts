@@ -219,11 +219,7 @@ function requireInConversations(db: Db, { request, params: { id } }: Attempt): v
 }
 
 /** Throws "not found" if the resource belongs to a line that the key may not use. */
-function requireOnLines(
-  db: Db,
-  { errors = [] }: Operation,
-  { request, params: { id } }: Attempt,
-): void {
+function requireOnLines(db: Db, { errors = [] }: Operation, { request, params: { id } }: Attempt) {
   if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
   const kind = id.slice(0, id.indexOf('_'))
   const named = kind === 'att' ? 'attachment_not_found' : 'phone_line_not_found'

@@ -135,11 +135,7 @@ type PassedOn = {
 }
 
 /** Answers a call of one of the relay's own operations, with the rights of a key that was made for `api`. */
-async function passOn(
-  request: Request,
-  api: CompatApi,
-  { calls, from }: PassedOn,
-): Promise<Response> {
+async function passOn(request: Request, api: CompatApi, { calls, from }: PassedOn) {
   const context = contextOf(request)
   context.caller = calls.authentication.caller(request, context.peer, allowedFor(api))
   const { pathname, search } = new URL(request.url)
@@ -323,11 +319,7 @@ function uploadKey(
   return key && sha256([name, key, place].join(' ')).toHex()
 }
 
-async function upload(
-  fetch: RelayFetch,
-  { bytes, name, type }: CompatFile,
-  key: string | null,
-): Promise<string> {
+async function upload(fetch: RelayFetch, { bytes, name, type }: CompatFile, key: string | null) {
   const { method, path } = requestOf('uploadAttachment', {}, { filename: name })
   const headers = {
     'content-type': type ?? 'application/octet-stream',

@@ -114,11 +114,7 @@ const FLUSH_MS = 50
  * Like `taking`, which makes the copy `to`, and meanwhile flushes what is written of it. Without that the system keeps
  * gigabytes in memory and then writes them in one go, and a commit at that moment waits for them: a second or more.
  */
-export async function flushedMeanwhile(
-  clock: Clock,
-  to: string,
-  taking: Promise<Snapshot>,
-): Promise<Snapshot> {
+export async function flushedMeanwhile(clock: Clock, to: string, taking: Promise<Snapshot>) {
   const end = new AbortController()
   const flush = async () => {
     while (!end.signal.aborted) {

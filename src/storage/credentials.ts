@@ -42,10 +42,7 @@ export type ListedCredential<K extends CredentialKind> = Credential<K> & { reado
 
 const insertion = `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`
 
-export function insertCredential(
-  tx: Tx,
-  { number, permissions, ...credential }: NewCredential,
-): void {
+export function insertCredential(tx: Tx, { number, permissions, ...credential }: NewCredential) {
   const { scopes, limits, conversationIds, expiresAt, rules } = permissions
   tx.execute(insertion, {
     ...credential,
@@ -167,11 +164,7 @@ function listed<K extends CredentialKind>(db: Db, row: ListedRow<K>): ListedCred
   return { ...row, permissions: permissionsIn(db, row) }
 }
 
-export function getCredential<K extends CredentialKind>(
-  db: Db,
-  kind: K,
-  id: string,
-): ListedCredential<K> | null {
+export function getCredential<K extends CredentialKind>(db: Db, kind: K, id: string) {
   const row = db.row<ListedRow<K>>(`${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
   return row && listed(db, row)
 }

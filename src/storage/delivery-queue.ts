@@ -31,12 +31,7 @@ const due = `${DUE} INDEXED BY deliveries_due ${OF_EVENT}
    WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at <= +$now
    ORDER BY next_attempt_at, d.seq LIMIT +$limit`
 
-export function dueDeliveries(
-  db: Db,
-  webhookSeq: number,
-  now: number,
-  limit: number,
-): readonly DueDelivery[] {
+export function dueDeliveries(db: Db, webhookSeq: number, now: number, limit: number) {
   return db.rows<DueDelivery>(due, { webhookSeq, now, limit })
 }
 
@@ -45,11 +40,7 @@ const requested = `${DUE} INDEXED BY deliveries_requested ${OF_EVENT}
    ORDER BY d.seq LIMIT +$limit`
 
 /** Deliveries that a caller asked to try at once. */
-export function requestedDeliveries(
-  db: Db,
-  webhookSeq: number,
-  limit: number,
-): readonly DueDelivery[] {
+export function requestedDeliveries(db: Db, webhookSeq: number, limit: number) {
   return db.rows<DueDelivery>(requested, { webhookSeq, limit })
 }
 

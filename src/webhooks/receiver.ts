@@ -17,12 +17,7 @@ export type ReceiverState = {
 
 export type SavedReceiver = { readonly id: WebhookId; readonly version: Timestamp }
 
-export function saveReceiver(
-  tx: Tx,
-  webhook: SavedReceiver,
-  change: ReceiverState,
-  at: Timestamp,
-): void {
+export function saveReceiver(tx: Tx, webhook: SavedReceiver, change: ReceiverState, at: Timestamp) {
   const { breaker, disable } = change
   const before = findWebhook(tx, webhook.id)
   if (!saveBreaker(tx, webhook, breaker, disable && { reason: disable, at })) return

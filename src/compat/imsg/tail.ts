@@ -121,10 +121,7 @@ const HOLD_MS = 60_000
  * The number of the earliest message that will still be announced although later ones were already, because it waits
  * for its files; Infinity if there is none. A client goes on behind the highest number that it has: it would miss it.
  */
-export async function earliestWaiting(
-  { relay }: Reading,
-  entries: readonly Entry[],
-): Promise<number> {
+export async function earliestWaiting({ relay }: Reading, entries: readonly Entry[]) {
   const newest = Math.max(...entries.map(({ at }) => at))
   const { data } = await relay.ask('listMessages', {
     query: {
