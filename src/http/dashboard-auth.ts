@@ -201,17 +201,17 @@ export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
     bind(DASHBOARD.listSessions, ({ request }) => ({
       data: access.sessions.list().map((seen) => browserSession(access, seen, sessionOf(request))),
     })),
-    bind(DASHBOARD.signOut, async ({ request }) => {
+    bind(DASHBOARD.signOut, async ({ request, origin }) => {
       const { session } = contextOf(request)
-      if (session !== null) await access.signOut(session, originOf(request))
+      if (session !== null) await access.signOut(session, origin)
       return withCookie(request, null)
     }),
-    bind(DASHBOARD.endSession, async ({ request, params }) => {
-      await access.endSession(params.id, originOf(request))
+    bind(DASHBOARD.endSession, async ({ params, origin }) => {
+      await access.endSession(params.id, origin)
       return { id: params.id, deleted: true as const }
     }),
-    bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
-      await access.signOutEverywhere(originOf(request))
+    bind(DASHBOARD.signOutEverywhere, async ({ request, origin }) => {
+      await access.signOutEverywhere(origin)
       return withCookie(request, null)
     }),
   ]
@@ -232,8 +232,8 @@ function factorBindings(
       const made = access.beginSecondFactor()
       return { ...made, qr_svg: qrCode(made.url) }
     }),
-    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
-      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
+    bind(DASHBOARD.turnOnSecondFactor, async ({ body, origin }) => ({
+      recovery_codes: await access.turnOnSecondFactor(body.code, origin),
     })),
     bind(DASHBOARD.renewRecoveryCodes, async ({ request, body }) => ({
       recovery_codes: await access.changeSecondFactor(
