@@ -13,7 +13,7 @@ import {
 } from '../compat/programs.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
-import { EXIT, UsageError, listIn, numberOption, type Call, type ExitCode } from './command.ts'
+import { EXIT, UsageError, listIn, type Call, type ExitCode } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { recipientOf } from './recipient.ts'
@@ -177,7 +177,7 @@ async function waitFor(
   calledAt: () => Promise<string | null>,
 ): Promise<ExitCode> {
   if (!call.options.has('wait')) return EXIT.ok
-  const seconds = numberOption(call, 'wait', { fallback: 60, max: WAIT_SECONDS_MAX })
+  const seconds = call.options.number('wait', { fallback: 60, max: WAIT_SECONDS_MAX })
   const until = systemClock.monotonic() + seconds * 1_000
   const first = async (): Promise<string | null> => {
     for (;;) {
