@@ -149,13 +149,10 @@ export const SETUP_LINK_COMMAND: Command = {
 }
 
 /** A new key, with the headers it goes into, or with what to enter into the program that it was made for. */
-export function describeNewKey({
-  id,
-  key,
-  secret,
-  for: madeFor,
-  connect,
-}: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>): readonly Line[] {
+export function describeNewKey(
+  made: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>,
+): readonly Line[] {
+  const { id, key, secret, for: madeFor, connect } = made
   const saved = "Save it now. You won't see it again."
   if (connect !== undefined) {
     return [

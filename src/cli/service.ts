@@ -133,12 +133,8 @@ export async function install(service: ServiceCall): Promise<undefined> {
   call.out.note('Start or update it: hookline up')
 }
 
-export async function uninstall({
-  call,
-  host,
-  directory,
-  signal,
-}: ServiceCall): Promise<undefined> {
+export async function uninstall(service: ServiceCall): Promise<undefined> {
+  const { call, host, directory, signal } = service
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [

@@ -165,12 +165,9 @@ function withoutNull(params: Params = {}): Readonly<Record<string, string>> {
 function relayFor(
   request: Request,
   api: CompatApi,
-  {
-    core,
-    relay,
-    calls,
-  }: { readonly core: Core; readonly relay: Relay; readonly calls: CompatCalls },
+  by: { readonly core: Core; readonly relay: Relay; readonly calls: CompatCalls },
 ): CompatRelay {
+  const { core, relay, calls } = by
   const limit = linesOf(request)
   const lines = listLines(core.db).filter(({ id }) => includesLine(limit, id))
   const fetch = innerFetch(request, api.credentials, calls.fetch)

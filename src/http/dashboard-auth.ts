@@ -79,13 +79,11 @@ export function authenticateBrowser(
  * was done within the hour. Only for GET: a change may end the session.
  */
 export async function keepSession(
-  {
-    sessions,
-    hosts,
-  }: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
+  given: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
   request: Request,
   { peer, session }: { readonly peer: Peer; readonly session: DashboardSession },
 ): Promise<string | null> {
+  const { sessions, hosts } = given
   if (!session.isStale || request.method !== 'GET') return null
   try {
     await sessions.keep(session)
@@ -219,14 +217,12 @@ export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
 
 function factorBindings(
   access: Access,
-  {
-    stateFor,
-    clientOf,
-  }: {
+  given: {
     readonly stateFor: (request: Request, session: DashboardSession) => SessionState
     readonly clientOf: (request: Request) => Client
   },
 ) {
+  const { stateFor, clientOf } = given
   return [
     bind(DASHBOARD.beginSecondFactor, () => {
       const made = access.beginSecondFactor()

@@ -181,16 +181,14 @@ const FOREVER_MS = 2 ** 31 - 1
  */
 export function integrityWatch(
   { clock, log }: Core,
-  {
-    doubtSignal,
-    assertIntact,
-  }: {
+  given: {
     /** Each unexpected error of a request notifies it. */
     readonly doubtSignal: Signal
     /** Rejects with the damage. */
     readonly assertIntact: () => Promise<void>
   },
 ): Service {
+  const { doubtSignal, assertIntact } = given
   return {
     name: 'integrity-watch',
     async run(signal) {

@@ -237,14 +237,9 @@ export function openDeviceGroup(
   ids: LogicalClock,
   tx: Tx,
   line: Line,
-  {
-    chatGuid,
-    identifier,
-    name,
-    participants,
-    state,
-  }: DeviceGroup & { readonly state?: Group['state'] | undefined },
+  given: DeviceGroup & { readonly state?: Group['state'] | undefined },
 ): ConversationId | null {
+  const { chatGuid, identifier, name, participants, state } = given
   const handle = deviceHandle(identifier)
   if (parseRecipient(handle) !== null) return null
   const party = { lineId: line.id, phoneNumber: line.number, handle, now: ids.now() }

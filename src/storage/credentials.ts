@@ -176,16 +176,13 @@ export function getCredential<K extends CredentialKind>(db: Db, kind: K, id: str
 export function listCredentials<K extends CredentialKind>(
   db: Db,
   kind: K,
-  {
-    limit,
-    before,
-    isShown = () => true,
-  }: {
+  given: {
     readonly limit: number
     readonly before: number | null
     readonly isShown?: ((credential: ListedCredential<K>) => boolean) | undefined
   },
 ): Found<ListedCredential<K>> {
+  const { limit, before, isShown = () => true } = given
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
   const list = function* () {

@@ -240,16 +240,13 @@ export function exhaustBeyond(tx: Tx, webhook: StoredWebhook, now: Timestamp): v
 export function stopReplayed(
   tx: Tx,
   webhook: Pick<StoredWebhook, 'id' | 'seq'>,
-  {
-    now,
-    inFlight,
-    limit,
-  }: {
+  given: {
     readonly now: Timestamp
     readonly inFlight: ReadonlySet<number>
     readonly limit: number
   },
 ): number {
+  const { now, inFlight, limit } = given
   const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
    FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND replayed_at IS NOT NULL

@@ -179,11 +179,9 @@ export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
 export function sendsToSince(
   db: Db,
   handle: string,
-  {
-    since,
-    practiceKinds,
-  }: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
+  given: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
 ): { readonly count: number; readonly oldest: number } {
+  const { since, practiceKinds } = given
   const from = firstSeqSince(db, 'messages', since)
   const sql = `SELECT count(*) AS count, min(m.created_at) AS oldest
    FROM conversations c JOIN lines l ON l.id = c.line_id

@@ -153,13 +153,10 @@ const REMEMBERED_MAX = 10_000
 /** Passes on what is recorded after `start` until `signal` aborts, over all cuts. Throws if the key is refused. */
 export async function follow(
   reading: Reading,
-  {
-    clock,
-    start,
-    signal,
-  }: { readonly clock: Clock; readonly start: Start; readonly signal: AbortSignal },
+  given: { readonly clock: Clock; readonly start: Start; readonly signal: AbortSignal },
   emit: (entry: Entry) => Promise<void>,
 ): Promise<void> {
+  const { clock, start, signal } = given
   // By this machine's clock, which may differ a little from the relay's.
   const startedAt = timestamp(clock.now() - MINUTE_MS)
   let position = start.position
