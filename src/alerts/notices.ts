@@ -39,7 +39,6 @@ const LISTED_MAX = 500
 /** The summaries among them decide too. */
 const RECENT = NOTICES_PER_HOUR + 1
 
-/** A notice as it is said. */
 export type Said = { readonly title: string; readonly text: string; readonly kind: NoticeKind }
 
 /** A try of a channel. `wait`: it may be tried again; `fail`: it never works. */
@@ -320,7 +319,6 @@ export function noticesOf(id: AlertId, notices: readonly NoticeRow[]): readonly 
   return notices.filter(({ raised, resolved }) => raised.includes(id) || resolved.includes(id))
 }
 
-/** A test for one channel. */
 export function insertTest(
   tx: Tx,
   { ids, clock }: Pick<Core, 'ids' | 'clock'>,

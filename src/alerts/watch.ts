@@ -34,7 +34,6 @@ const SETTLED_MS = 90_000
 /** A failed backup is forgotten by a restart, and known again after the next daily run. */
 const BACKUP_SETTLED_MS = 25 * HOUR_MS
 
-/** The changes of one look. */
 type Changes = {
   readonly begun: readonly FoundCause[]
   /** Causes that begin later than they did, because the oldest approval was given. */

@@ -59,7 +59,6 @@ export const Attachment = objectSchema('Attachment', {
 })
 export type Attachment = Shape<typeof Attachment>
 
-/** An attachment within its message. */
 export const MessageAttachment = objectSchema('MessageAttachment', {
   ...FILE,
   sent: nullish(

@@ -32,7 +32,6 @@ export class RefusedError extends Error {
   readonly status: number
   readonly code: string
   readonly details: unknown
-  /** The `Retry-After` of the answer. */
   readonly retryAfter: string | null
 
   constructor(

@@ -37,11 +37,9 @@ export type WatchedLine = {
 
 export type WatchedLines = {
   lines(): readonly WatchedLine[]
-  /** The names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
 }
 
-/** The most groups that a finding names. */
 const GROUPS_NAMED_MAX = 3
 
 type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>

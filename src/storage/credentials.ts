@@ -214,7 +214,6 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** The keys that replace a key. */
 const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = ${lineageIn('credentials')}
    AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
 

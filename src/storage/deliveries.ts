@@ -149,7 +149,6 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
-/** The delivery of an event to a webhook, if any. */
 export function deliveryOf(
   db: Db,
   eventSeq: number,
@@ -218,7 +217,6 @@ export function countReplayed(db: Db, webhookSeq: number): number {
   return db.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
 }
 
-/** For an UPDATE: gives a delivery up. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 

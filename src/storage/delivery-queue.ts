@@ -52,7 +52,6 @@ const following = `${DUE} INDEXED BY deliveries_by_webhook_and_status ${OF_EVENT
    WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND d.seq > +$after
    ORDER BY d.seq LIMIT 1`
 
-/** The oldest pending delivery of a webhook after the seq `after`. */
 export function nextPendingDelivery(db: Db, webhookSeq: number, after: number) {
   return db.row<DueDelivery>(following, { webhookSeq, after })
 }
@@ -141,7 +140,6 @@ export function moveDeliveriesBack(tx: Tx, webhookSeq: number, now: number, ms: 
   tx.execute(sql, { webhookSeq, now, ms: Math.round(ms) })
 }
 
-/** Makes pending deliveries of a webhook due at `latest` at the latest. */
 export function clampDeliveries(tx: Tx, webhookSeq: number, latest: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
    WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at > +$latest`

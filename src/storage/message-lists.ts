@@ -129,7 +129,6 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   return [{ by: ALL, value: null, rest: filter }]
 }
 
-/** Messages of a conversation after the seq `after`, oldest first. */
 export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )

@@ -82,7 +82,6 @@ function spread<T>(items: readonly T[], count: number): readonly T[] {
   )
 }
 
-/** True if `shown` contains every word of the query, or `handle` its digits. */
 function fits({ words, digits }: Query, shown: string, handle: string): boolean {
   const text = folded(shown)
   const isNumber = digits !== null && handle.replaceAll(/\D/g, '').includes(digits)

@@ -55,7 +55,6 @@ export type Publish = (
 /** The message with the keyword; null for a manual change. */
 export type OptOutCause = Pick<Message, 'lineId' | 'conversationId'> | null
 
-/** Publishes events that have no message. */
 export type PublishUnplaced = {
   readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
   readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void

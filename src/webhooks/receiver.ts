@@ -11,7 +11,6 @@ import { findWebhook, saveBreaker, type StoredWebhook } from '../storage/webhook
 
 export type ReceiverState = {
   readonly breaker: Breaker
-  /** The reason to deactivate the webhook, or null. */
   readonly disable: DisabledReason | null
 }
 
