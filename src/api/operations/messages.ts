@@ -10,7 +10,7 @@ import {
   textParameter,
   timeParameter,
 } from '../query.ts'
-import { enumOf, id } from '../schema.ts'
+import { flag, enumOf, id } from '../schema.ts'
 import { Stats } from '../stats.ts'
 
 const SHARED = { callers: 'keys', tag: 'Messages', limits: ['lines'] } as const
@@ -85,10 +85,7 @@ const MessageQuery = Type.Object({
     enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
   ),
   ended_on_purpose: Type.Optional(
-    Type.Boolean({
-      description:
-        'True: only messages that were canceled, denied or marked as failed. False: only others.',
-    }),
+    flag('True: only messages that were canceled, denied or marked as failed. False: only others.'),
   ),
   service: textParameter('The service that carried it.', 'SMS'),
   type: Type.Optional(api.ListType),
