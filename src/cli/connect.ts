@@ -156,11 +156,7 @@ function answerOf(
   return { program: name, title, guide, ...rest, enter }
 }
 
-async function sendTest(
-  call: Call,
-  client: ControlClient,
-  [to]: readonly string[],
-): Promise<undefined> {
+async function sendTest(call: Call, client: ControlClient, [to]: readonly string[]) {
   if (!call.options.has('test') || to === undefined) return
   const headers = { 'idempotency-key': crypto.randomUUID(), prefer: 'wait=5' }
   const sent = await client.ask('sendMessage', { body: { to, text: TEST_TEXT }, headers })

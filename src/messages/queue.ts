@@ -196,11 +196,7 @@ export class MessageQueue {
   }
 
   /** The position of a new message: deferred, or last in its conversation. */
-  firstPosition(
-    tx: Tx,
-    message: Deferrable & Pick<Outbound, 'text'>,
-    now: Timestamp,
-  ): Partial<Pick<Outbound, 'status'>> & Position {
+  firstPosition(tx: Tx, message: Deferrable & Pick<Outbound, 'text'>, now: Timestamp) {
     const deferral = this.deferralOf(tx, message)
     return deferral === null ? initialPosition(tx, message, now) : positionOf(deferral)
   }

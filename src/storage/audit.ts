@@ -101,10 +101,7 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
  * restore must not lose the trail. Adds none if that database can't be read or has no trail. `isSame` says
  * whether both are of the same relay: whether they share an entry.
  */
-export function keepTrail(
-  sqlite: Sqlite,
-  path: string,
-): { readonly above: number; readonly isSame: boolean } {
+export function keepTrail(sqlite: Sqlite, path: string) {
   const highest = 'SELECT coalesce(max(seq), 0) AS above FROM audit'
   const above = sqlite.query<{ above: number }, []>(highest).get()?.above ?? 0
   const add = sqlite.query<null, [Values]>(

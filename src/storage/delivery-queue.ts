@@ -146,10 +146,7 @@ export function clampDeliveries(tx: Tx, webhookSeq: number, latest: number): voi
   tx.execute(sql, { webhookSeq, latest })
 }
 
-export function pendingDeliveries(
-  db: Db,
-  webhookSeq: number,
-): { readonly count: number; readonly oldest: Timestamp | null } {
+export function pendingDeliveries(db: Db, webhookSeq: number) {
   const sql = `SELECT count(*) AS count,
           (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
            WHERE webhook_seq = +$webhookSeq AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest

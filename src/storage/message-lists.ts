@@ -193,11 +193,7 @@ export function sendsToSince(
 }
 
 /** Like `sendsToSince`, for one conversation. */
-export function sendsInSince(
-  db: Db,
-  conversationId: ConversationId,
-  since: Timestamp,
-): { readonly count: number; readonly oldest: number } {
+export function sendsInSince(db: Db, conversationId: ConversationId, since: Timestamp) {
   const sql = `SELECT count(*) AS count, min(created_at) AS oldest
    FROM messages INDEXED BY messages_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from

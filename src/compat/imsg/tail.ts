@@ -2,7 +2,6 @@
 // last message that they have.
 
 import { RefusedError } from '../../api/client.ts'
-import type { Message } from '../../api/messages.ts'
 import type { AnyEvent, EventPayload } from '../../api/webhooks.ts'
 import { timestamp } from '../../domain/ids.ts'
 import { MINUTE_MS } from '../../domain/time.ts'
@@ -101,10 +100,7 @@ function reactionEntry(
   }
 }
 
-async function placed(
-  { relay }: Reading,
-  id: string,
-): Promise<{ readonly message: Message; readonly chat: Chat } | null> {
+async function placed({ relay }: Reading, id: string) {
   try {
     const message = await relay.ask('getMessage', { params: { id } })
     return { message, chat: await chatWithId(relay, message.conversation_id) }
