@@ -70,7 +70,9 @@ export function joinNotices(
   const open = openNotices(tx)
   const createdAt = timestamp(clock.now())
   for (const { id: channelId } of listChannels(tx)) {
-    const waiting = open.find((notice) => isJoinable(notice) && notice.channelId === channelId)
+    const waiting = open.find(
+      (one) => one.status === 'waiting' && one.kind !== 'test' && one.channelId === channelId,
+    )
     const lists = joined(waiting ?? { raised: [], resolved: [], also: 0 }, news)
     const kind = lists.raised.length > 0 ? 'raised' : 'resolved'
     if (waiting === undefined) {
@@ -78,10 +80,6 @@ export function joinNotices(
       insertNotice(tx, { id: ids.id('ntc'), channelId, kind, ...lists, status, createdAt })
     } else updateNotice(tx, waiting.id, { ...lists, ...(waiting.kind !== 'summary' && { kind }) })
   }
-}
-
-function isJoinable({ status, kind }: NoticeRow): boolean {
-  return status === 'waiting' && kind !== 'test'
 }
 
 type Lists = Pick<NoticeRow, 'raised' | 'resolved' | 'also'>

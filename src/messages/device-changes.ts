@@ -157,7 +157,8 @@ export class DeviceChanges {
       // The files of the relay's own messages came from their sender.
       if (message.source !== 'device') return null
       recordFiles(tx, { ...message, createdAt: now }, [device], states)
-      return updateMessage(tx, message, { extras: withOneMore(message) }, now)
+      const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
+      return updateMessage(tx, message, { extras: { ...message.extras, attachmentCount } }, now)
     }
     if (known.state !== 'pending' || state.state === 'pending') return null
     updateAttachment(tx, known.id, state)
@@ -195,10 +196,6 @@ export class DeviceChanges {
     const what = { change, actor, target, replaced, at }
     this.#publish.groupUpdate(tx, { lineId: line.id, guid, group: placed, ...what })
   }
-}
-
-function withOneMore({ extras }: Outbound): MessageExtras {
-  return { ...extras, attachmentCount: (extras?.attachmentCount ?? 0) + 1 }
 }
 
 function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {

@@ -6,6 +6,7 @@ import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { webhookName } from '../domain/webhook-url.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Tx } from '../storage/database.ts'
+import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { mark } from '../storage/timeline.ts'
 import { findWebhook, saveBreaker, type StoredWebhook } from '../storage/webhooks.ts'
 
@@ -35,11 +36,5 @@ function changeOf(
   if (isOpen(breaker) === isOpen(before.breaker)) return null
   if (isOpen(breaker)) return ['webhook.failing', { since: breaker.failingSince ?? undefined }]
   const since = before.breaker.failingSince ?? undefined
-  return ['webhook.working', { since, waiting: waitingOf(tx, before.seq) }]
-}
-
-function waitingOf(tx: Tx, webhookSeq: number): number {
-  const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-     WHERE webhook_seq = $webhookSeq AND status = 'pending'`
-  return tx.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
+  return ['webhook.working', { since, waiting: pendingDeliveries(tx, before.seq).count }]
 }
