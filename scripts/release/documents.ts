@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 
-import type { Call, Command } from '../../src/cli/command.ts'
+import { Options, type Call, type Command } from '../../src/cli/command.ts'
 import { COMPLETIONS_COMMAND } from '../../src/cli/completions.ts'
 import { HELP_COMMAND } from '../../src/cli/help.ts'
 import { readLicenses } from '../../src/cli/licenses.macro.ts'
@@ -28,7 +28,7 @@ export async function readDocuments(): Promise<Documents> {
   return {
     licenses: readLicenses(),
     changelog: readChangelog(),
-    manual: await printed(HELP_COMMAND, { options: new Map([['man', 'true']]) }),
+    manual: await printed(HELP_COMMAND, { options: new Options([['man', 'true']]) }),
     completions: { bash, zsh, fish },
   }
 }
@@ -61,7 +61,7 @@ async function printed(command: Command, given: Partial<Call>): Promise<string> 
   const loadConfig = () => {
     throw new Error('These commands need no options.')
   }
-  const own = { args: [], options: new Map<string, string>(), groups: COMMAND_GROUPS }
+  const own = { args: [], options: new Options(), groups: COMMAND_GROUPS }
   await command.run({ ...own, surroundings, out, loadConfig, ...given })
   return `${lines.join('\n')}\n`
 }

@@ -164,11 +164,7 @@ export class Access {
   }
 
   /** Checks the password again, for requests that need it to be recent. */
-  async elevate(
-    session: DashboardSession,
-    password: string,
-    client: Client,
-  ): Promise<DashboardSession> {
+  async elevate(session: DashboardSession, password: string, client: Client) {
     const proof = await this.#requireRight(password, { client, session })
     const { writer, audit } = this.#core
     return writer.write((tx) => {

@@ -30,10 +30,10 @@ const BESIDE_NAME_MIN = 8
 const NAME_LENGTH_MIN = 4
 
 /** Names that a guesser would try: those of the product and of the machine. */
-export function relayNames({
-  publicUrl,
-  localName,
-}: Pick<Addresses, 'publicUrl' | 'localName'>): readonly string[] {
+export function relayNames(
+  addresses: Pick<Addresses, 'publicUrl' | 'localName'>,
+): readonly string[] {
+  const { publicUrl, localName } = addresses
   const hosts = [localName, publicUrl === null ? '' : new URL(publicUrl).hostname]
   const labels = hosts.flatMap((host) => host.toLowerCase().split('.'))
   const isName = (label: string) => label.length >= NAME_LENGTH_MIN && label !== 'local'

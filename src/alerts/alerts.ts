@@ -22,7 +22,6 @@ export function createAlerts(
     readonly lines: () => readonly AlertLine[]
     readonly publish: Pick<PublishOther, 'alert'>
     readonly subscribers: Pick<Subscribers, 'isWanted' | 'onChange'>
-    /** Calls the listener after each change of a line. */
     readonly onLineChange: (listener: () => void) => void
     readonly accept: AcceptText
     /** May call the relay's own network, as a monitor may. */

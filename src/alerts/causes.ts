@@ -8,7 +8,6 @@ import { lineName, type Line, type LineState } from '../domain/line.ts'
 import { waitingApprovals } from '../storage/alerts.ts'
 import type { Db } from '../storage/database.ts'
 
-/** A line as alerts see it. */
 export type AlertLine = {
   readonly line: Line
   readonly state: LineState

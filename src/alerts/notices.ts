@@ -71,7 +71,9 @@ export function joinNotices(
   const open = openNotices(tx)
   const createdAt = timestamp(clock.now())
   for (const { id: channelId } of listChannels(tx)) {
-    const waiting = open.find((notice) => isJoinable(notice) && notice.channelId === channelId)
+    const waiting = open.find(
+      (one) => one.status === 'waiting' && one.kind !== 'test' && one.channelId === channelId,
+    )
     const lists = joined(waiting ?? { raised: [], resolved: [], also: 0 }, news)
     const kind = lists.raised.length > 0 ? 'raised' : 'resolved'
     if (waiting === undefined) {
@@ -79,10 +81,6 @@ export function joinNotices(
       insertNotice(tx, { id: ids.id('ntc'), channelId, kind, ...lists, status, createdAt })
     } else updateNotice(tx, waiting.id, { ...lists, ...(waiting.kind !== 'summary' && { kind }) })
   }
-}
-
-function isJoinable({ status, kind }: NoticeRow): boolean {
-  return status === 'waiting' && kind !== 'test'
 }
 
 type Lists = Pick<NoticeRow, 'raised' | 'resolved' | 'also'>
@@ -320,7 +318,6 @@ export function noticesOf(id: AlertId, notices: readonly NoticeRow[]): readonly 
   return notices.filter(({ raised, resolved }) => raised.includes(id) || resolved.includes(id))
 }
 
-/** Stores a test notice for one channel. */
 export function insertTest(
   tx: Tx,
   { ids, clock }: Pick<Core, 'ids' | 'clock'>,

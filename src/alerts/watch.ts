@@ -34,7 +34,6 @@ const SETTLED_MS = 90_000
 /** A restart forgets a failed backup; the next daily run finds it again. */
 const BACKUP_SETTLED_MS = 25 * HOUR_MS
 
-/** The changes that one check found. */
 type Changes = {
   readonly begun: readonly FoundCause[]
   /** Alerts whose cause begins later than before, because the oldest approval was decided. */

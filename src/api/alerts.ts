@@ -12,6 +12,8 @@ import {
 } from '../domain/alert.ts'
 import { SUBJECT_KINDS } from '../domain/finding.ts'
 import {
+  count,
+  ids,
   changesOf,
   enumOf,
   id,
@@ -38,9 +40,7 @@ const ALERT_FIELDS = {
   since: time('When the problem was first found.'),
   raised_at: time('When it had lasted for the time of its rule.'),
   resolved_at: nullable(time('When it was over.')),
-  lasted_seconds: nullable(
-    Type.Integer({ description: 'How long it lasted; null while it does.', example: 540 }),
-  ),
+  lasted_seconds: nullable(count('How long it lasted; null while it does.', 540)),
 }
 
 export const Alert = objectSchema('Alert', ALERT_FIELDS)
@@ -56,7 +56,7 @@ export const AlertNotice = objectSchema('AlertNotice', {
     '`handed_over` has a fixed text and may have arrived; `done` was sent, or taken by the receiver.',
   ),
   text: nullable(text('What it says; null while it waits.')),
-  attempts: Type.Integer({ description: 'Tries of a POST.' }),
+  attempts: count('Tries of a POST.'),
   message_id: nullable(id('msg', 'The message of a text.')),
   error: nullable(text('Why it failed, or why it still waits.', 'no_line')),
   created_at: time('When it was made.'),
@@ -111,13 +111,9 @@ export type AlertChannelChanges = Shape<typeof AlertChannelChanges>
 
 export const AlertRule = objectSchema('AlertRule', {
   cause: Cause,
-  after_minutes: Type.Integer({ description: 'How long the cause must last.' }),
-  phone_line_ids: nullable(
-    Type.Array(Type.String(), { description: 'The only lines that count; null for all.' }),
-  ),
-  site_ids: nullable(
-    Type.Array(Type.String(), { description: 'The only sites whose lines count; null for all.' }),
-  ),
+  after_minutes: count('How long the cause must last.'),
+  phone_line_ids: nullable(ids('The only lines that count; null for all.')),
+  site_ids: nullable(ids('The only sites whose lines count; null for all.')),
   is_enabled: Type.Boolean(),
 })
 export type AlertRule = Shape<typeof AlertRule>

@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import { ATTACHMENT_STATES, FILENAME_BYTES_MAX } from '../domain/attachment.ts'
 import { DIRECTIONS } from '../domain/message.ts'
 import {
+  count,
+  flag,
   IN_DOCUMENT,
   enumOf,
   id,
@@ -35,7 +37,7 @@ const FILE = {
   id: id('att', 'Identifies the attachment.'),
   filename: Type.String({ example: 'menu.pdf' }),
   mime_type: text('By its first bytes.', 'application/pdf'),
-  size: nullable(Type.Integer({ description: 'In bytes; null until known.', example: 245_760 })),
+  size: nullable(count('In bytes; null until known.', 245_760)),
   state: AttachmentState,
   url: Type.String({
     description: 'Path of the bytes, for the same key.',
@@ -48,8 +50,8 @@ export const Attachment = objectSchema('Attachment', {
   ...FILE,
   declared_type: nullable(text('As the uploader or the device said.')),
   sha256: nullable(text('Lower-case hex; null until the bytes are here.')),
-  width: nullable(Type.Integer({ description: 'In pixels.' })),
-  height: nullable(Type.Integer({ description: 'In pixels.' })),
+  width: nullable(count('In pixels.')),
+  height: nullable(count('In pixels.')),
   duration_ms: nullable(Type.Integer()),
   direction: enumOf('AttachmentDirection', DIRECTIONS),
   message_id: nullable(id('msg', 'The first message that it belongs to.')),
@@ -59,14 +61,9 @@ export const Attachment = objectSchema('Attachment', {
 })
 export type Attachment = Shape<typeof Attachment>
 
-/** An attachment within its message. */
 export const MessageAttachment = objectSchema('MessageAttachment', {
   ...FILE,
-  sent: nullish(
-    Type.Boolean({
-      description: 'Outbound only: whether this part was sent; null while nobody can say.',
-    }),
-  ),
+  sent: nullish(flag('Outbound only: whether this part was sent; null while nobody can say.')),
   download_url: Type.Optional(
     url({ description: 'Needs no key, for 7 days; for webhooks with `attachment_links`.' }),
   ),

@@ -32,7 +32,6 @@ export class RefusedError extends Error {
   readonly status: number
   readonly code: string
   readonly details: unknown
-  /** The `Retry-After` of the answer. */
   readonly retryAfter: string | null
 
   constructor(
@@ -127,10 +126,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-export function refusal(
-  { status, headers }: Pick<Response, 'status' | 'headers'>,
-  body: unknown,
-): RefusedError {
+export function refusal({ status, headers }: Pick<Response, 'status' | 'headers'>, body: unknown) {
   const { error } = body as Partial<ErrorAnswer> // Other bodies don't have this field.
   const message = `The relay answered with status ${status}.`
   const known = error ?? { code: 'unknown', message }

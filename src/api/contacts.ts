@@ -11,6 +11,8 @@ import {
 import { OPT_OUT_SOURCES } from '../domain/opt-out.ts'
 import { Conversation, Message } from './messages.ts'
 import {
+  count,
+  flag,
   enumOf,
   id,
   listOf,
@@ -52,7 +54,7 @@ const REQUESTED = eachField(requested) as { [N in keyof Fields]: TOptional<TUnsa
 export const Contact = objectSchema('Contact', {
   handle: text('E.164 with `+`, or an email address.', '+12025550147'),
   ...ANSWERED,
-  opted_out: Type.Optional(Type.Boolean({ description: 'True after an opt-out; else left out.' })),
+  opted_out: Type.Optional(flag('True after an opt-out; else left out.')),
   created_at: time('When it was added.'),
   updated_at: time('When it last changed.'),
 })
@@ -90,15 +92,13 @@ export const DeletedOptOut = objectSchema('DeletedOptOut', DeletedContact.proper
 export type DeletedOptOut = Shape<typeof DeletedOptOut>
 
 export const ImportReport = objectSchema('ImportReport', {
-  imported: Type.Integer({ description: 'New contacts.' }),
-  updated: Type.Integer({ description: 'Contacts that were there, and changed.' }),
-  skipped: Type.Integer({ description: 'Contacts that were there as they are in the file.' }),
-  failed: Type.Integer({ description: 'Entries that could not be imported.' }),
+  imported: count('New contacts.'),
+  updated: count('Contacts that were there, and changed.'),
+  skipped: count('Contacts that were there as they are in the file.'),
+  failed: count('Entries that could not be imported.'),
   errors: Type.Array(
     objectSchema('ImportError', {
-      row: Type.Integer({
-        description: 'The row of the table, its row of names included, or the number of the vCard.',
-      }),
+      row: count('The row of the table, its row of names included, or the number of the vCard.'),
       why: Type.String({ example: 'has no phone number and no email address' }),
     }),
     { description: 'The first 1,000 of those that failed.' },
@@ -128,8 +128,6 @@ export const SearchResult = objectSchema('SearchResult', {
     }),
     { description: 'With every word of the query; newest first.' },
   ),
-  is_complete: Type.Boolean({
-    description: 'False if time was up before the oldest message: a longer word finds more.',
-  }),
+  is_complete: flag('False if time was up before the oldest message: a longer word finds more.'),
 })
 export type SearchResult = Shape<typeof SearchResult>

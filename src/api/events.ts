@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 
-import { id, objectSchema, time, text, type Shape } from './schema.ts'
+import { flag, id, objectSchema, time, text, type Shape } from './schema.ts'
 import {
   AlertChange,
   EventPayload,
@@ -22,7 +22,7 @@ const RecordedEvent = objectSchema('RecordedEvent', {
 
 export const EventList = objectSchema('EventList', {
   data: Type.Array(RecordedEvent),
-  has_more: Type.Boolean({ description: 'Whether more is recorded already.' }),
+  has_more: flag('Whether more is recorded already.'),
   next_cursor: text('The `after` of the next call, even if there is no more yet.'),
 })
 export type EventList = Shape<typeof EventList>

@@ -11,6 +11,7 @@ import {
 } from '../domain/permissions.ts'
 import { quietHours } from './phone-lines.ts'
 import {
+  ids,
   ISO_TIME,
   enumOf,
   id,
@@ -71,15 +72,9 @@ const NewRules = Type.Partial(Type.Object(rules('RequestedQuietHours')), {
 })
 
 const SCOPES_FIELD = Type.Array(enumOf('Scope', SCOPES), { example: ['messages:read'] })
-const LINES_FIELD = Type.Array(Type.String(), {
-  description: 'The only lines that it sees and uses.',
-})
-const SITES_FIELD = Type.Array(Type.String(), {
-  description: 'The only sites whose lines it sees and uses.',
-})
-const CONVERSATIONS_FIELD = Type.Array(Type.String(), {
-  description: 'The only conversations that it sees and writes in.',
-})
+const LINES_FIELD = ids('The only lines that it sees and uses.')
+const SITES_FIELD = ids('The only sites whose lines it sees and uses.')
+const CONVERSATIONS_FIELD = ids('The only conversations that it sees and writes in.')
 const EXPIRY = time('The end of its validity.')
 
 const KEY_FIELDS = {
@@ -231,7 +226,7 @@ const made = (title: string, description: string) =>
         keys: Type.Array(Type.String()),
         webhooks: Type.Array(Type.String()),
         bridges: Type.Array(Type.String()),
-        messages: Type.Array(Type.String(), { description: 'Messages that wait to be sent.' }),
+        messages: ids('Messages that wait to be sent.'),
       },
       description,
     ),

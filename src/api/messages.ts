@@ -19,6 +19,8 @@ import {
 } from '../domain/message.ts'
 import { MessageAttachment, SendAttachment } from './attachments.ts'
 import {
+  count,
+  flag,
   ISO_TIME,
   enumOf,
   id,
@@ -58,9 +60,7 @@ const CONTENT = {
   reply_to: Type.Optional(
     objectSchema('ReplyRequest', {
       message_id: id('msg', 'The message to reply to.'),
-      if_supported: Type.Optional(
-        Type.Boolean({ description: 'True sends without the reply if the line cannot reply.' }),
-      ),
+      if_supported: Type.Optional(flag('True sends without the reply if the line cannot reply.')),
     }),
   ),
 }
@@ -124,7 +124,7 @@ const Reaction = objectSchema('Reaction', {
   emoji: nullable(text('The character, for the type `emoji`.')),
   handle: Type.String({ example: '+12025550147' }),
   is_from_me: Type.Boolean(),
-  part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
+  part: count('The part of the message that it is about, from 0.'),
   created_at: time('When it was given.'),
 })
 export type Reaction = Shape<typeof Reaction>
@@ -282,13 +282,11 @@ export const DenialRequest = objectSchema('DenialRequest', {
 })
 export type DenialRequest = Shape<typeof DenialRequest>
 
-const AUTOMATION_PAUSED = Type.Boolean({
-  description: 'Human takeover: programs should not send. A setting can enforce that.',
-})
-
-const OPTED_OUT = Type.Optional(
-  Type.Boolean({ description: 'True if the person wants no more messages; else left out.' }),
+const AUTOMATION_PAUSED = flag(
+  'Human takeover: programs should not send. A setting can enforce that.',
 )
+
+const OPTED_OUT = Type.Optional(flag('True if the person wants no more messages; else left out.'))
 
 const MergedFrom = objectSchema('MergedFrom', {
   conversation_id: id('conv', 'The conversation that had this handle. Its id still reads.'),
@@ -326,14 +324,9 @@ export const Conversation = objectSchema('Conversation', {
   last_message: nullable(Message),
   automation_paused: AUTOMATION_PAUSED,
   unread_count: Type.Optional(
-    Type.Integer({
-      description: 'Received messages after the last one that was read or sent; left out for none.',
-      example: 2,
-    }),
+    count('Received messages after the last one that was read or sent; left out for none.', 2),
   ),
-  is_unanswered: Type.Optional(
-    Type.Boolean({ description: 'True if the latest message was received; else left out.' }),
-  ),
+  is_unanswered: Type.Optional(flag('True if the latest message was received; else left out.')),
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),
 })

@@ -165,10 +165,7 @@ export function rows<const R extends Readonly<Record<string, Row>>>(
 }
 
 /** The method, and the path from the relay's root: `/api/v1/webhooks/:id`. */
-export function routeOf({ callers, route }: Pick<Operation, 'callers' | 'route'>): {
-  readonly method: Method
-  readonly path: string
-} {
+export function routeOf({ callers, route }: Pick<Operation, 'callers' | 'route'>) {
   const [method, path] = route.split(' ') as [Method, string] // By its type.
   return { method, path: `${ROOTS[callers]}${path}` }
 }

@@ -40,7 +40,6 @@ type Operations = typeof OPERATIONS
 
 export type OperationId = keyof Operations
 
-/** The ids of operations for these callers. */
 export type IdFor<C extends Callers> = {
   [Id in OperationId]: Operations[Id]['callers'] extends C ? Id : never
 }[OperationId]

@@ -64,7 +64,6 @@ export type UploadedBackup = BackupContents & {
   readonly missing_files: number
 }
 
-/** The state of a restore from the dashboard. */
 export type RestoreState = {
   readonly uploaded: UploadedBackup | null
   /** The outcome of the restore before this start; null if there was none. */
@@ -78,7 +77,6 @@ export const UploadId = objectSchema('UploadId', { id: Type.String({ maxLength: 
 
 /** The result of the latest check for a newer release. */
 export type UpdateState = {
-  /** The running version. */
   readonly version: string
   /** The folder or URL that is checked; null if none is. */
   readonly source: string | null

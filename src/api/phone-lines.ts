@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { NOT_RELAYED_KINDS } from '../domain/not-relayed.ts'
 import {
+  count,
+  flag,
   changesOf,
   enumOf,
   id,
@@ -18,12 +20,12 @@ import {
 const Capabilities = objectSchema(
   'Capabilities',
   {
-    new_contacts: Type.Boolean({ description: 'Can start a conversation with a new contact.' }),
-    choose_service: Type.Boolean({ description: 'Can choose the service that carries a message.' }),
-    delivered: Type.Boolean({ description: 'Reports when a message was delivered.' }),
-    read: Type.Boolean({ description: 'Reports when a message was read.' }),
-    guid: Type.Boolean({ description: "Reports the device's own guid of a message." }),
-    attachments: Type.Boolean({ description: 'Can send attachments.' }),
+    new_contacts: flag('Can start a conversation with a new contact.'),
+    choose_service: flag('Can choose the service that carries a message.'),
+    delivered: flag('Reports when a message was delivered.'),
+    read: flag('Reports when a message was read.'),
+    guid: flag("Reports the device's own guid of a message."),
+    attachments: flag('Can send attachments.'),
     // Left out if the line can't.
     receives_attachments: Type.Optional(Type.Literal(true)),
     groups: Type.Optional(enumOf('GroupAbility', GROUP_ABILITIES)),
@@ -44,17 +46,15 @@ const LINE_SETTINGS = {
       'Existing contacts are never limited.',
     example: 50,
   }),
-  is_enabled: Type.Boolean({ description: 'False stops sending; the line still receives.' }),
-  relay_groups: Type.Boolean({
-    description:
-      'Whether groups are stored, and announced by the events `group_message.*` and `group.updated`. ' +
+  is_enabled: flag('False stops sending; the line still receives.'),
+  relay_groups: flag(
+    'Whether groups are stored, and announced by the events `group_message.*` and `group.updated`. ' +
       'Without it their messages are counted only.',
-  }),
-  relay_sms: Type.Boolean({
-    description:
-      'Whether SMS and RCS are announced like iMessages. While it is false they are listed as ' +
+  ),
+  relay_sms: flag(
+    'Whether SMS and RCS are announced like iMessages. While it is false they are listed as ' +
       'history, and stay history when it is turned on.',
-  }),
+  ),
 }
 
 const NotRelayed = objectSchema(
@@ -94,13 +94,13 @@ export const PhoneLine = objectSchema('PhoneLine', {
   phone_number: Type.String({ example: '+12025550101' }),
   label: nullable(Type.String({ example: 'Front desk' })),
   status: enumOf('LineStatus', ['online', 'offline']),
-  imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
+  imessage_active: flag('Whether iMessage is activated on the line.'),
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
   // The OpenAPI document adds the names of the kinds of lines as an enum.
   driver: Type.String({ title: LINE_DRIVER }),
   status_reason: nullable(text('A code for why it is offline.')),
   status_hint: nullable(text('What the owner can do about it.')),
-  new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
+  new_contacts_today: count('How much of the limit is used.'),
   is_enabled: LINE_SETTINGS.is_enabled,
   quiet_hours: Type.Optional(quietHours('QuietHours')),
   relay_sms: LINE_SETTINGS.relay_sms,

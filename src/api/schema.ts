@@ -51,6 +51,18 @@ export function text(description: string, example?: string) {
   return Type.String({ description, ...(example === undefined ? {} : { example }) })
 }
 
+export function flag(description: string) {
+  return Type.Boolean({ description })
+}
+
+export function count(description: string, example?: number) {
+  return Type.Integer({ description, ...(example === undefined ? {} : { example }) })
+}
+
+export function ids(description: string) {
+  return Type.Array(Type.String(), { description })
+}
+
 /** A web address. Its format is only documented; webhooks check which addresses they accept. */
 export function url(options: TStringOptions) {
   const example = 'https://shop.example.com/hooks/messages'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-import { changesOf, id, listOf, objectSchema, time, text, type Shape } from './schema.ts'
+import { ids, changesOf, id, listOf, objectSchema, time, text, type Shape } from './schema.ts'
 
 const ZONE = {
   maxLength: 60,
@@ -21,9 +21,7 @@ export const Site = objectSchema(
     name: text('Unique, whatever its case.', 'Berlin'),
     position: Type.Integer({ minimum: 0, description: 'Its place in the list, from 0.' }),
     time_zone: Type.String(ZONE),
-    phone_line_ids: Type.Array(Type.String(), {
-      description: 'The lines that the caller may see.',
-    }),
+    phone_line_ids: ids('The lines that the caller may see.'),
     created_at: time('When the site was created.'),
   },
   'A group of lines, such as those of one shop.',

@@ -3,20 +3,19 @@
 import { Type } from 'typebox'
 
 import type { AttemptOutcome } from '../domain/webhook.ts'
-import { type Shape, id, nullish, objectSchema, text } from './schema.ts'
+import { count, type Shape, id, nullish, objectSchema, text } from './schema.ts'
 
 const FIGURES = {
-  sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
+  sent: count('Sent, delivered or read; typed on the device included.'),
   received: Type.Integer(),
-  failed: Type.Integer({ description: 'Failed or expired.' }),
-  uncertain: Type.Integer({ description: 'Handed to the device; sending is not confirmed.' }),
+  failed: count('Failed or expired.'),
+  uncertain: count('Handed to the device; sending is not confirmed.'),
 }
 
 const NEW_CONTACTS = Type.Optional(
-  Type.Integer({
-    description:
-      "Only if `time_zone` is the relay's own: new contacts that count toward the limit of the day.",
-  }),
+  count(
+    "Only if `time_zone` is the relay's own: new contacts that count toward the limit of the day.",
+  ),
 )
 
 const percentile = (share: string) =>
@@ -31,11 +30,9 @@ const percentile = (share: string) =>
 const FirstContacts = objectSchema(
   'FirstContacts',
   {
-    people: Type.Integer({ description: 'New contacts whose first message left the line.' }),
-    answered: Type.Integer({ description: 'Of these, the people who have written since.' }),
-    failed: Type.Integer({
-      description: 'People to whom a message failed before they had answered, each once.',
-    }),
+    people: count('New contacts whose first message left the line.'),
+    answered: count('Of these, the people who have written since.'),
+    failed: count('People to whom a message failed before they had answered, each once.'),
   },
   'Of the last 7 or 28 days, today included.',
 )

@@ -16,6 +16,9 @@ import { MessageAttachment } from './attachments.ts'
 import { OptOut } from './contacts.ts'
 import { Approval, Edit, MessageError, Reply } from './messages.ts'
 import {
+  count,
+  flag,
+  ids,
   ISO_TIME,
   changesOf,
   enumOf,
@@ -49,11 +52,11 @@ const REQUIRED = {
 }
 /** Fields with a default. */
 const OPTIONAL = {
-  is_active: Type.Boolean({ description: 'False pauses: nothing is delivered meanwhile.' }),
+  is_active: flag('False pauses: nothing is delivered meanwhile.'),
   description: nullable(Type.String({ maxLength: 500 })),
-  attachment_links: Type.Boolean({
-    description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
-  }),
+  attachment_links: flag(
+    'Payloads have a `download_url` for each file, which needs no key for 7 days.',
+  ),
   phone_line_ids: nullable(
     limitIds('The only lines whose events it gets; null for all lines of its key.'),
   ),
@@ -92,10 +95,9 @@ const WEBHOOK_FIELDS = {
   events: Type.Array(EventName, { example: ['message.received'] }),
   is_active: Type.Boolean(),
   is_failing: Type.Optional(
-    Type.Boolean({
-      description:
-        'True after five failures in a row, and if this machine has no way to it. Left out otherwise.',
-    }),
+    flag(
+      'True after five failures in a row, and if this machine has no way to it. Left out otherwise.',
+    ),
   ),
   description: nullable(Type.String()),
   format: Type.Optional(
@@ -103,12 +105,8 @@ const WEBHOOK_FIELDS = {
   ),
   key_id: Type.Optional(id('key', 'The key that signs its events and sends its replies.')),
   attachment_links: Type.Optional(Type.Literal(true)),
-  phone_line_ids: Type.Optional(
-    Type.Array(Type.String(), { description: 'The only lines whose events it gets.' }),
-  ),
-  site_ids: Type.Optional(
-    Type.Array(Type.String(), { description: 'The only sites whose events it gets.' }),
-  ),
+  phone_line_ids: Type.Optional(ids('The only lines whose events it gets.')),
+  site_ids: Type.Optional(ids('The only sites whose events it gets.')),
   is_public_only: Type.Optional(
     Type.Literal(true, {
       description: 'Set if a key without `webhooks:private` gave the address: it must be public.',
@@ -164,7 +162,7 @@ const RETRY_CHOICE = {
   phone_line_id: Type.Optional(
     id('line', 'Only events of this line; of all lines if it is left out.'),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'True only counts what would be sent.' })),
+  dry_run: Type.Optional(flag('True only counts what would be sent.')),
 }
 const WOULD = 'How many would be sent; in the answer to a dry run only.'
 const MORE = Type.Optional(
@@ -177,7 +175,7 @@ export const RetryRequest = objectSchema('RetryFailedRequest', RETRY_CHOICE)
 export type RetryRequest = Shape<typeof RetryRequest>
 
 export const RetryAnswer = objectSchema('RetryFailed', {
-  retried: Type.Integer({ description: 'How many deliveries are pending again.' }),
+  retried: count('How many deliveries are pending again.'),
   would_retry: Type.Optional(Type.Integer({ description: WOULD })),
   has_more: MORE,
 })
@@ -186,28 +184,27 @@ export type RetryAnswer = Shape<typeof RetryAnswer>
 export const ReplayRequest = objectSchema('ReplayRequest', {
   since: Type.String({ ...ISO_TIME, description: 'Inclusive; with its time zone.' }),
   include_earlier: Type.Optional(
-    Type.Boolean({
-      description:
-        'True also sends events from before the webhook was created. By default they stay unsent.',
-    }),
+    flag(
+      'True also sends events from before the webhook was created. By default they stay unsent.',
+    ),
   ),
   ...RETRY_CHOICE,
 })
 
 export const ReplayAnswer = objectSchema('Replay', {
-  replayed: Type.Integer({ description: 'How many deliveries are pending now.' }),
+  replayed: count('How many deliveries are pending now.'),
   would_replay: Type.Optional(Type.Integer({ description: WOULD })),
   has_more: MORE,
 })
 export type ReplayAnswer = Shape<typeof ReplayAnswer>
 
 export const ReplayState = objectSchema('ReplayState', {
-  waiting: Type.Integer({ description: 'How many replayed deliveries are still pending.' }),
+  waiting: count('How many replayed deliveries are still pending.'),
 })
 export type ReplayState = Shape<typeof ReplayState>
 
 export const StoppedReplay = objectSchema('StoppedReplay', {
-  stopped: Type.Integer({ description: 'How many deliveries will not be sent.' }),
+  stopped: count('How many deliveries will not be sent.'),
 })
 export type StoppedReplay = Shape<typeof StoppedReplay>
 
@@ -218,13 +215,11 @@ const DELIVERY_FIELDS = {
   event: EventName,
   message_id: nullable(id('msg', 'The message of the event; null for a test.')),
   status: DeliveryStatus,
-  attempt_count: Type.Integer({ description: 'All attempts, probes and manual ones included.' }),
+  attempt_count: count('All attempts, probes and manual ones included.'),
   next_attempt_at: nullable(time('When the next attempt is due.')),
   created_at: time('When the event was recorded.'),
   completed_at: nullable(time('When it succeeded or failed.')),
-  last_status_code: nullish(
-    Type.Integer({ description: 'The status of the last attempt.', example: 500 }),
-  ),
+  last_status_code: nullish(count('The status of the last attempt.', 500)),
   last_error: nullish(text('Why the last attempt got no answer.', 'timeout')),
 }
 
@@ -258,7 +253,7 @@ const EventGroup = objectSchema('EventGroup', {
   id: id('conv', 'Identifies the conversation.'),
   chat_guid: Type.String({ example: 'iMessage;+;chat831551415676550949' }),
   name: nullable(Type.String({ example: 'Family' })),
-  participant_count: Type.Integer({ description: 'Without the owner.', example: 3 }),
+  participant_count: count('Without the owner.', 3),
 })
 
 const EventReaction = objectSchema('EventReaction', {
@@ -267,7 +262,7 @@ const EventReaction = objectSchema('EventReaction', {
   emoji: nullable(text('The character, for the type `emoji`.')),
   handle: text('Who reacted.', '+12025550147'),
   isFromMe: Type.Boolean(),
-  part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
+  part: count('The part of the message that it is about, from 0.'),
   occurred_at: time('When it was given or taken back.'),
 })
 

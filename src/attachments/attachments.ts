@@ -34,10 +34,11 @@ type Download = <T>(
   isPublicOnly?: boolean,
 ) => Promise<{ readonly value: T } | { readonly why: string; readonly isPassing?: true }>
 
-type Upload = {
+export type Upload = {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** The announced length in bytes, if any. */
+  /** In bytes, by the Content-Length; null without one, and for a form. */
   readonly length: number | null
+  /** The least that the file can have by the Content-Length, in bytes. */
   readonly leastLength: number
   readonly filename: string | null
   readonly declaredType: string | null

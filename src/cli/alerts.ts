@@ -4,13 +4,8 @@ import { groupedNumber } from '../domain/handle.ts'
 import { durationWords } from '../domain/number-words.ts'
 import {
   argument,
-  choiceOption,
   EXIT,
-  listIn,
-  numberOption,
-  quietHoursIn,
   requireChange,
-  switchOption,
   UsageError,
   type Call,
   type Command,
@@ -75,7 +70,13 @@ export const ALERT_COMMANDS: readonly Command[] = [
     options: CHANNEL_OPTIONS,
     sentence: 'Alert a phone by text, or a URL by POST. Sensible rules are on at once.',
     run: async (call) => {
-      const body = { ...target(call), ...fieldsIn(call) }
+      const { options } = call
+      const body = {
+        ...target(call),
+        name: options.get('name'),
+        phone_line_id: options.get('line'),
+        quiet_hours: options.quietHours(),
+      }
       const added = await askRelay(call, 'createAlertChannel', { body })
       const advice = added.kind === 'text' ? await adviceOfSecond(call) : []
       call.out.data(added, [`Added ${added.id}.`, ...advice])
@@ -156,14 +157,12 @@ async function test(call: Call): Promise<ExitCode> {
 }
 
 async function changeRule(call: Call): Promise<undefined> {
-  const [lines, sites] = [call.options.get('lines'), call.options.get('sites')]
+  const { options } = call
   const changes = {
-    ...(call.options.has('after') && {
-      after_minutes: numberOption(call, 'after', { fallback: 1, max: AFTER_MINUTES_MAX }),
-    }),
-    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
-    ...(sites !== undefined && { site_ids: sites === '' ? null : listIn(sites) }),
-    ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
+    after_minutes: options.count('after', AFTER_MINUTES_MAX),
+    phone_line_ids: options.limit('lines'),
+    site_ids: options.limit('sites'),
+    is_enabled: options.switch('enabled'),
   }
   requireChange(changes, RULE_OPTIONS)
   // The parser has checked the name against the causes.
@@ -196,19 +195,8 @@ async function adviceOfSecond(call: Call): Promise<readonly string[]> {
 
 function target(call: Call) {
   const text = argument(call, 0)
-  const form = choiceOption(call, 'form', POST_FORMS)
-  return /^https?:/i.test(text) ? { url: text, ...(form && { form }) } : { to: text }
-}
-
-function fieldsIn(call: Call) {
-  const hours = call.options.get('quiet-hours')
-  const name = call.options.get('name')
-  const line = call.options.get('line')
-  return {
-    ...(name !== undefined && { name }),
-    ...(line !== undefined && { phone_line_id: line }),
-    ...(hours !== undefined && { quiet_hours: quietHoursIn(hours) }),
-  }
+  const form = call.options.choice('form', POST_FORMS)
+  return /^https?:/i.test(text) ? { url: text, form } : { to: text }
 }
 
 function namesOf(channels: readonly AlertChannel[]): (id: string) => string {

@@ -96,11 +96,7 @@ export async function saveFile(
 }
 
 /** Writes a new file; returns the SHA-256 of its bytes. */
-async function save(
-  path: string,
-  bytes: AsyncIterable<Uint8Array>,
-  bar: ProgressBar,
-): Promise<string> {
+async function save(path: string, bytes: AsyncIterable<Uint8Array>, bar: ProgressBar) {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx')
   try {

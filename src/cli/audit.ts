@@ -2,14 +2,7 @@ import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS } from '../domain/audit.ts'
 import { filledPage } from '../domain/pages.ts'
 import { isoTime } from '../system/iso-time.ts'
-import {
-  TIME_FORMS,
-  choiceOption,
-  numberOption,
-  timeOption,
-  type Call,
-  type Command,
-} from './command.ts'
+import { TIME_FORMS, type Call, type Command } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
 import { table, timeCell } from './table.ts'
 
@@ -37,11 +30,11 @@ export const AUDIT_COMMAND: Command = {
 
 async function list(call: Call): Promise<undefined> {
   const filter = {
-    since: timeOption(call, 'since'),
-    action: choiceOption(call, 'action', AUDIT_ACTIONS),
+    since: call.options.time('since'),
+    action: call.options.choice('action', AUDIT_ACTIONS),
     actor: call.options.get('actor'),
   }
-  const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: 200 })
+  const limit = call.options.number('limit', { fallback: LIMIT_DEFAULT, max: 200 })
   const since = filter.since === undefined ? undefined : isoTime(filter.since)
   const query = { limit: String(limit), ...filter, since }
   const page = await throughRelayOrFile(call, {

@@ -223,7 +223,6 @@ async function boxReport({ client }: Pick<ServiceCall, 'client'>): Promise<BoxRe
   }
 }
 
-/** `hookline status` on a box. */
 export async function boxStatus(service: ServiceCall): Promise<ExitCode> {
   const { call, host, directory, signal } = service
   const state = await host.state(signal)
@@ -244,7 +243,6 @@ export async function boxStatus(service: ServiceCall): Promise<ExitCode> {
   return EXIT.noRelay
 }
 
-/** `hookline doctor` on a box. */
 export async function boxDoctor(service: ServiceCall): Promise<ExitCode> {
   const { call, host, directory, signal } = service
   const report = await boxReport(service)

@@ -61,7 +61,7 @@ export type CommandGroup = { readonly heading: string; readonly commands: readon
 
 export type Call = {
   readonly args: readonly string[]
-  readonly options: ReadonlyMap<string, string>
+  readonly options: Options
   readonly out: Output
   readonly surroundings: Surroundings
   readonly groups: readonly CommandGroup[]
@@ -100,75 +100,95 @@ export class NoRelayError extends Error {
 }
 
 /** Separates the values of a repeatable option. No argument of a process can contain it. */
-export const BETWEEN_VALUES = '\0'
-
-export function valuesOf(call: Pick<Call, 'options'>, name: string): readonly string[] {
-  return call.options.get(name)?.split(BETWEEN_VALUES) ?? []
-}
-
-/** A whole number from 1 to `max`; `fallback` if the option is left out. */
-export function numberOption(
-  call: Pick<Call, 'options'>,
-  name: string,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-): number {
-  const text = call.options.get(name) ?? String(fallback)
-  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
-  if (value >= 1 && value <= max) return value
-  throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`)
-}
-
-export function switchOption(call: Pick<Call, 'options'>, name: string): boolean {
-  const text = call.options.get(name)
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new UsageError(`--${name} must be true or false.`)
-}
-
-/** Throws a UsageError for any other word; undefined if the option is left out. */
-export function choiceOption<T extends string>(
-  call: Pick<Call, 'options'>,
-  name: string,
-  choices: readonly T[],
-): T | undefined {
-  const text = call.options.get(name)
-  const choice = choices.find((one) => one === text)
-  if (text === undefined || choice !== undefined) return choice
-  throw new UsageError(`--${name} must be one of: ${choices.join(', ')}.`)
-}
+const BETWEEN_VALUES = '\0'
 
 const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
-/** The forms that `timeOption` reads, for the sentence of an option. */
+/** The forms that `time` reads, for the sentence of an option. */
 export const TIME_FORMS = '2026-11-21T10:00:00Z, or 30m, 12h, 7d ago'
-
-/** Reads ISO 8601, or 30m, 12h or 7d before now, or after now if `isAhead`. */
-export function timeOption(
-  call: Pick<Call, 'options'>,
-  name: string,
-  isAhead = false,
-): Timestamp | undefined {
-  const text = call.options.get(name)
-  if (text === undefined) return undefined
-  const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
-  if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
-    const ms = Number(count) * UNITS_MS[unit]
-    return timestamp(systemClock.now() + (isAhead ? ms : -ms))
-  }
-  const time = parseIsoTime(text)
-  if (time !== null) return time
-  throw new UsageError(
-    `--${name} must be a time such as 2026-11-21T10:00:00Z, or ${isAhead ? 'a delay' : 'an age'} such as 30m, 12h or 7d.`,
-  )
-}
 
 const TIME_OF_DAY = '((?:[01][0-9]|2[0-3]):[0-5][0-9])'
 const HOURS = new RegExp(`^${TIME_OF_DAY} *- *${TIME_OF_DAY}$`)
 
-/** Reads the option `--quiet-hours`; `or` names what else it may be. */
-export function quietHoursIn(text: string, or = ''): QuietHours {
-  const [, from, to] = HOURS.exec(text.trim()) ?? []
-  if (from !== undefined && to !== undefined) return { from, to }
-  throw new UsageError(`--quiet-hours must be two times of day, such as 21:00-08:00${or}.`)
+/**
+ * The options of a call by their names. A reader of a value throws a UsageError if the value isn't of its kind, and
+ * returns undefined if the option is left out.
+ */
+export class Options extends Map<string, string> {
+  /** Adds a value of a repeatable option. */
+  add(name: string, value: string): void {
+    const before = this.get(name)
+    this.set(name, before === undefined ? value : before + BETWEEN_VALUES + value)
+  }
+
+  /** The values of a repeatable option. */
+  all(name: string): readonly string[] {
+    return this.get(name)?.split(BETWEEN_VALUES) ?? []
+  }
+
+  /** The parts of a list such as `a, b`. */
+  list(name: string): readonly string[] | undefined {
+    const text = this.get(name)
+    return text === undefined ? undefined : listIn(text)
+  }
+
+  /** The ids that a limit names; an empty value lifts it. */
+  limit(name: string): readonly string[] | null | undefined {
+    return this.get(name) === '' ? null : this.list(name)
+  }
+
+  /** A whole number from 1 to `max`; `fallback` if the option is left out. */
+  number(name: string, { fallback, max }: { readonly fallback: number; readonly max: number }) {
+    return this.count(name, max) ?? fallback
+  }
+
+  /** A whole number from 1 to `max`. */
+  count(name: string, max: number): number | undefined {
+    const text = this.get(name)
+    if (text === undefined) return undefined
+    const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
+    if (value >= 1 && value <= max) return value
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`)
+  }
+
+  switch(name: string): boolean | undefined {
+    const text = this.get(name)
+    if (text === undefined) return undefined
+    if (text === 'true' || text === 'false') return text === 'true'
+    throw new UsageError(`--${name} must be true or false.`)
+  }
+
+  choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.get(name)
+    const choice = choices.find((one) => one === text)
+    if (text === undefined || choice !== undefined) return choice
+    throw new UsageError(`--${name} must be one of: ${choices.join(', ')}.`)
+  }
+
+  /** ISO 8601, or 30m, 12h or 7d before now, or after now if `isAhead`. */
+  time(name: string, isAhead = false): Timestamp | undefined {
+    const text = this.get(name)
+    if (text === undefined) return undefined
+    const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
+    if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
+      const ms = Number(count) * UNITS_MS[unit]
+      return timestamp(systemClock.now() + (isAhead ? ms : -ms))
+    }
+    const time = parseIsoTime(text)
+    if (time !== null) return time
+    throw new UsageError(
+      `--${name} must be a time such as 2026-11-21T10:00:00Z, or ${isAhead ? 'a delay' : 'an age'} such as 30m, 12h or 7d.`,
+    )
+  }
+
+  /** The times of `--quiet-hours`; `or` names what else it may be. */
+  quietHours(or = ''): QuietHours | undefined {
+    const text = this.get('quiet-hours')
+    if (text === undefined) return undefined
+    const [, from, to] = HOURS.exec(text.trim()) ?? []
+    if (from !== undefined && to !== undefined) return { from, to }
+    throw new UsageError(`--quiet-hours must be two times of day, such as 21:00-08:00${or}.`)
+  }
 }
 
 /** The parts of a list such as `a, b`. */
@@ -183,7 +203,7 @@ export function argument(call: Call, index: number): string {
 
 /** Throws a UsageError that lists `options` if there is no change. */
 export function requireChange(changes: object, options: readonly CommandOption[]): void {
-  if (Object.keys(changes).length > 0) return
+  if (Object.values(changes).some((change) => change !== undefined)) return
   const names = options.map(({ name }) => `--${name}`).join(', ')
   throw new UsageError(`Nothing to change. Options: ${names}.`)
 }

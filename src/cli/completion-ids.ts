@@ -70,11 +70,7 @@ export const COMPLETION_IDS = {
 export type IdKind = keyof typeof COMPLETION_IDS
 
 /** At most `limit` of each list that is read. */
-export function namedIds(
-  client: { readonly ask: Ask },
-  kind: IdKind,
-  limit: number,
-): Promise<readonly NamedId[]> {
+export function namedIds(client: { readonly ask: Ask }, kind: IdKind, limit: number) {
   const read: ReadIds = COMPLETION_IDS[kind]
   return read((id, ...call) => client.ask(id, ...call), limit)
 }

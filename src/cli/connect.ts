@@ -13,7 +13,7 @@ import {
 } from '../compat/programs.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
-import { EXIT, UsageError, listIn, numberOption, type Call, type ExitCode } from './command.ts'
+import { EXIT, UsageError, listIn, type Call, type ExitCode } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { recipientOf } from './recipient.ts'
@@ -156,11 +156,7 @@ function answerOf(
   return { program: name, title, guide, ...rest, enter }
 }
 
-async function sendTest(
-  call: Call,
-  client: ControlClient,
-  [to]: readonly string[],
-): Promise<undefined> {
+async function sendTest(call: Call, client: ControlClient, [to]: readonly string[]) {
   if (!call.options.has('test') || to === undefined) return
   const headers = { 'idempotency-key': crypto.randomUUID(), prefer: 'wait=5' }
   const sent = await client.ask('sendMessage', { body: { to, text: TEST_TEXT }, headers })
@@ -177,7 +173,7 @@ async function waitFor(
   calledAt: () => Promise<string | null>,
 ): Promise<ExitCode> {
   if (!call.options.has('wait')) return EXIT.ok
-  const seconds = numberOption(call, 'wait', { fallback: 60, max: WAIT_SECONDS_MAX })
+  const seconds = call.options.number('wait', { fallback: 60, max: WAIT_SECONDS_MAX })
   const until = systemClock.monotonic() + seconds * 1_000
   const first = async (): Promise<string | null> => {
     for (;;) {

@@ -18,7 +18,6 @@ import {
   SITE_OPTION,
   UsageError,
   argument,
-  numberOption,
   type Call,
   type Command,
   type ExitCode,
@@ -123,7 +122,7 @@ function isLong(field: ContactField): boolean {
 }
 
 async function list(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
+  const limit = call.options.number('limit', { fallback: 50, max: LIMIT_MAX })
   const [q, tag] = [call.options.get('query'), call.options.get('tag')]
   const page = await askRelay(call, 'listContacts', {
     query: { limit: String(limit), q: q || undefined, tag: tag || undefined },
@@ -165,7 +164,7 @@ async function remove(call: Call): Promise<undefined> {
 }
 
 async function listOptOuts(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
+  const limit = call.options.number('limit', { fallback: 50, max: LIMIT_MAX })
   const page = await askRelay(call, 'listOptOuts', { query: { limit: String(limit) } })
   const rows = page.data.map(({ handle, phone_line_id, keyword, source, created_at }) => {
     return [groupedNumber(handle), keyword ?? source, phone_line_id ?? 'all', timeCell(created_at)]
@@ -269,7 +268,7 @@ async function importParts(
 }
 
 async function search(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: 20, max: 50 })
+  const limit = call.options.number('limit', { fallback: 20, max: 50 })
   const site_id = call.options.get('site')
   const query = { q: call.args.join(' '), limit: String(limit), site_id }
   const found = await askRelay(call, 'search', { query })

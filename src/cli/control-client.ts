@@ -170,11 +170,7 @@ export class ControlClient {
   }
 }
 
-async function fetchElsewhere(
-  place: Exclude<RelayPlace, string>,
-  path: string,
-  init: RequestInit,
-): Promise<Response> {
+async function fetchElsewhere(place: Exclude<RelayPlace, string>, path: string, init: RequestInit) {
   const url = new URL(place.url.replace(/\/+$/, '') + path)
   const variable = await proxyVariable(url, place.environment)
   const through =

@@ -2,15 +2,7 @@ import type { Conversation } from '../api/messages.ts'
 import { CONVERSATION_TYPES } from '../domain/conversation.ts'
 import { groupedNumber } from '../domain/handle.ts'
 import { SAVE_OPTIONS, saveFile } from './attachments.ts'
-import {
-  SITE_OPTION,
-  argument,
-  choiceOption,
-  idIn,
-  numberOption,
-  type Call,
-  type Command,
-} from './command.ts'
+import { SITE_OPTION, argument, idIn, type Call, type Command } from './command.ts'
 import { excerptOf, withOf } from './message-lines.ts'
 import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell } from './table.ts'
@@ -65,8 +57,8 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
 ]
 
 async function list(call: Call): Promise<undefined> {
-  const type = choiceOption(call, 'type', CONVERSATION_TYPES) ?? 'all'
-  const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
+  const type = call.options.choice('type', CONVERSATION_TYPES) ?? 'all'
+  const limit = call.options.number('limit', { fallback: 50, max: LISTED_MAX })
   const line = call.options.get('line')
   const page = await askRelay(call, 'listConversations', {
     query: {
@@ -86,7 +78,7 @@ async function list(call: Call): Promise<undefined> {
 }
 
 async function show(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: 20, max: LISTED_MAX })
+  const limit = call.options.number('limit', { fallback: 20, max: LISTED_MAX })
   const client = await runningRelay(call)
   const id = argument(call, 0)
   const conversation = await client.ask('getConversation', { params: { id } })

@@ -20,18 +20,7 @@ import type { FileCore } from '../storage/core.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import type { Seal } from '../system/seal.ts'
-import {
-  UsageError,
-  argument,
-  choiceOption,
-  listIn,
-  numberOption,
-  quietHoursIn,
-  timeOption,
-  type Call,
-  type Command,
-  type CommandOption,
-} from './command.ts'
+import { UsageError, argument, type Call, type Command, type CommandOption } from './command.ts'
 import { askRelay, runningRelay, throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { plainRecipient } from './recipient.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
@@ -160,13 +149,10 @@ export const SETUP_LINK_COMMAND: Command = {
 }
 
 /** A new key, with the headers it goes into, or with what to enter into the program that it was made for. */
-export function describeNewKey({
-  id,
-  key,
-  secret,
-  for: madeFor,
-  connect,
-}: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>): readonly Line[] {
+export function describeNewKey(
+  made: Pick<CreatedKey, 'id' | 'key' | 'secret' | 'for' | 'connect'>,
+): readonly Line[] {
+  const { id, key, secret, for: madeFor, connect } = made
   const saved = "Save it now. You won't see it again."
   if (connect !== undefined) {
     return [
@@ -233,7 +219,7 @@ async function connected<K extends CreatedKey>(call: Call, { db }: FileCore, mad
 
 async function rotateApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
-  const [until, end] = [timeOption(call, 'overlap', true), timeOption(call, 'expires', true)]
+  const [until, end] = [call.options.time('overlap', true), call.options.time('expires', true)]
   const body = {
     ...(until === undefined ? {} : { overlap: Math.round((until - systemClock.now()) / 1_000) }),
     ...(end === undefined ? {} : { expires_at: isoTime(end) }),
@@ -252,29 +238,25 @@ async function rotateApiKey(call: Call): Promise<undefined> {
   call.out.note(`The old key ${id} goes on working until ${key.old_key_expires_at}.`)
 }
 
+/** The most that is written at `--per-hour` and `--per-day`; the relay knows the rest. */
+const SENDS_MAX = 100_000
+
 function limitsIn(call: Call): Omit<KeyCreation, 'name'> {
   const { options } = call
-  const list = (name: string) => {
-    const text = options.get(name)
-    return text === undefined ? undefined : listIn(text)
-  }
-  const count = (name: string) =>
-    options.has(name) ? numberOption(call, name, { fallback: 1, max: 100_000 }) : undefined
-  const end = timeOption(call, 'expires', true)
-  const quiet = options.get('quiet-hours')
+  const end = call.options.time('expires', true)
   const rules = {
-    recipients: choiceOption(call, 'recipients', RECIPIENT_RULES),
-    allow: list('allow')?.map(plainRecipient),
-    sends_per_hour: count('per-hour'),
-    sends_per_day: count('per-day'),
-    approval: choiceOption(call, 'approval', APPROVAL_RULES),
-    quiet_hours: quiet === undefined ? undefined : quietHoursIn(quiet),
+    recipients: call.options.choice('recipients', RECIPIENT_RULES),
+    allow: options.list('allow')?.map(plainRecipient),
+    sends_per_hour: options.count('per-hour', SENDS_MAX),
+    sends_per_day: options.count('per-day', SENDS_MAX),
+    approval: call.options.choice('approval', APPROVAL_RULES),
+    quiet_hours: options.quietHours(),
   }
   const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined))
-  const scopes = list('scopes')?.map(scopeNamed)
-  const [lines, sites] = [list('lines'), list('sites')]
-  const conversations = list('conversations')
-  const madeFor = choiceOption(call, 'for', COMPAT_NAMES)
+  const scopes = options.list('scopes')?.map(scopeNamed)
+  const [lines, sites] = [options.list('lines'), options.list('sites')]
+  const conversations = options.list('conversations')
+  const madeFor = call.options.choice('for', COMPAT_NAMES)
   return {
     ...(madeFor === undefined ? {} : { for: madeFor }),
     ...(scopes === undefined ? {} : { scopes }),

@@ -222,11 +222,7 @@ function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
   return label === null || label === '' ? number : `${number} (${label})`
 }
 
-async function openFirstPane(
-  call: Call,
-  listed: readonly Listed[],
-  run: RunProcess,
-): Promise<void> {
+async function openFirstPane(call: Call, listed: readonly Listed[], run: RunProcess) {
   const pane = listed.map(({ finding }) => PANES.get(finding.code)).find(Boolean)
   if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }

@@ -11,14 +11,7 @@ import type { World } from '../fake/world.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
 import { jsonLog } from '../system/log.ts'
 import { exitOnCrash, parentEnd, stopSignal } from '../system/own-process.ts'
-import {
-  choiceOption,
-  EXIT,
-  numberOption,
-  UsageError,
-  type Call,
-  type ExitCode,
-} from './command.ts'
+import { EXIT, UsageError, type Call, type ExitCode } from './command.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 import { fields } from './table.ts'
 
@@ -32,7 +25,7 @@ export async function runFake(call: Call): Promise<ExitCode> {
       'hookline fake keeps nothing: it takes no --data-dir. A relay with data: hookline serve',
     )
   }
-  const form = choiceOption(call, 'print', FORMS)
+  const form = call.options.choice('print', FORMS)
   const log = (surroundings.isTerminal ? terminalLog : jsonLog)(writeLogLine, () =>
     systemClock.now(),
   )
@@ -42,10 +35,12 @@ export async function runFake(call: Call): Promise<ExitCode> {
   const world = await startFake({
     host: options.get('host') ?? '127.0.0.1',
     port:
-      options.get('port') === '0' ? 0 : numberOption(call, 'port', { fallback: PORT, max: 65_535 }),
-    lines: numberOption(call, 'lines', { fallback: 2, max: 99 }),
+      options.get('port') === '0'
+        ? 0
+        : call.options.number('port', { fallback: PORT, max: 65_535 }),
+    lines: call.options.number('lines', { fallback: 2, max: 99 }),
     seed: options.has('seed')
-      ? numberOption(call, 'seed', { fallback: 1, max: 999_999_999 })
+      ? call.options.number('seed', { fallback: 1, max: 999_999_999 })
       : null,
     webhook: options.get('webhook') ?? null,
     people: peopleIn(call),

@@ -7,12 +7,11 @@ import type { Line } from '../domain/line.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { saveFile } from './attachments.ts'
 import {
+  Options,
   UsageError,
   argument,
   idIn,
-  quietHoursIn,
   requireChange,
-  switchOption,
   type Call,
   type Command,
 } from './command.ts'
@@ -90,7 +89,7 @@ export const LINE_COMMANDS: readonly Command[] = [
 async function poster(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const bytes = client.download('getPoster', { params: idIn(call) })
-  const options = new Map(call.options).set('to', call.options.get('output') ?? 'text-us.html')
+  const options = new Options(call.options).set('to', call.options.get('output') ?? 'text-us.html')
   const to = await saveFile({ ...call, options }, bytes, { size: null, sha256: null })
   call.out.data({ saved_to: to }, [`Saved ${to}. Open it in a browser and print it.`])
 }
@@ -139,18 +138,14 @@ function isAtLimit({ new_contacts_today: used, daily_contact_limit: limit }: Lis
 }
 
 async function change(call: Call): Promise<undefined> {
-  const quiet = call.options.get('quiet-hours')
+  const { options } = call
   const changes = {
-    ...(call.options.has('label') && { label: call.options.get('label') }),
-    ...(call.options.has('daily-contact-limit') && {
-      daily_contact_limit: numberOption(call, 'daily-contact-limit'),
-    }),
-    ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
-    ...(quiet !== undefined && {
-      quiet_hours: quiet === 'off' ? null : quietHoursIn(quiet, ', or off'),
-    }),
-    ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
-    ...(call.options.has('relay-groups') && { relay_groups: switchOption(call, 'relay-groups') }),
+    label: options.get('label'),
+    daily_contact_limit: dailyLimitIn(call),
+    is_enabled: options.switch('enabled'),
+    quiet_hours: options.get('quiet-hours') === 'off' ? null : options.quietHours(', or off'),
+    relay_sms: options.switch('relay-sms'),
+    relay_groups: options.switch('relay-groups'),
   }
   requireChange(changes, CHANGES)
   const line = await askRelay(call, 'updatePhoneLine', { params: idIn(call), body: changes })
@@ -190,8 +185,10 @@ function stoppedLine(line: Line): ListedLine {
   }
 }
 
-function numberOption(call: Call, name: string): number {
-  const text = call.options.get(name) ?? ''
+/** From 0 on. */
+function dailyLimitIn({ options }: Call): number | undefined {
+  const text = options.get('daily-contact-limit')
+  if (text === undefined) return undefined
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number.`)
+  throw new UsageError('--daily-contact-limit must be a whole number.')
 }

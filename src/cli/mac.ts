@@ -96,11 +96,7 @@ const INSTRUCTIONS = [
   'Press Enter when the last one was read.',
 ]
 
-async function recordInto(
-  call: Call,
-  { database, file }: Places,
-  typed: AsyncGenerator<string>,
-): Promise<void> {
+async function recordInto(call: Call, { database, file }: Places, typed: AsyncGenerator<string>) {
   const descriptor = openSync(file, 'wx', 0o600)
   const count = { changes: 0, messages: 0 }
   const writeLine = (line: unknown) => writeSync(descriptor, `${JSON.stringify(line)}\n`)

@@ -13,11 +13,7 @@ import {
   SITE_OPTION,
   UsageError,
   argument,
-  choiceOption,
   idIn,
-  numberOption,
-  timeOption,
-  valuesOf,
   type Call,
   type Command,
   type ExitCode,
@@ -122,7 +118,7 @@ const REACHED = {
 const ENDED = ['failed', 'expired', 'uncertain']
 
 async function send(call: Call): Promise<ExitCode> {
-  const until = choiceOption(call, 'wait', ['sent', 'delivered'])
+  const until = call.options.choice('wait', ['sent', 'delivered'])
   if (until !== undefined && call.options.has('at')) {
     throw new UsageError('--wait does not wait for a message that is sent later.')
   }
@@ -132,7 +128,7 @@ async function send(call: Call): Promise<ExitCode> {
   const to = isConversation(written) ? written : await recipientOf(call, client, written)
   const attachments = await uploadAll(call, client, files)
   const [, text] = call.args
-  const sendAt = timeOption(call, 'at', true)
+  const sendAt = call.options.time('at', true)
   const content = {
     text,
     send_at: sendAt === undefined ? undefined : isoTime(sendAt),
@@ -151,7 +147,10 @@ async function send(call: Call): Promise<ExitCode> {
 
 function targetOf(call: Call) {
   const to = argument(call, 0)
-  const [line, service] = [call.options.get('line'), choiceOption(call, 'service', WANTED_SERVICES)]
+  const [line, service] = [
+    call.options.get('line'),
+    call.options.choice('service', WANTED_SERVICES),
+  ]
   if (isConversation(to) && (line ?? service) !== undefined) {
     throw new UsageError('A conversation has its own line and service: leave out the option.')
   }
@@ -164,7 +163,7 @@ function isConversation(to: string): boolean {
 
 /** Checks all files before the first one is uploaded. */
 async function filesToSend(call: Call): Promise<readonly string[]> {
-  const files = valuesOf(call, 'attach')
+  const files = call.options.all('attach')
   if (files.length === 0 && call.args[1] === undefined) {
     throw new UsageError('Nothing to send. Give a TEXT or --attach FILE.')
   }
@@ -179,10 +178,10 @@ async function filesToSend(call: Call): Promise<readonly string[]> {
 }
 
 async function list(call: Call): Promise<undefined> {
-  const limit = numberOption(call, 'limit', { fallback: 50, max: LISTED_MAX })
-  const status = choiceOption(call, 'status', MESSAGE_STATUSES)
-  const queued = choiceOption(call, 'queued', DEFERRAL_REASONS)
-  const since = timeOption(call, 'since')
+  const limit = call.options.number('limit', { fallback: 50, max: LISTED_MAX })
+  const status = call.options.choice('status', MESSAGE_STATUSES)
+  const queued = call.options.choice('queued', DEFERRAL_REASONS)
+  const since = call.options.time('since')
   const client = await runningRelay(call)
   const [line, handle] = [call.options.get('line'), await handleOption(call, client, 'with')]
   const page = await client.ask('listMessages', {
@@ -236,7 +235,7 @@ const BAR_LENGTH_MIN = 8
 const FIGURES_WIDTH = 50
 
 async function printStats(call: Call): Promise<undefined> {
-  const days = numberOption(call, 'days', { fallback: 14, max: 400 })
+  const days = call.options.number('days', { fallback: 14, max: 400 })
   const query = { days: String(days), site_id: call.options.get('site') }
   const stats = await askRelay(call, 'getStats', { query })
   const most = Math.max(1, ...stats.data.map(({ sent, received }) => sent + received))

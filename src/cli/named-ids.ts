@@ -1,7 +1,7 @@
 // Puts ids in place of the names, numbers and short ids that a person writes in a command.
 
 import { folded } from '../domain/search-text.ts'
-import { UsageError, type Call, type Command } from './command.ts'
+import { Options, UsageError, type Call, type Command } from './command.ts'
 import { namedIds, type IdKind, type NamedId } from './completion-ids.ts'
 import type { ControlClient } from './control-client.ts'
 import { clientOf } from './own-file.ts'
@@ -32,7 +32,7 @@ export async function withIds({ args = [], options = [] }: Command, call: Call):
   if (places.length + named.length === 0) return call
   const client = clientOf(call)
   if (!(await client.isThere())) return call
-  const [found, values] = [[...call.args], new Map(call.options)]
+  const [found, values] = [[...call.args], new Options(call.options)]
   for (const { kind, written, index } of places) found[index] = await idOf(client, kind, written)
   for (const { kind, written, name } of named) {
     const words = LISTS_OF_IDS.includes(name)

@@ -1,13 +1,6 @@
 import type { Answer } from '../api/operations.ts'
 import { isoTime } from '../system/iso-time.ts'
-import {
-  SITE_OPTION,
-  TIME_FORMS,
-  numberOption,
-  timeOption,
-  type Call,
-  type Command,
-} from './command.ts'
+import { SITE_OPTION, TIME_FORMS, type Call, type Command } from './command.ts'
 import { askRelay } from './own-file.ts'
 import { printable, type Line, type Part } from './table.ts'
 
@@ -35,8 +28,8 @@ export const NIGHT_COMMAND: Command = {
 }
 
 async function show(call: Call): Promise<undefined> {
-  const since = timeOption(call, 'since')
-  const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: 200 })
+  const since = call.options.time('since')
+  const limit = call.options.number('limit', { fallback: LIMIT_DEFAULT, max: 200 })
   const query = {
     limit: String(limit),
     since: since && isoTime(since),

@@ -12,7 +12,7 @@ import {
   refuseBox,
   type DataDirectory,
 } from '../system/data-directory.ts'
-import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
+import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { silentLog } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
 import { systemRandom } from '../system/random.ts'
@@ -87,10 +87,7 @@ export async function makeDatabase(call: Call): Promise<void> {
 }
 
 /** Locks the data directory; returns null if a relay runs. */
-export async function holdUnlessRunning(
-  call: Call,
-  client: ControlClient = clientOf(call),
-): Promise<{ readonly directory: DataDirectory; readonly lock: InstanceLock } | null> {
+export async function holdUnlessRunning(call: Call, client: ControlClient = clientOf(call)) {
   const directory = openDataDirectory(call.loadConfig().config.dataDir)
   refuseBox(directory)
   const until = systemClock.monotonic() + PATIENCE_MS
@@ -110,10 +107,7 @@ export async function holdUnlessRunning(
   }
 }
 
-async function withOwnFile<T>(
-  directory: DataDirectory,
-  work: (file: OwnFile) => Promise<T> | T,
-): Promise<T> {
+async function withOwnFile<T>(directory: DataDirectory, work: (file: OwnFile) => Promise<T> | T) {
   const { createAudit } = await import('../storage/audit.ts')
   const { backUpBeforeMigration } = await import('../storage/backup.ts')
   const { closeDatabase, openDatabase } = await import('../storage/database.ts')
@@ -136,10 +130,7 @@ async function withOwnFile<T>(
 }
 
 /** The relay may not be running. */
-export function clientOf(
-  call: Call,
-  headers: Readonly<Record<string, string>> = {},
-): ControlClient {
+export function clientOf(call: Call, headers: Readonly<Record<string, string>> = {}) {
   const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
   return new ControlClient(controlSocket, headers)
 }

@@ -1,23 +1,17 @@
 import { nearest } from '../domain/nearest.ts'
-import {
-  BETWEEN_VALUES,
-  GLOBAL_OPTIONS,
-  UsageError,
-  type Command,
-  type CommandOption,
-} from './command.ts'
+import { GLOBAL_OPTIONS, Options, UsageError, type Command, type CommandOption } from './command.ts'
 
 export type Parsed = {
   /** The command; null for a bare `hookline`. */
   readonly command: Command | null
   readonly args: readonly string[]
-  readonly options: ReadonlyMap<string, string>
+  readonly options: Options
 }
 
 /** Parses `hookline [options] command [arguments] [options]`. */
 export function parseCommandLine(args: readonly string[], commands: readonly Command[]): Parsed {
   const words = [...args]
-  const options = new Map<string, string>()
+  const options = new Options()
   while (words[0]?.startsWith('-') === true) takeOption(words, GLOBAL_OPTIONS, options)
   const command = takeCommand(words, commands)
   const known = [...GLOBAL_OPTIONS, ...(command?.options ?? [])]
@@ -75,11 +69,7 @@ export function unknownCommand(written: string, commands: readonly Command[]): s
   return `Unknown command "${written}".${hint} All commands: hookline help`
 }
 
-function takeOption(
-  words: string[],
-  known: readonly CommandOption[],
-  options: Map<string, string>,
-): void {
+function takeOption(words: string[], known: readonly CommandOption[], options: Options): void {
   const word = words.shift() ?? ''
   const [written, inline] = splitOnce(word, '=')
   const option = known.find(
@@ -97,8 +87,7 @@ function takeOption(
     )
   }
   const { name, isRepeatable = false } = option
-  const before = options.get(name)
-  if (before !== undefined && !isRepeatable) throw new UsageError(`--${name} was given twice.`)
+  if (options.has(name) && !isRepeatable) throw new UsageError(`--${name} was given twice.`)
   if (option.value === null) {
     if (inline !== undefined) throw new UsageError(`--${name} does not take a value.`)
     options.set(name, 'true')
@@ -106,15 +95,11 @@ function takeOption(
   }
   const value = inline ?? words.shift()
   if (value === undefined) throw new UsageError(`--${name} needs a value: ${option.value}.`)
-  options.set(name, before === undefined ? value : before + BETWEEN_VALUES + value)
+  options.add(name, value)
 }
 
 /** Throws if arguments or required options are missing, or if an argument isn't one of its choices. */
-function requireComplete(
-  command: Command,
-  given: readonly string[],
-  set: ReadonlyMap<string, string>,
-): void {
+function requireComplete(command: Command, given: readonly string[], set: Options): void {
   const { args = [], options = [] } = command
   const least = args.filter(({ isOptional }) => isOptional !== true).length
   const lacksOption = options.some(({ name, isRequired }) => isRequired === true && !set.has(name))

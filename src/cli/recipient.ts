@@ -5,18 +5,13 @@ import {
   homeOfNumber,
   understandRecipient,
   type Home,
-  type Understood,
 } from '../domain/handle.ts'
 import { UsageError, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { isCalled, theOnly } from './named-ids.ts'
 
 /** The recipient for the API. Reads a national number in the country of the line, and prints the result. */
-export async function recipientOf(
-  call: Call,
-  client: ControlClient,
-  written: string,
-): Promise<string> {
+export async function recipientOf(call: Call, client: ControlClient, written: string) {
   const understood = await readRecipient(call, client, written)
   // The relay says what is wrong with an address.
   if ('why' in understood && isAddress(written)) return written
@@ -51,11 +46,7 @@ async function homeOfLine(call: Call, client: ControlClient): Promise<Home | nul
 }
 
 /** A handle for comparisons: a number or address however it is written, or the name of a sender. */
-export async function handleOption(
-  call: Call,
-  client: ControlClient,
-  name: string,
-): Promise<string | undefined> {
+export async function handleOption(call: Call, client: ControlClient, name: string) {
   const written = call.options.get(name)
   if (written === undefined) return undefined
   const understood = await readRecipient(call, client, written)
@@ -73,11 +64,7 @@ function isAddress(written: string): boolean {
 }
 
 /** Asks for the lines only if the text needs a country. */
-async function readRecipient(
-  call: Call,
-  client: ControlClient,
-  written: string,
-): Promise<Understood> {
+async function readRecipient(call: Call, client: ControlClient, written: string) {
   const known = understandRecipient(written, null)
   if ('handle' in known || isAddress(written)) return known
   return understandRecipient(written, await homeOfLine(call, client))

@@ -48,10 +48,7 @@ export function repairLines(repaired?: readonly Repaired[]): readonly Line[] {
   return [...lines, '']
 }
 
-async function agreed(
-  { call, signal }: ServiceCall,
-  repairs: readonly Repair[],
-): Promise<readonly Repair[]> {
+async function agreed({ call, signal }: ServiceCall, repairs: readonly Repair[]) {
   if (repairs.length === 0 || call.options.has('yes')) return repairs
   for (const { problem, act } of repairs) writeLogLine(`${problem} Repair: ${act}.\n`)
   if (!call.surroundings.isTerminal) {

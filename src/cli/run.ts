@@ -104,11 +104,7 @@ export async function runCommandLine(
   }
 }
 
-async function runParsed(
-  parsed: Parsed,
-  surroundings: Surroundings,
-  out: Output,
-): Promise<ExitCode> {
+async function runParsed(parsed: Parsed, surroundings: Surroundings, out: Output) {
   const { command, args, options } = parsed
   if (command === null) {
     out.data({ help: SHORT_HELP.join('\n') }, SHORT_HELP)

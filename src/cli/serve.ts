@@ -100,7 +100,8 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
-    if (!isHosted || !leavesDataInDoubt(error)) throw error
+    const isInDoubt = isUnusableDatabase(error) || error instanceof LostFileError
+    if (!isHosted || !isInDoubt) throw error
     return endInDoubt(config)
   }
 }
@@ -110,10 +111,6 @@ function endInDoubt({ dataDir }: Config): ExitCode {
   const directory = dataDirectoryAt(dataDir)
   if (existsSync(directory.database)) requestStartupCheck(directory)
   return EXIT.failed
-}
-
-function leavesDataInDoubt(error: unknown): boolean {
-  return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only if nothing runs and the data are closed. */

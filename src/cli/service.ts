@@ -17,14 +17,7 @@ import { readInstanceHolder } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import { ownExecutable, stopSignal } from '../system/own-process.ts'
 import { VERSION } from '../system/version.ts'
-import {
-  EXIT,
-  UsageError,
-  numberOption,
-  type Call,
-  type CommandOption,
-  type ExitCode,
-} from './command.ts'
+import { EXIT, UsageError, type Call, type CommandOption, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
 import { row, timeCell, type Line, type Tone } from './table.ts'
@@ -140,12 +133,8 @@ export async function install(service: ServiceCall): Promise<undefined> {
   call.out.note('Start or update it: hookline up')
 }
 
-export async function uninstall({
-  call,
-  host,
-  directory,
-  signal,
-}: ServiceCall): Promise<undefined> {
+export async function uninstall(service: ServiceCall): Promise<undefined> {
+  const { call, host, directory, signal } = service
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [
@@ -190,7 +179,7 @@ export async function logOf({ host, client, directory }: ServiceCall): Promise<S
 export async function printLog(service: ServiceCall): Promise<undefined> {
   const { call, machine, signal } = service
   const log = await logOf(service)
-  const count = numberOption(call, 'lines', { fallback: 200, max: 1_000 })
+  const count = call.options.number('lines', { fallback: 200, max: 1_000 })
   const lines = await log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [spoken(line)])
   if (lines.length === 0) call.out.note('The log is empty.')

@@ -79,16 +79,13 @@ type Rows = readonly (readonly Drawn[])[]
 /** The rows with short ids, and without the columns of `least` for which there is no room. */
 function fittingColumns(
   rows: Rows,
-  {
-    head,
-    least,
-    columns,
-  }: {
+  given: {
     readonly head: readonly string[]
     readonly least: readonly string[]
     readonly columns: number
   },
 ): Rows {
+  const { head, least, columns } = given
   if (excessOf(widthsOf(rows), columns) <= 0) return rows
   let [fitting, names] = [withShortIds(rows), head]
   for (const name of least) {

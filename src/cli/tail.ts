@@ -135,10 +135,8 @@ function textOfEvent(event: AnyEvent): string {
   return textOfMessage(event)
 }
 
-function textOfMessage({
-  reaction,
-  message,
-}: Extract<AnyEvent, { readonly message: unknown }>): string {
+function textOfMessage(event: Extract<AnyEvent, { readonly message: unknown }>): string {
+  const { reaction, message } = event
   const sign = reaction && `${reaction.action} ${reaction.emoji ?? reaction.type}: `
   const reason = message?.error && ` (${message.error.message})`
   return `${sign ?? ''}${message?.text ?? ''}${reason ?? ''}`

@@ -1,4 +1,5 @@
-import type { Delivery, Webhook, WebhookChanges } from '../api/webhooks.ts'
+import type { CallArguments } from '../api/client.ts'
+import type { Delivery, Webhook } from '../api/webhooks.ts'
 import { FORMAT_NAMES, webhookFormat } from '../compat/apis.ts'
 import { countWords } from '../domain/number-words.ts'
 import { missedWords, webhookStateOf } from '../domain/webhook-state.ts'
@@ -8,21 +9,24 @@ import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import {
   argument,
-  choiceOption,
   idIn,
-  listIn,
   requireChange,
-  switchOption,
   type Call,
   type Command,
   type CommandOption,
+  type Options,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { askRelay, byId, calling, runningRelay } from './own-file.ts'
 import { fields, stateCell, table, timeCell, type Cell, type Line } from './table.ts'
 
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
-const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
+const DEFAULT_EVENTS: readonly EventName[] = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+]
 
 const LINES = { name: 'lines', value: 'LIST', ids: 'lines' } as const
 const SITES = { name: 'sites', value: 'LIST', ids: 'sites' } as const
@@ -60,7 +64,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       {
         name: 'events',
         value: 'NAMES',
-        sentence: `Events, separated by commas (default ${DEFAULT_EVENTS}).`,
+        sentence: `Events, separated by commas (default ${DEFAULT_EVENTS.join(',')}).`,
       },
       { name: 'description', value: 'TEXT', sentence: 'A description.' },
       { ...LINES, sentence: 'Ids of the only lines whose events it gets.' },
@@ -212,16 +216,14 @@ async function add(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const url = withScheme(argument(call, 0))
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
-  const format = choiceOption(call, 'format', FORMAT_NAMES)
-  const events = call.options.get('events') ?? defaultEvents(format)
-  const [lines, sites] = [call.options.get('lines'), call.options.get('sites')]
+  const format = call.options.choice('format', FORMAT_NAMES)
   const webhook = await client.ask('createWebhook', {
     body: {
       url,
-      events: eventsIn(events),
+      events: eventsIn(call.options, 'events') ?? defaultEvents(format),
       description: call.options.get('description'),
-      phone_line_ids: lines === undefined ? undefined : listIn(lines),
-      site_ids: sites === undefined ? undefined : listIn(sites),
+      phone_line_ids: call.options.list('lines'),
+      site_ids: call.options.list('sites'),
       format,
       key_id: call.options.get('key'),
     },
@@ -232,10 +234,9 @@ async function add(call: Call): Promise<undefined> {
 }
 
 /** The default events of a new webhook, as far as its format supports them. */
-function defaultEvents(format: string | undefined): string {
+function defaultEvents(format: string | undefined): readonly EventName[] {
   const said = webhookFormat(format ?? null)?.events
-  const events = listIn(DEFAULT_EVENTS)
-  return events.filter((name) => said?.some((each) => each === name) ?? true).join(',')
+  return DEFAULT_EVENTS.filter((name) => said?.includes(name) ?? true)
 }
 
 function newSecretFor(id: string): string {
@@ -306,7 +307,9 @@ async function show(call: Call): Promise<undefined> {
   ])
 }
 
-async function update(call: Call, body: WebhookChanges): Promise<undefined> {
+type Changes = CallArguments<'updateWebhook'>[0]['body']
+
+async function update(call: Call, body: Changes): Promise<undefined> {
   const webhook = await askRelay(call, 'updateWebhook', { params: idIn(call), body })
   call.out.data(webhook, [
     `${webhook.id} (${webhook.url}) is ${stateOf(webhook)}.`,
@@ -323,20 +326,17 @@ function missedLines({ id, is_active, paused_at, events_while_paused: count }: W
 }
 
 /** Throws a UsageError if no option is given. */
-function changesIn(call: Call): WebhookChanges {
+function changesIn(call: Call): Changes {
   const { options } = call
-  const [url, events] = [options.get('url'), options.get('events')]
-  const [description, lines] = [options.get('description'), options.get('lines')]
-  const sites = options.get('sites')
+  const url = options.get('url')
+  const description = options.get('description')
   const changes = {
-    ...(url !== undefined && { url: withScheme(url) }),
-    ...(events !== undefined && { events: eventsIn(events) }),
-    ...(description !== undefined && { description: description || null }),
-    ...(lines !== undefined && { phone_line_ids: lines === '' ? null : listIn(lines) }),
-    ...(sites !== undefined && { site_ids: sites === '' ? null : listIn(sites) }),
-    ...(options.has('attachment-links') && {
-      attachment_links: switchOption(call, 'attachment-links'),
-    }),
+    url: url === undefined ? undefined : withScheme(url),
+    events: eventsIn(options, 'events'),
+    description: description === '' ? null : description,
+    phone_line_ids: options.limit('lines'),
+    site_ids: options.limit('sites'),
+    attachment_links: options.switch('attachment-links'),
   }
   requireChange(changes, CHANGE_OPTIONS)
   return changes
@@ -373,16 +373,15 @@ function replayIn(call: Call) {
 }
 
 function filterOf({ options }: Call) {
-  const events = options.get('event')
   return {
     dry_run: options.has('dry-run') || undefined,
-    events: events === undefined ? undefined : eventsIn(events),
+    events: eventsIn(options, 'event'),
     phone_line_id: options.get('line'),
   }
 }
 
-function eventsIn(text: string): readonly EventName[] {
-  return listIn(text) as readonly EventName[] // The relay refuses other names, and lists the valid ones.
+function eventsIn(options: Options, name: string) {
+  return options.list(name) as readonly EventName[] | undefined // The relay refuses others, and lists the valid ones.
 }
 
 function described(answer: object): readonly Line[] {

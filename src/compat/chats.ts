@@ -86,7 +86,6 @@ export async function findChat(
   return undefined
 }
 
-/** True for the group with this guid or identifier. */
 export function isGroupNamed(name: string) {
   return ({ type, chat_guid: guid, chat_identifier: identifier }: Conversation): boolean =>
     type === 'group' && (guid === name || identifier === name)

@@ -343,7 +343,6 @@ export const PROGRAMS: readonly Program[] = [
   },
 ]
 
-/** The request for the program's key. */
 export function keyForProgram(
   { title, api, scopes, recipients = 'anyone', sendsPerHour }: KeyProgram,
   people: readonly string[],

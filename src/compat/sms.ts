@@ -31,7 +31,6 @@ const RECIPIENT_NAMES = [
 ]
 const TEXT_NAMES = ['text', 'message', 'body', 'content', 'msg', 'Body']
 
-/** The states of SMS Gate. */
 const GATE_STATES: Readonly<Record<string, string>> = {
   queued: 'Pending',
   sending: 'Processed',

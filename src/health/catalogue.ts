@@ -159,11 +159,9 @@ const UNWATCHED_EVERY_MS = 60_000
  */
 export function healthWatch(
   { clock, changes }: Core,
-  {
-    health,
-    healthSignal,
-  }: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
+  given: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
 ): Service {
+  const { health, healthSignal } = given
   let seen = ''
   return {
     name: 'health-watch',

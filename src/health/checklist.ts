@@ -123,16 +123,14 @@ function summaryOf(checks: readonly Check[], isOffline: boolean): string {
 
 function checksOf(
   step: ChecklistStep,
-  {
-    line,
-    titles,
-  }: {
+  given: {
     readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
     /** The titles of the reasons for being offline. */
     readonly titles: ReadonlyMap<string, string>
   },
   findings: readonly HealthFinding[],
 ): readonly Check[] {
+  const { line, titles } = given
   const found = findings.filter(({ code }) => step.codes.includes(code))
   if (found.length > 0) return found.map(foundCheck)
   const reason = line.status_reason ?? ''

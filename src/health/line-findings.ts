@@ -37,11 +37,9 @@ export type WatchedLine = {
 
 export type WatchedLines = {
   lines(): readonly WatchedLine[]
-  /** The names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
 }
 
-/** The most groups that a finding names. */
 const GROUPS_NAMED_MAX = 3
 
 type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
@@ -49,30 +47,26 @@ type Words = Pick<ScopedFinding, 'title' | 'why' | 'fix'>
 /** Keeps earlier levels, so that a line's findings don't flicker. */
 export class LineFindings {
   readonly #core: Core
-  readonly #lines: WatchedLines
-  readonly #days: Days
-  readonly #sentenceOf: SentenceOf
+  readonly #deps: ConstructorParameters<typeof LineFindings>[1]
   readonly #levels = new Map<LineId, { readonly level: LimitLevel; readonly limit: number }>()
   readonly #failing = new Set<LineId>()
 
   constructor(
     core: Core,
-    given: {
+    deps: {
       readonly lines: WatchedLines
       readonly days: Days
       readonly sentenceOf: SentenceOf
     },
   ) {
     this.#core = core
-    this.#lines = given.lines
-    this.#days = given.days
-    this.#sentenceOf = given.sentenceOf
+    this.#deps = deps
   }
 
   list(): readonly ScopedFinding[] {
     const { db, ids } = this.#core
     const now = ids.now()
-    const watched = this.#lines.lines()
+    const watched = this.#deps.lines.lines()
     const all = watched.map(({ line }) => line)
     const used = watched.filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
     // Some numbers of practice lines fail on purpose, so failures count on real lines only; limits count on all.
@@ -82,13 +76,13 @@ export class LineFindings {
       ...watched.flatMap((snapshot) => notRelayedFindings(db, snapshot)),
       ...used.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
       ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
-      ...uncertainFindings(all, longUncertain(db, now, this.#lines.practiceKinds)),
+      ...uncertainFindings(all, longUncertain(db, now, this.#deps.lines.practiceKinds)),
       ...groupFindings(all, unreachableGroups(db)),
     ]
   }
 
   #limitFinding(line: Line, now: Timestamp): ScopedFinding | null {
-    const days = this.#days
+    const days = this.#deps.days
     const { reserved, spent } = contactUsage(this.#core.db, line.id, days.of(now, line.id))
     const use = { used: reserved + spent, limit: line.dailyContactLimit }
     const before = this.#levels.get(line.id)
@@ -110,7 +104,7 @@ export class LineFindings {
       return null
     }
     this.#failing.add(line.id)
-    const reason = this.#sentenceOf(failed[0]?.errorCode ?? 'send_failed')
+    const reason = this.#deps.sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
       why: `${failed.length} of its last ${countWords(recent.length, 'message')} in the past hour failed. Latest reason: ${reason}`,

@@ -34,17 +34,14 @@ type Queue = {
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
   readonly #core: Core
-  readonly #healthSignal: Signal
-  readonly #disk: { readonly isLow: boolean }
-  readonly #lines: WatchedLines
-  readonly #webhooks: { findings(): readonly Finding[] }
+  readonly #deps: ConstructorParameters<typeof QueueWatch>[1]
   #slow = new Map<string, SlowSince>()
   #findings: readonly ScopedFinding[] = []
 
   /** A webhook with a finding isn't watched: the finding explains why its deliveries wait. */
   constructor(
     core: Core,
-    given: {
+    deps: {
       readonly healthSignal: Signal
       readonly disk: { readonly isLow: boolean }
       readonly lines: WatchedLines
@@ -52,10 +49,7 @@ export class QueueWatch implements Service {
     },
   ) {
     this.#core = core
-    this.#healthSignal = given.healthSignal
-    this.#disk = given.disk
-    this.#lines = given.lines
-    this.#webhooks = given.webhooks
+    this.#deps = deps
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -72,7 +66,7 @@ export class QueueWatch implements Service {
   #look(): void {
     const { clock } = this.#core
     const now = clock.monotonic()
-    const queues = this.#disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
+    const queues = this.#deps.disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
     const slow = new Map(
       queues.map(({ name, oldest }) => {
         const before = this.#slow.get(name) ?? null
@@ -84,11 +78,11 @@ export class QueueWatch implements Service {
     this.#findings = queues
       .filter(({ name }) => isBacklog(slow.get(name) ?? null, now))
       .map((queue) => queue.finding())
-    if (this.#findings.length !== shown) this.#healthSignal.notify()
+    if (this.#findings.length !== shown) this.#deps.healthSignal.notify()
   }
 
   #lineQueues(): readonly Queue[] {
-    return this.#lines
+    return this.#deps.lines
       .lines()
       .filter(takesMessages)
       .flatMap(({ line }): Queue[] => {
@@ -101,7 +95,7 @@ export class QueueWatch implements Service {
 
   #webhookQueues(): readonly Queue[] {
     const { db } = this.#core
-    const troubled = new Set(this.#webhooks.findings().map(({ key }) => key))
+    const troubled = new Set(this.#deps.webhooks.findings().map(({ key }) => key))
     return listWebhooks(db, WEBHOOKS_MAX, null)
       .filter(({ id, isActive }) => isActive && !troubled.has(id))
       .flatMap((webhook): Queue[] => {

@@ -18,11 +18,9 @@ export type SetSnooze = (wanted: NewSnooze, origin: Origin) => Promise<HealthFin
 /** The returned function throws if there is no such finding now, or if the time is too far away. */
 export function createSnoozes(
   { writer, ids, audit }: Core,
-  {
-    health,
-    healthSignal,
-  }: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
+  given: { readonly health: Pick<HealthCatalogue, 'list'>; readonly healthSignal: Signal },
 ): SetSnooze {
+  const { health, healthSignal } = given
   return async ({ code, about, until }, origin) => {
     const name = findingName(code, about)
     const listed = async () =>

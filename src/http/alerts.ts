@@ -2,7 +2,7 @@ import { ALERTS } from '../api/operations/alerts.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf, viewerOf } from './request-context.ts'
+import { callerOf, linesOf, viewerOf } from './request-context.ts'
 
 /** Reads, which keys may call. */
 export function alertBindings(alerts: Relay['alerts']) {
@@ -21,14 +21,12 @@ export function alertBindings(alerts: Relay['alerts']) {
 /** Changes, which only the owner may make. */
 export function alertChangeBindings(alerts: Relay['alerts']) {
   return [
-    bind(ALERTS.createAlertChannel, ({ request, body }) =>
-      alerts.addChannel(body, originOf(request)),
-    ),
-    bind(ALERTS.updateAlertChannel, ({ request, params, body }) =>
-      alerts.changeChannel(params.id, body, originOf(request)),
+    bind(ALERTS.createAlertChannel, ({ body, origin }) => alerts.addChannel(body, origin)),
+    bind(ALERTS.updateAlertChannel, ({ params, body, origin }) =>
+      alerts.changeChannel(params.id, body, origin),
     ),
     bindRemoval(ALERTS.deleteAlertChannel, alerts),
     bind(ALERTS.testAlertChannel, ({ params }) => alerts.test(params.id)),
-    bind(ALERTS.putAlertRule, ({ request, body }) => alerts.changeRule(body, originOf(request))),
+    bind(ALERTS.putAlertRule, ({ body, origin }) => alerts.changeRule(body, origin)),
   ]
 }

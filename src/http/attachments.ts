@@ -13,7 +13,7 @@ import { CallerSlots } from './caller-slots.ts'
 import { answerWithBytes } from './file-answer.ts'
 import { fileBodyOf } from './file-body.ts'
 import { readQuery } from './input.ts'
-import { callerIdOf, callerOf, contextOf, originOf } from './request-context.ts'
+import { callerIdOf, callerOf, contextOf } from './request-context.ts'
 import { errorResponse, respondTo } from './respond.ts'
 import { idempotencyKeyOf } from './sending.ts'
 import { isKnown } from './static-file.ts'
@@ -41,8 +41,8 @@ export function attachmentBindings(attachments: Attachments) {
     bind(ATTACHMENTS.downloadAttachment, ({ request, params, query }) =>
       download(request, attachments, params.id, query.variant),
     ),
-    bind(ATTACHMENTS.createAttachmentLink, ({ request, params, body }) =>
-      attachments.link(params.id, body.expires_in ?? 3_600, originOf(request)),
+    bind(ATTACHMENTS.createAttachmentLink, ({ params, body, origin }) =>
+      attachments.link(params.id, body.expires_in ?? 3_600, origin),
     ),
   ]
 }

@@ -231,7 +231,6 @@ function endOf({ reason, at }: EndedKey): Refusal {
   return { reason, why }
 }
 
-/** The reason to refuse a bridge's token. */
 function badTokenIn(headers: Headers, token: string | undefined): Refusal {
   if (token !== undefined) return { reason: 'wrong', why: 'No bridge has this token.' }
   const how = `Send it as "Authorization: Bearer ${BRIDGE_TOKEN_PREFIX}…".`

@@ -33,6 +33,8 @@ export type Input<O extends Operation> = {
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
+  /** Who asks, for the audit trail. */
+  readonly origin: Origin
   /** The status is the first one of the row's answers, unless the handler sets another. */
   readonly set: { status?: number | string }
 }
@@ -76,9 +78,9 @@ export function bindRemoval(
   operation: Operation & { readonly route: `DELETE /${string}/:id` },
   things: { remove(id: string, origin: Origin): Promise<unknown> },
 ): Binding {
-  return bind(operation, async ({ request, params }) => {
+  return bind(operation, async ({ params, origin }) => {
     const id = String(params['id'])
-    await things.remove(id, originOf(request))
+    await things.remove(id, origin)
     return { id, deleted: true as const }
   })
 }
@@ -148,8 +150,9 @@ function addRoute(
   const answer = async ({ request, params, body, set }: Handled) => {
     set.status = status
     const given = query === undefined ? {} : readQuery(request, query)
+    const origin = originOf(request)
     // The row that checks the input also gave the handler its type.
-    return handle({ request, params, body, set, query: given } as never)
+    return handle({ request, params, body, set, origin, query: given } as never)
   }
   const checked = Object.entries(answers).map(([code, schema]) => [code, answerSchema(schema)])
   app.route(method, path, answer, {
@@ -227,11 +230,7 @@ function requireInConversations(db: Db, { request, params: { id } }: Attempt): v
 }
 
 /** Throws "not found" if the resource belongs to a line that the key may not use. */
-function requireOnLines(
-  db: Db,
-  { errors = [] }: Operation,
-  { request, params: { id } }: Attempt,
-): void {
+function requireOnLines(db: Db, { errors = [] }: Operation, { request, params: { id } }: Attempt) {
   if (id === undefined || isSeenBy(db, viewerOf(request), id)) return
   const kind = id.slice(0, id.indexOf('_'))
   const named = kind === 'att' ? 'attachment_not_found' : 'phone_line_not_found'

@@ -136,11 +136,7 @@ type PassedOn = {
 }
 
 /** Answers a call of one of the relay's own operations, with the rights of a key that was made for `api`. */
-async function passOn(
-  request: Request,
-  api: CompatApi,
-  { calls, from }: PassedOn,
-): Promise<Response> {
+async function passOn(request: Request, api: CompatApi, { calls, from }: PassedOn) {
   const context = contextOf(request)
   context.caller = calls.authentication.caller(request, context.peer, allowedFor(api))
   const { pathname, search } = new URL(request.url)
@@ -170,12 +166,9 @@ function withoutNull(params: Params = {}): Readonly<Record<string, string>> {
 function relayFor(
   request: Request,
   api: CompatApi,
-  {
-    core,
-    relay,
-    calls,
-  }: { readonly core: Core; readonly relay: Relay; readonly calls: CompatCalls },
+  by: { readonly core: Core; readonly relay: Relay; readonly calls: CompatCalls },
 ): CompatRelay {
+  const { core, relay, calls } = by
   const limit = linesOf(request)
   const lines = listLines(core.db).filter(({ id }) => includesLine(limit, id))
   const fetch = innerFetch(request, api.credentials, calls.fetch)
@@ -324,11 +317,7 @@ function uploadKey(
   return key && sha256([name, key, place].join(' ')).toHex()
 }
 
-async function upload(
-  fetch: RelayFetch,
-  { bytes, name, type }: CompatFile,
-  key: string | null,
-): Promise<string> {
+async function upload(fetch: RelayFetch, { bytes, name, type }: CompatFile, key: string | null) {
   const { method, path } = requestOf('uploadAttachment', {}, { filename: name })
   const headers = {
     'content-type': type ?? 'application/octet-stream',

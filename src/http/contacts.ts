@@ -7,7 +7,7 @@ import { requirePermissionsNow } from './current-permissions.ts'
 import { answerWithFile } from './file-answer.ts'
 import { bytesUpTo, pageOfQuery, readHandle } from './input.ts'
 import type { Relay } from './relay.ts'
-import { contextOf, linesAsked, linesOf, originOf } from './request-context.ts'
+import { contextOf, linesAsked, linesOf } from './request-context.ts'
 
 export const FILE_BYTES_MAX = 10 * 1_024 * 1_024
 /** The idle time-out, for a large file and a slow network. */
@@ -27,11 +27,11 @@ export function contactBindings(relay: Pick<Relay, 'access' | 'authenticate' | '
         new RelayError('payload_too_large', 'The file may have 10 MiB at most.')
       return contacts.import(await bytesUpTo(request, FILE_BYTES_MAX, tooLarge), country)
     }),
-    bind(CONTACTS.exportContacts, async ({ request }) => {
+    bind(CONTACTS.exportContacts, async ({ request, origin }) => {
       const file = { name: 'contacts.csv', type: 'text/csv' }
       const { db } = contextOf(request)
       const now = () => linesAsked(db, requirePermissionsNow(request, relay), {})
-      const table = await contacts.export(originOf(request), now)
+      const table = await contacts.export(origin, now)
       return answerWithFile(request, file, table)
     }),
     bind(CONTACTS.getContact, ({ request, params }) =>
@@ -56,11 +56,11 @@ export function optOutBindings(optOuts: Relay['optOuts']) {
     bind(CONTACTS.listOptOuts, ({ request, query: { handle, ...page } }) =>
       optOuts.list({ handle: readHandle(handle), lines: linesOf(request) }, pageOfQuery(page)),
     ),
-    bind(CONTACTS.putOptOut, ({ request, params, body: { phone_line_id: line = null } }) =>
-      optOuts.put(params.handle, line, originOf(request)),
+    bind(CONTACTS.putOptOut, ({ params, body: { phone_line_id: line = null }, origin }) =>
+      optOuts.put(params.handle, line, origin),
     ),
-    bind(CONTACTS.deleteOptOut, async ({ request, params: { handle }, query }) => {
-      await optOuts.remove(handle, query.phone_line_id, originOf(request))
+    bind(CONTACTS.deleteOptOut, async ({ params: { handle }, query, origin }) => {
+      await optOuts.remove(handle, query.phone_line_id, origin)
       return { handle, deleted: true as const }
     }),
   ]

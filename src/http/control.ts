@@ -5,7 +5,6 @@ import { CONTROL } from '../api/operations/control.ts'
 import { VERSION } from '../system/version.ts'
 import { bind, type Binding } from './bind.ts'
 import type { Relay } from './relay.ts'
-import { originOf } from './request-context.ts'
 
 /** The path of the call that ends the startup check, so it also answers during that check. */
 export const STARTUP_CHECK_PATH = routeOf(CONTROL.confirmUpgrade).path
@@ -17,7 +16,7 @@ export function controlBindings(
   return [
     bind(CONTROL.getVersion, () => ({ version: VERSION, is_claimed: access.hasPassword() })),
     bind(CONTROL.listOptions, () => ({ data: options })),
-    bind(CONTROL.createSetupLink, ({ request }) => access.createSetupLink(originOf(request))),
+    bind(CONTROL.createSetupLink, ({ origin }) => access.createSetupLink(origin)),
     bind(CONTROL.confirmUpgrade, () => {
       relay.confirmHealthy?.()
       return { version: VERSION }

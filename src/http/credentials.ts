@@ -8,7 +8,7 @@ import { linesOfKey } from '../storage/sites.ts'
 import { bind, bindRemoval } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf } from './request-context.ts'
 
 export function keyBindings(
   { db }: Core,
@@ -17,17 +17,17 @@ export function keyBindings(
   const connected = <K extends CreatedKey>(made: K): K =>
     withConnection(made, { url: serverUrl(), lines: linesOfKey(db, made) })
   return [
-    bind(KEYS.createKey, async ({ request, body }) => {
+    bind(KEYS.createKey, async ({ request, body, origin }) => {
       const asked = withCompatScopes(body)
-      return connected(await keys.create(asked, callerOf(request), originOf(request)))
+      return connected(await keys.create(asked, callerOf(request), origin))
     }),
     bind(KEYS.listKeys, ({ request, query }) => keys.list(pageOfQuery(query), callerOf(request))),
     bind(KEYS.getOwnKey, ({ request }) => keys.self(callerOf(request))),
-    bind(KEYS.rotateKey, async ({ request, params, body }) =>
-      connected(await keys.rotate(params.id, body, callerOf(request), originOf(request))),
+    bind(KEYS.rotateKey, async ({ request, params, body, origin }) =>
+      connected(await keys.rotate(params.id, body, callerOf(request), origin)),
     ),
-    bind(KEYS.revokeKey, ({ request, params, query: { all } }) =>
-      keys.revoke(params.id, { caller: callerOf(request), origin: originOf(request), all }),
+    bind(KEYS.revokeKey, ({ request, params, query: { all }, origin }) =>
+      keys.revoke(params.id, { caller: callerOf(request), origin: origin, all }),
     ),
   ]
 }
@@ -35,12 +35,10 @@ export function keyBindings(
 export function bridgeBindings({ bridges }: Relay['credentials']) {
   return [
     bind(BRIDGES.listBridges, ({ query }) => bridges.list(pageOfQuery(query))),
-    bind(BRIDGES.createBridge, ({ request, body: { phone_number: number, label = null } }) =>
-      bridges.create({ number, label, origin: originOf(request) }),
+    bind(BRIDGES.createBridge, ({ body: { phone_number: number, label = null }, origin }) =>
+      bridges.create({ number, label, origin: origin }),
     ),
-    bind(BRIDGES.renewBridgeToken, ({ request, params }) =>
-      bridges.renewToken(params.id, originOf(request)),
-    ),
+    bind(BRIDGES.renewBridgeToken, ({ params, origin }) => bridges.renewToken(params.id, origin)),
     bindRemoval(BRIDGES.deleteBridge, bridges),
   ]
 }

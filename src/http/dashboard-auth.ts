@@ -79,13 +79,11 @@ export function authenticateBrowser(
  * was done within the hour. Only for GET: a change may end the session.
  */
 export async function keepSession(
-  {
-    sessions,
-    hosts,
-  }: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
+  given: { readonly sessions: Pick<DashboardSessions, 'keep'>; readonly hosts: Hosts },
   request: Request,
   { peer, session }: { readonly peer: Peer; readonly session: DashboardSession },
 ): Promise<string | null> {
+  const { sessions, hosts } = given
   if (!session.isStale || request.method !== 'GET') return null
   try {
     await sessions.keep(session)
@@ -201,17 +199,17 @@ export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
     bind(DASHBOARD.listSessions, ({ request }) => ({
       data: access.sessions.list().map((seen) => browserSession(access, seen, sessionOf(request))),
     })),
-    bind(DASHBOARD.signOut, async ({ request }) => {
+    bind(DASHBOARD.signOut, async ({ request, origin }) => {
       const { session } = contextOf(request)
-      if (session !== null) await access.signOut(session, originOf(request))
+      if (session !== null) await access.signOut(session, origin)
       return withCookie(request, null)
     }),
-    bind(DASHBOARD.endSession, async ({ request, params }) => {
-      await access.endSession(params.id, originOf(request))
+    bind(DASHBOARD.endSession, async ({ params, origin }) => {
+      await access.endSession(params.id, origin)
       return { id: params.id, deleted: true as const }
     }),
-    bind(DASHBOARD.signOutEverywhere, async ({ request }) => {
-      await access.signOutEverywhere(originOf(request))
+    bind(DASHBOARD.signOutEverywhere, async ({ request, origin }) => {
+      await access.signOutEverywhere(origin)
       return withCookie(request, null)
     }),
   ]
@@ -219,21 +217,19 @@ export function sessionBindings({ access, fakeBindings, hosts }: Entry) {
 
 function factorBindings(
   access: Access,
-  {
-    stateFor,
-    clientOf,
-  }: {
+  given: {
     readonly stateFor: (request: Request, session: DashboardSession) => SessionState
     readonly clientOf: (request: Request) => Client
   },
 ) {
+  const { stateFor, clientOf } = given
   return [
     bind(DASHBOARD.beginSecondFactor, () => {
       const made = access.beginSecondFactor()
       return { ...made, qr_svg: qrCode(made.url) }
     }),
-    bind(DASHBOARD.turnOnSecondFactor, async ({ request, body }) => ({
-      recovery_codes: await access.turnOnSecondFactor(body.code, originOf(request)),
+    bind(DASHBOARD.turnOnSecondFactor, async ({ body, origin }) => ({
+      recovery_codes: await access.turnOnSecondFactor(body.code, origin),
     })),
     bind(DASHBOARD.renewRecoveryCodes, async ({ request, body }) => ({
       recovery_codes: await access.changeSecondFactor(

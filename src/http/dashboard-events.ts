@@ -28,15 +28,13 @@ const STILL_HERE = ': still here\n\n'
 
 export function dashboardEventBindings(
   { db, changes, clock }: Core,
-  {
-    sessions,
-    members,
-  }: {
+  given: {
     readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
     readonly members: { permissionsOf(id: MemberId): Permissions }
   },
   streamsEnd: AbortSignal,
 ) {
+  const { sessions, members } = given
   const ownersSlots = new CallerSlots(PAGES_OF_OWNER)
   const membersSlots = new CallerSlots(PAGES_OF_MEMBERS)
   return [

@@ -12,11 +12,8 @@ type PasswordRule = Extract<Operation, { readonly password: string }>['password'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Makes the guard that throws if the session may not call an operation, or must give the password first. */
-export function sessionGuard({
-  fakeBindings,
-  webhooks,
-  lines,
-}: Pick<Relay, 'fakeBindings' | 'lines' | 'webhooks'>): Guard {
+export function sessionGuard(given: Pick<Relay, 'fakeBindings' | 'lines' | 'webhooks'>): Guard {
+  const { fakeBindings, webhooks, lines } = given
   const asksForPassword = (rule: PasswordRule, { params, body }: Attempt): boolean => {
     switch (rule) {
       case 'no':

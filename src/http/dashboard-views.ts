@@ -37,11 +37,8 @@ export function messageViewBindings({
   ]
 }
 
-export function aboutBindings({
-  config,
-  kinds,
-  address,
-}: Pick<Relay, 'address' | 'config' | 'kinds'>) {
+export function aboutBindings(given: Pick<Relay, 'address' | 'config' | 'kinds'>) {
+  const { config, kinds, address } = given
   return [
     bind(DASHBOARD.getAbout, () => ({
       version: VERSION,

@@ -49,7 +49,6 @@ function readable({ headers, body }: InboxRequest): InboxRequest {
   }
 }
 
-/** The deliveries of a message to all webhooks. */
 function deliveriesOf(webhooks: Webhooks, messageId: string) {
   const data = webhooks
     .list(ALL_WEBHOOKS)

@@ -7,7 +7,7 @@ import { CALL_MAX } from '../webhooks/replay.ts'
 import { bind } from './bind.ts'
 import { pageOfQuery, readHandle, timeIn } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, linesOf } from './request-context.ts'
 
 export function deliveryFilter(query: QueryOf<typeof WEBHOOKS.listWebhookDeliveries>) {
   return {
@@ -39,24 +39,24 @@ const moreAfter = (count: number) => (count < CALL_MAX ? {} : { has_more: true a
 
 export function replayBindings(webhooks: Relay['webhooks']) {
   return [
-    bind(WEBHOOKS.retryFailedDeliveries, async ({ request, params, body, set }) => {
+    bind(WEBHOOKS.retryFailedDeliveries, async ({ params, body, set, origin }) => {
       const retry = retryIn(body)
-      const count = await webhooks.retryFailed(params.id, retry, originOf(request))
+      const count = await webhooks.retryFailed(params.id, retry, origin)
       if (retry.isDryRun) return { retried: 0, would_retry: count, ...moreAfter(count) }
       set.status = 202
       return { retried: count, ...moreAfter(count) }
     }),
-    bind(WEBHOOKS.replayWebhook, async ({ request, params, body, set }) => {
+    bind(WEBHOOKS.replayWebhook, async ({ params, body, set, origin }) => {
       const includesEarlier = body.include_earlier ?? false
       const replay = { ...retryIn(body), since: timeIn('since', body.since), includesEarlier }
-      const count = await webhooks.replay(params.id, replay, originOf(request))
+      const count = await webhooks.replay(params.id, replay, origin)
       if (replay.isDryRun) return { replayed: 0, would_replay: count, ...moreAfter(count) }
       set.status = 202
       return { replayed: count, ...moreAfter(count) }
     }),
     bind(WEBHOOKS.getReplay, ({ params }) => ({ waiting: webhooks.countReplayed(params.id) })),
-    bind(WEBHOOKS.stopReplay, async ({ request, params }) => ({
-      stopped: await webhooks.stopReplay(params.id, originOf(request)),
+    bind(WEBHOOKS.stopReplay, async ({ params, origin }) => ({
+      stopped: await webhooks.stopReplay(params.id, origin),
     })),
   ]
 }

@@ -1,19 +1,12 @@
 // The body of an upload: the bytes of a file, or a form with one field, `file`. It is read as a stream, so it
 // may have any length.
 
+import type { Upload } from '../attachments/attachments.ts'
 import { filenameIn, parameterIn } from '../attachments/filename.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { chunksOf } from './input.ts'
 
-export type FileBody = {
-  readonly bytes: AsyncIterable<Uint8Array>
-  /** In bytes, by the Content-Length; null without one, and for a form. */
-  readonly length: number | null
-  /** Minimum length of the file in bytes, from the Content-Length. */
-  readonly leastLength: number
-  readonly filename: string | null
-  readonly declaredType: string | null
-}
+export type FileBody = Omit<Upload, 'caller' | 'idempotencyKey'>
 
 const FORM = /^multipart\/form-data\s*(?:;(.*))?$/is
 const BOUNDARY = /(?:^|;)\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i

@@ -36,7 +36,6 @@ function requireObject(body: JsonObject | null): JsonObject {
   throw invalidRequest({ path: '', message: 'The request needs a JSON object as its body.' })
 }
 
-/** The bytes of a body of any type. */
 export function anyBody(request: Request): Promise<Uint8Array> {
   return bytesUpTo(request, BODY_BYTES_MAX, () => tooLarge(BODY_BYTES_MAX))
 }

@@ -118,19 +118,22 @@ export function conversationBindings(
       if (isEnd && hasRules(permissionsOf(caller))) throw staysTakenOver()
       return changes.pauseAutomation(params.id, isPaused, caller.kind === 'key')
     }),
-    bind(CONVERSATIONS.exportConversation, async ({ request, params, query: { format } }) => {
-      const { db } = contextOf(request)
-      // Before each page: the line may move to another site. An error ends the file.
-      const requireSeen = () => {
-        const permissions = requirePermissionsNow(request, relay)
-        const lineIds = linesAsked(db, permissions, {})
-        const viewer = { ...viewerOf(request), lineIds }
-        if (!isSeenBy(db, viewer, params.id)) throw unauthorized()
-      }
-      const texts = await changes.export(params.id, { format, requireSeen }, originOf(request))
-      const type = format === 'csv' ? 'text/csv' : 'application/json'
-      return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
-    }),
+    bind(
+      CONVERSATIONS.exportConversation,
+      async ({ request, params, query: { format }, origin }) => {
+        const { db } = contextOf(request)
+        // Before each page: the line may move to another site. An error ends the file.
+        const requireSeen = () => {
+          const permissions = requirePermissionsNow(request, relay)
+          const lineIds = linesAsked(db, permissions, {})
+          const viewer = { ...viewerOf(request), lineIds }
+          if (!isSeenBy(db, viewer, params.id)) throw unauthorized()
+        }
+        const texts = await changes.export(params.id, { format, requireSeen }, origin)
+        const type = format === 'csv' ? 'text/csv' : 'application/json'
+        return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
+      },
+    ),
     bind(CONVERSATIONS.markConversationRead, ({ params, body }) =>
       changes.markRead(params.id, body.message_id),
     ),

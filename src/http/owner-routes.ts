@@ -30,11 +30,11 @@ export function ownerBindings(
   relay: Pick<Relay, 'conversationChanges' | 'lines' | 'recent' | 'setSnooze' | 'updates'>,
 ) {
   return [
-    bind(OWNER.adoptPhoneLine, ({ request, params, body }) =>
-      relay.lines.adopt(params.id, body.from, originOf(request)),
+    bind(OWNER.adoptPhoneLine, ({ params, body, origin }) =>
+      relay.lines.adopt(params.id, body.from, origin),
     ),
-    bind(OWNER.movePhoneLine, ({ request, params, body }) =>
-      relay.lines.move(params.id, body.to, originOf(request)),
+    bind(OWNER.movePhoneLine, ({ params, body, origin }) =>
+      relay.lines.move(params.id, body.to, origin),
     ),
     bind(OWNER.getPoster, ({ request, params }) => {
       const line = relay.lines.list().find(({ id }) => id === params.id)
@@ -42,16 +42,16 @@ export function ownerBindings(
         throw new RelayError('not_found', 'There is no phone line with this id.')
       return respondTo(request, posterPage(line), { headers: POSTER_HEADERS })
     }),
-    bind(OWNER.separateConversation, ({ request, params }) =>
-      relay.conversationChanges.separate(params.id, originOf(request)),
+    bind(OWNER.separateConversation, ({ params, origin }) =>
+      relay.conversationChanges.separate(params.id, origin),
     ),
     bind(OWNER.listSettings, ({ request }) => ({
       data: settings.list().map((setting) => shownTo(setting, request)),
     })),
-    bind(OWNER.putSetting, async ({ params, body, request }) =>
-      shownTo(await settings.set(params.name, body.value, originOf(request)), request),
+    bind(OWNER.putSetting, async ({ params, body, request, origin }) =>
+      shownTo(await settings.set(params.name, body.value, origin), request),
     ),
-    bind(OWNER.putSnooze, ({ request, body }) => relay.setSnooze(body, originOf(request))),
+    bind(OWNER.putSnooze, ({ body, origin }) => relay.setSnooze(body, origin)),
     bind(OWNER.getLog, () => relay.recent.read()),
     bind(OWNER.getUpdateState, () => relay.updates.updateState()),
     bind(OWNER.checkUpdate, () => relay.updates.checkUpdate()),
@@ -64,7 +64,7 @@ export function backupBindings(backups: Backups) {
     bind(OWNER.downloadBackup, ({ params, request }) =>
       sendBackup(request, backups, backupNamed(backups, params.name)),
     ),
-    bind(OWNER.createBackup, ({ request, body }) => {
+    bind(OWNER.createBackup, ({ request, body, origin }) => {
       const { peer, caller } = contextOf(request)
       const to = body.to ?? null
       // A browser's session must not write files on this machine.
@@ -75,7 +75,7 @@ export function backupBindings(backups: Backups) {
       // Copying a large database takes longer than a connection may stay silent.
       peer.liftTimeout(0)
       const wish = { to, withoutAttachments: body.without_attachments }
-      return backups.backUp(wish, originOf(request))
+      return backups.backUp(wish, origin)
     }),
   ]
 }
@@ -85,13 +85,11 @@ export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
   return [
     bind(OWNER.listBoxes, () => ({ data: boxes.list() })),
     bind(OWNER.listBrokerUsers, async () => ({ users: await boxes.brokerUsers() })),
-    bind(OWNER.inviteBox, ({ request, body }) => boxes.add(body.name, originOf(request))),
-    bind(OWNER.renameBox, ({ request, params, body }) =>
-      boxes.rename(params.id, body.name, originOf(request)),
-    ),
-    bind(OWNER.deleteBox, async ({ request, params }) => {
-      const id = await boxes.remove(params.id, originOf(request))
-      await lines.stay(id, originOf(request))
+    bind(OWNER.inviteBox, ({ body, origin }) => boxes.add(body.name, origin)),
+    bind(OWNER.renameBox, ({ params, body, origin }) => boxes.rename(params.id, body.name, origin)),
+    bind(OWNER.deleteBox, async ({ params, origin }) => {
+      const id = await boxes.remove(params.id, origin)
+      await lines.stay(id, origin)
       return { id, deleted: true as const }
     }),
   ]
@@ -101,9 +99,9 @@ export function boxBindings({ boxes, lines }: Pick<Relay, 'boxes' | 'lines'>) {
 export function rolloutBindings({ rollout }: Relay['boxes']) {
   return [
     bind(CONTROL.getRollout, () => ({ rollout: rollout.current() })),
-    bind(CONTROL.startRollout, ({ request, body }) => rollout.start(body, originOf(request))),
-    bind(CONTROL.resumeRollout, ({ request }) => rollout.resume(originOf(request))),
-    bind(CONTROL.cancelRollout, ({ request }) => rollout.cancel(originOf(request))),
+    bind(CONTROL.startRollout, ({ body, origin }) => rollout.start(body, origin)),
+    bind(CONTROL.resumeRollout, ({ origin }) => rollout.resume(origin)),
+    bind(CONTROL.cancelRollout, ({ origin }) => rollout.cancel(origin)),
   ]
 }
 
@@ -111,17 +109,15 @@ export function memberBindings(access: Relay['access']) {
   const { members } = access
   return [
     bind(OWNER.listMembers, () => ({ data: members.list() })),
-    bind(OWNER.createMember, async ({ request, body }) => {
-      const { member, link } = await members.add(body, originOf(request))
+    bind(OWNER.createMember, async ({ body, origin }) => {
+      const { member, link } = await members.add(body, origin)
       return { ...member, link: access.linkOf(link) }
     }),
-    bind(OWNER.renewMemberLink, async ({ request, params }) => {
-      const { member, link } = await members.renewLink(params.id, originOf(request))
+    bind(OWNER.renewMemberLink, async ({ params, origin }) => {
+      const { member, link } = await members.renewLink(params.id, origin)
       return { ...member, link: access.linkOf(link) }
     }),
-    bind(OWNER.updateMember, ({ request, params, body }) =>
-      members.limit(params.id, body, originOf(request)),
-    ),
+    bind(OWNER.updateMember, ({ params, body, origin }) => members.limit(params.id, body, origin)),
     bindRemoval(OWNER.deleteMember, members),
   ]
 }
@@ -177,10 +173,10 @@ const TICKETS_MAX = 20
 export function downloadBindings(core: Core, backups: Backups) {
   const tickets = new Tickets(core)
   return [
-    bind(DASHBOARD.createDownload, ({ request, body }) => {
+    bind(DASHBOARD.createDownload, ({ body, origin }) => {
       if (body.backup === null) backups.archiveName()
       else backupNamed(backups, body.backup)
-      const ticket = tickets.make({ backup: body.backup, actor: originOf(request).actor })
+      const ticket = tickets.make({ backup: body.backup, actor: origin.actor })
       return { url: `/dashboard/downloads/${ticket}` }
     }),
     bind(DASHBOARD.download, ({ request, params }) => {
@@ -235,8 +231,8 @@ export function restoreBindings(restoring: Relay['restoring']) {
       contextOf(request).peer.liftTimeout(0)
       return restoring.receive((await fileBodyOf(request)).bytes, query.filename)
     }),
-    bind(DASHBOARD.startRestore, ({ request, body }) => {
-      restoring.start(body.id, originOf(request))
+    bind(DASHBOARD.startRestore, ({ body, origin }) => {
+      restoring.start(body.id, origin)
       return { restoring: true as const }
     }),
     bind(DASHBOARD.discardRestore, async () => {

@@ -10,7 +10,7 @@ import { includesLine } from '../domain/routing.ts'
 import { bind, bindRemoval, checkedByType } from './bind.ts'
 import { pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, linesOf, originOf } from './request-context.ts'
+import { callerOf, linesOf } from './request-context.ts'
 
 export function phoneLineBindings(lines: Relay['lines']) {
   return [
@@ -18,7 +18,7 @@ export function phoneLineBindings(lines: Relay['lines']) {
       const seen = lines.list().filter(({ id }) => includesLine(linesOf(request), id))
       return pageOfLines(seen, pageOfQuery(query))
     }),
-    bind(PHONE_LINES.updatePhoneLine, ({ request, params, body }) => {
+    bind(PHONE_LINES.updatePhoneLine, ({ request, params, body, origin }) => {
       const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups } = body
       const { quiet_hours, site_id: siteId } = body
       if (quiet_hours != null && quiet_hours.from === quiet_hours.to) {
@@ -36,7 +36,7 @@ export function phoneLineBindings(lines: Relay['lines']) {
         ...(quiet_hours === undefined ? {} : { quietHours: quiet_hours }),
         ...(siteId === undefined ? {} : { siteId }),
       }
-      return lines.patch(params.id, changes, originOf(request))
+      return lines.patch(params.id, changes, origin)
     }),
     bindRemoval(PHONE_LINES.deletePhoneLine, lines),
   ]

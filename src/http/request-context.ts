@@ -94,7 +94,6 @@ export function viewerOf(request: Request): Viewer {
   }
 }
 
-/** The conversations that the caller is limited to, if any. */
 export function conversationsOf(request: Request): ConversationLimit {
   return permissionsOf(callerOf(request)).conversationIds
 }

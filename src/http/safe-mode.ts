@@ -42,11 +42,9 @@ export function listenInSafeMode(
 
 export function createSafeMode(
   { reason, ...rest }: SafeMode,
-  {
-    hosts,
-    random,
-  }: { readonly hosts: Pick<Hosts, 'publicUrl' | 'isTrustedProxy'>; readonly random: Random },
+  given: { readonly hosts: Pick<Hosts, 'publicUrl' | 'isTrustedProxy'>; readonly random: Random },
 ): Http {
+  const { hosts, random } = given
   // A reason may end with a command instead of a full stop, and another sentence follows it.
   const mode = { ...rest, reason: reason.replace(/\.?$/, '.') }
   const nextId = requestIds(random)

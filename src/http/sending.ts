@@ -33,11 +33,8 @@ const RESENDS = 'x-hookline-resends'
 const REPLAYED = { 'idempotency-replayed': 'true' }
 const APPLIED = { 'preference-applied': 'urgent' }
 
-export function sendBindings({
-  config,
-  kinds,
-  sender,
-}: Pick<Relay, 'config' | 'kinds' | 'sender'>) {
+export function sendBindings(given: Pick<Relay, 'config' | 'kinds' | 'sender'>) {
+  const { config, kinds, sender } = given
   const { sentenceOf } = kinds
   const answerSend = async (request: Request, content: ConversationSend, target: Target) => {
     const message = messageIn(request, content, target)

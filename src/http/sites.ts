@@ -4,7 +4,7 @@ import { SITES } from '../api/operations/sites.ts'
 import { permissionsOf } from '../domain/permissions.ts'
 import type { Sites } from '../lines/sites.ts'
 import { bind, bindRemoval } from './bind.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf } from './request-context.ts'
 
 export function siteBindings(sites: Sites) {
   const limitsOf = (request: Request) => permissionsOf(callerOf(request)).limits
@@ -20,10 +20,8 @@ export function siteBindings(sites: Sites) {
 
 export function siteChangeBindings(sites: Sites) {
   return [
-    bind(SITES.createSite, ({ request, body }) => sites.create(body, originOf(request))),
-    bind(SITES.updateSite, ({ request, params, body }) =>
-      sites.update(params.id, body, originOf(request)),
-    ),
+    bind(SITES.createSite, ({ body, origin }) => sites.create(body, origin)),
+    bind(SITES.updateSite, ({ params, body, origin }) => sites.update(params.id, body, origin)),
     bindRemoval(SITES.deleteSite, sites),
   ]
 }

@@ -56,7 +56,6 @@ export function fieldMeant(written: string, known: readonly string[]): string | 
   return meant(plain, known, NAMES_ELSEWHERE)
 }
 
-/** The value that is meant by `written`. */
 export function wordMeant(written: string, known: readonly string[]): string | undefined {
   const same = known.find((word) => word.toLowerCase() === written.toLowerCase())
   return same ?? meant(written.toLowerCase(), known, WORDS_ELSEWHERE)

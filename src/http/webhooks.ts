@@ -7,24 +7,24 @@ import { INBOX_PATH } from '../domain/webhook-url.ts'
 import { bind, bindRemoval, pathSchema } from './bind.ts'
 import { anyBody, pageOfQuery } from './input.ts'
 import type { Relay } from './relay.ts'
-import { callerOf, originOf } from './request-context.ts'
+import { callerOf } from './request-context.ts'
 import { respondTo } from './respond.ts'
 
 export function webhookBindings(webhooks: Relay['webhooks']) {
   return [
-    bind(WEBHOOKS.createWebhook, ({ request, body }) =>
-      webhooks.create(body, originOf(request), permissionsOf(callerOf(request))),
+    bind(WEBHOOKS.createWebhook, ({ request, body, origin }) =>
+      webhooks.create(body, origin, permissionsOf(callerOf(request))),
     ),
     bind(WEBHOOKS.listWebhooks, ({ request, query }) =>
       webhooks.list(pageOfQuery(query), permissionsOf(callerOf(request)).limits),
     ),
     bind(WEBHOOKS.getWebhook, ({ params }) => webhooks.read(params.id)),
-    bind(WEBHOOKS.updateWebhook, ({ request, params, body }) =>
-      webhooks.update(params.id, body, originOf(request), permissionsOf(callerOf(request))),
+    bind(WEBHOOKS.updateWebhook, ({ request, params, body, origin }) =>
+      webhooks.update(params.id, body, origin, permissionsOf(callerOf(request))),
     ),
     bindRemoval(WEBHOOKS.deleteWebhook, webhooks),
-    bind(WEBHOOKS.rotateWebhookSecret, ({ request, params }) =>
-      webhooks.rotateSecret(params.id, originOf(request)),
+    bind(WEBHOOKS.rotateWebhookSecret, ({ params, origin }) =>
+      webhooks.rotateSecret(params.id, origin),
     ),
   ]
 }

@@ -2,7 +2,6 @@
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type { PageRequest } from '../api/paging.ts'
-import type { Page } from '../api/schema.ts'
 import { makerOf, type Origin } from '../domain/audit.ts'
 import { BRIDGE_TOKEN_PREFIX } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -68,11 +67,7 @@ export async function createBridge(
 }
 
 /** Newest first, with the removed ones. */
-export function listBridges(
-  db: Db,
-  page: PageRequest,
-  lastUsed?: Pick<LastUsed, 'of'>,
-): Page<Bridge> {
+export function listBridges(db: Db, page: PageRequest, lastUsed?: Pick<LastUsed, 'of'>) {
   return list(db, { kind: 'bridge', page, lastUsed }, bridgeResource)
 }
 
@@ -98,11 +93,7 @@ export async function renewBridgeToken(
 }
 
 /** Removes permanently. Removing again changes nothing. */
-export async function removeBridge(
-  { writer, ids, audit }: FileCore,
-  id: string,
-  origin: Origin,
-): Promise<void> {
+export async function removeBridge({ writer, ids, audit }: FileCore, id: string, origin: Origin) {
   await writer.write((tx) => endBridge(tx, { ids, audit }, id, origin))
 }
 

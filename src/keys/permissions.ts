@@ -28,11 +28,7 @@ import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 type AskedLimits = Omit<api.KeyCreation, 'name' | 'for'>
 
 /** If the request leaves a permission out, the key gets its maker's. Throws `forbidden` for more than its maker has. */
-export function permissionsAsked(
-  { db, ids }: FileCore,
-  asked: AskedLimits,
-  own: Permissions,
-): Permissions {
+export function permissionsAsked({ db, ids }: FileCore, asked: AskedLimits, own: Permissions) {
   const { scopes = null, expires_at: end = null } = asked
   const { conversation_ids: conversations = null } = asked
   const limits = limitsAsked(db, asked, own.limits)

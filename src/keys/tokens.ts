@@ -12,12 +12,7 @@ import {
 import { RelayError, assert, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type KeyId } from '../domain/ids.ts'
 import type { FileCore } from '../storage/core.ts'
-import {
-  getCredential,
-  listCredentials,
-  type Credential,
-  type ListedCredential,
-} from '../storage/credentials.ts'
+import { getCredential, listCredentials, type Credential } from '../storage/credentials.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
@@ -46,11 +41,7 @@ export function list<K extends CredentialKind, T>(
   return pageOf({ ...found, rows }, limit, resource, ({ seq }) => [seq])
 }
 
-export function requireCredential<K extends CredentialKind>(
-  tx: Tx,
-  kind: K,
-  id: string,
-): ListedCredential<K> {
+export function requireCredential<K extends CredentialKind>(tx: Tx, kind: K, id: string) {
   const found = getCredential(tx, kind, id)
   if (found === null) throw noCredential(kind)
   return found

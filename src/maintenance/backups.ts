@@ -105,10 +105,7 @@ async function markedBackUp(core: Core, destination: Destination): Promise<void>
   await note('backup.made')
 }
 
-async function backUp(
-  { settings, clock, log }: Core,
-  { worker, directory, folder }: Destination,
-): Promise<void> {
+async function backUp({ settings, clock, log }: Core, { worker, directory, folder }: Destination) {
   const kept = settings.get('backups_kept')
   const order = dailyBackup(directory, clock.now())
   const made = await worker.take(order)

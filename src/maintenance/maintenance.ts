@@ -34,16 +34,13 @@ import { type Job, Timetable } from './timetable.ts'
 /** The timetable of retention, statistics and the `jobs` of other modules. */
 export function createTimetable(
   core: Core,
-  {
-    attachments,
-    jobs,
-    webhooks,
-  }: {
+  given: {
     readonly attachments: SweptFiles
     readonly jobs: readonly Job[]
     readonly webhooks: { endCallbacks(tx: Tx): number }
   },
 ): Timetable {
+  const { attachments, jobs, webhooks } = given
   const purges: readonly Purge[] = [
     (tx) => webhooks.endCallbacks(tx),
     deleteFinishedDeliveries,

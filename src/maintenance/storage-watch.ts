@@ -41,17 +41,14 @@ export function watchedDisk(
 /** Watches the free space of the disk, and that the data are still there: every 10 s, and after a failed write. */
 export class DiskWatch implements Service {
   readonly name = 'disk-watch'
-  readonly #clock: Clock
-  readonly #log: Log
+  readonly #deps: ConstructorParameters<typeof DiskWatch>[1]
   readonly #disk: WatchedDisk
-  readonly #onLost: (error: unknown) => void
-  readonly #onChange: (isLow: boolean) => void
   #free = Number.POSITIVE_INFINITY
   #logBytes = 0
 
   constructor(
     disk: WatchedDisk,
-    given: {
+    deps: {
       readonly clock: Clock
       readonly log: Log
       /** Called with the error of `requireInPlace`; the process must end. */
@@ -61,10 +58,7 @@ export class DiskWatch implements Service {
     },
   ) {
     this.#disk = disk
-    this.#clock = given.clock
-    this.#log = given.log
-    this.#onLost = given.onLost
-    this.#onChange = given.onChange
+    this.#deps = deps
     this.check()
   }
 
@@ -93,16 +87,16 @@ export class DiskWatch implements Service {
     this.#free = this.#readFree()
     if (this.isLow === wasLow) return
     const fields = { free_bytes: this.#free, needed_bytes: FREE_BYTES_MIN }
-    if (this.isLow) this.#log.error('disk almost full: nothing is accepted', fields)
-    else this.#log.info('disk has room again', fields)
-    this.#onChange(this.isLow)
+    if (this.isLow) this.#deps.log.error('disk almost full: nothing is accepted', fields)
+    else this.#deps.log.info('disk has room again', fields)
+    this.#deps.onChange(this.isLow)
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.check()
       this.#requireInPlace()
-      await this.#clock.sleep(INTERVAL_MS, signal)
+      await this.#deps.clock.sleep(INTERVAL_MS, signal)
     }
   }
 
@@ -110,7 +104,7 @@ export class DiskWatch implements Service {
     const wasHeld = this.#isLogHeld
     this.#logBytes = this.#disk.logBytes()
     if (this.#isLogHeld === wasHeld) return
-    const log = this.#log
+    const log = this.#deps.log
     const fields = { log_bytes: this.#logBytes }
     if (wasHeld) log.info('the log of the database was emptied', fields)
     else log.warn('another program holds the log of the database', fields)
@@ -121,7 +115,7 @@ export class DiskWatch implements Service {
     try {
       return this.#disk.freeBytes()
     } catch (error) {
-      if (!this.isLow) this.#log.error('the free space of the disk cannot be read', { error })
+      if (!this.isLow) this.#deps.log.error('the free space of the disk cannot be read', { error })
       return 0
     }
   }
@@ -130,7 +124,7 @@ export class DiskWatch implements Service {
     try {
       this.#disk.requireInPlace()
     } catch (error) {
-      this.#onLost(error)
+      this.#deps.onLost(error)
     }
   }
 
@@ -181,16 +175,14 @@ const FOREVER_MS = 2 ** 31 - 1
  */
 export function integrityWatch(
   { clock, log }: Core,
-  {
-    doubtSignal,
-    assertIntact,
-  }: {
+  given: {
     /** Each unexpected error of a request notifies it. */
     readonly doubtSignal: Signal
     /** Rejects with the damage. */
     readonly assertIntact: () => Promise<void>
   },
 ): Service {
+  const { doubtSignal, assertIntact } = given
   return {
     name: 'integrity-watch',
     async run(signal) {

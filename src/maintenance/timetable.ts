@@ -9,7 +9,6 @@ import type { Service } from '../system/service.ts'
 /** A recurring task. `run` returns soon after `signal` aborts. */
 export type Job = {
   readonly name: string
-  /** The code of the finding that it failed. */
   readonly finding: FindingCode
   /** A cron pattern, in the local time zone. */
   readonly pattern: string

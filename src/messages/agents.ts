@@ -18,7 +18,6 @@ import { isoTime } from '../system/iso-time.ts'
 
 /** Fields that an agent adds to its send. */
 export type AgentSend = {
-  /** The id of the message that it answers. */
   readonly answers: MessageId | null
   /** True to send it even if it seems to be a repeat. */
   readonly isAgain: boolean

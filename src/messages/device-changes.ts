@@ -157,7 +157,8 @@ export class DeviceChanges {
       // The files of the relay's own messages came from their sender.
       if (message.source !== 'device') return null
       recordFiles(tx, { ...message, createdAt: now }, [device], states)
-      return updateMessage(tx, message, { extras: withOneMore(message) }, now)
+      const attachmentCount = (message.extras?.attachmentCount ?? 0) + 1
+      return updateMessage(tx, message, { extras: { ...message.extras, attachmentCount } }, now)
     }
     if (known.state !== 'pending' || state.state === 'pending') return null
     updateAttachment(tx, known.id, state)
@@ -197,10 +198,6 @@ export class DeviceChanges {
   }
 }
 
-function withOneMore({ extras }: Outbound): MessageExtras {
-  return { ...extras, attachmentCount: (extras?.attachmentCount ?? 0) + 1 }
-}
-
 function isAnnounced(tx: Tx, { id, direction, isGroup }: Outbound): boolean {
   const step = direction === 'inbound' ? 'received' : 'sent'
   const name = isGroup ? (`group_message.${step}` as const) : (`message.${step}` as const)
@@ -237,14 +234,9 @@ export function openDeviceGroup(
   ids: LogicalClock,
   tx: Tx,
   line: Line,
-  {
-    chatGuid,
-    identifier,
-    name,
-    participants,
-    state,
-  }: DeviceGroup & { readonly state?: Group['state'] | undefined },
+  given: DeviceGroup & { readonly state?: Group['state'] | undefined },
 ): ConversationId | null {
+  const { chatGuid, identifier, name, participants, state } = given
   const handle = deviceHandle(identifier)
   if (parseRecipient(handle) !== null) return null
   const party = { lineId: line.id, phoneNumber: line.number, handle, now: ids.now() }

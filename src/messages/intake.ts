@@ -163,10 +163,12 @@ export class Intake {
       return
     }
     const outcome = device.isHistory ? 'recorded' : this.#outcomeOf(line, device)
-    const waits = outcome === 'message.received' && hasPendingFile(device)
+    const files = device.attachments ?? []
+    const isPending = files.some(({ file }) => file.state === 'pending')
+    const waits = outcome === 'message.received' && isPending
     const message = recordMessage(this.#core, tx, line, { device, conversationId, waits })
     rememberGuid(tx, line.id, device.guid, message.id)
-    recordFiles(tx, message, device.attachments ?? [], states)
+    recordFiles(tx, message, files, states)
     if (!message.isGroup) noteContact(tx, message, device.isHistory)
     if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
     else if (outcome !== 'recorded' && !waits) this.#deps.publish(tx, outcome, message)
@@ -311,10 +313,6 @@ function noteContact(tx: Tx, message: Outbound, isHistory: boolean): void {
   const { lineId, handle, direction, createdAt } = message
   if (direction === 'inbound' && !isHistory) noteAnswer(tx, { lineId, handle })
   markKnown(tx, { lineId, handle }, createdAt)
-}
-
-function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
-  return attachments.some(({ file }) => file.state === 'pending')
 }
 
 /** The reason to publish no event; null if one is published. */

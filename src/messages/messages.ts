@@ -97,11 +97,7 @@ export function createMessages(core: Core, around: Surroundings) {
 }
 
 /** Gauges for waiting messages and ready lines, computed when metrics are read. */
-export function observeMessages(
-  metrics: Metrics,
-  db: Db,
-  directory: Pick<LineDirectory, 'lines'>,
-): void {
+export function observeMessages(metrics: Metrics, db: Db, directory: Pick<LineDirectory, 'lines'>) {
   metrics.onCollect(() => {
     for (const status of ['queued', 'deferred', 'sending', 'uncertain'] as const) {
       const count = countByStatus(db, status)

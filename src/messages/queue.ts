@@ -82,11 +82,7 @@ export class MessageQueue {
    * Handles a refusal. If the caller named no line, every line that may take the message gets one offer. After that,
    * or if the caller named one, it is tried again after 1, 5 and 30 seconds, and then fails.
    */
-  refuse(
-    tx: Tx,
-    message: Outbound,
-    reason: 'line_refused' | 'not_supported' = 'line_refused',
-  ): void {
+  refuse(tx: Tx, message: Outbound, reason: 'line_refused' | 'not_supported' = 'line_refused') {
     if (message.status !== 'queued' && message.status !== 'sending') return
     this.#tryAgain(tx, message, reason)
   }
@@ -200,11 +196,7 @@ export class MessageQueue {
   }
 
   /** The position of a new message: deferred, or last in its conversation. */
-  firstPosition(
-    tx: Tx,
-    message: Deferrable & Pick<Outbound, 'text'>,
-    now: Timestamp,
-  ): Partial<Pick<Outbound, 'status'>> & Position {
+  firstPosition(tx: Tx, message: Deferrable & Pick<Outbound, 'text'>, now: Timestamp) {
     const deferral = this.deferralOf(tx, message)
     return deferral === null ? initialPosition(tx, message, now) : positionOf(deferral)
   }

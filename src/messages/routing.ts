@@ -74,10 +74,7 @@ export function takesMessages({ line, state }: LineSnapshot): boolean {
 }
 
 /** The first unmet need: by the line's current capabilities, or by its kind's abilities while it is offline. */
-export function needUnmetBy(
-  { state, abilities }: LineSnapshot,
-  needs: readonly Need[],
-): Need | null {
+export function needUnmetBy({ state, abilities }: LineSnapshot, needs: readonly Need[]) {
   return unmetNeed(state.status === 'online' ? state.capabilities : abilities, needs)
 }
 

@@ -50,9 +50,7 @@ export type SendRequest = {
   readonly idempotencyKey: string | null
   /** The caller's key; null for the owner. */
   readonly key: KeyCaller | null
-  /** The lines and sites that the caller is limited to. */
   readonly limits: LineLimits
-  /** The conversations that the caller is limited to. */
   readonly conversationIds: ConversationLimit
   /** Longest wait for the line before the answer, in milliseconds; null for the configured time. */
   readonly waitMs: number | null

@@ -300,7 +300,6 @@ export class Outcomes {
     return left.length
   }
 
-  /** Fails the messages that were queued on a deleted line. */
   async failOrphans(): Promise<void> {
     await this.#core.writer.write((tx) => {
       for (const message of queuedOnDeletedLines(tx)) this.failNext(tx, message, 'line_removed')

@@ -1,16 +1,6 @@
 // The data of the dashboard's charts, and the API's daily statistics.
 
-import type {
-  DayStats,
-  FailureCause,
-  HomeChartData,
-  LineChartData,
-  LineFirstContacts,
-  MessageFigures,
-  ChartDay,
-  WebhookChartData,
-  WebhookStrip,
-} from '../api/stats.ts'
+import type * as api from '../api/stats.ts'
 import { type Day, dayName, dayOf, startOfDay } from '../domain/days.ts'
 import { RelayError } from '../domain/errors.ts'
 import { type LineId, timestamp, type WebhookId } from '../domain/ids.ts'
@@ -61,7 +51,7 @@ export class Charts {
     count: number,
     { zone, ofSite }: { readonly zone: string | null; readonly ofSite: string | null },
     limit: LineLimit,
-  ): readonly DayStats[] {
+  ): readonly api.DayStats[] {
     const isOwn = zone === (ofSite ?? this.#core.settings.get('time_zone'))
     return this.#daysOf(count, zone ?? 'UTC', limit).map((day) => {
       const { name, lines, counts, contacts } = day
@@ -81,19 +71,19 @@ export class Charts {
   }
 
   /** The people to whom each line wrote first; null for days of another zone than the relay's. */
-  firstContacts(zone: string | null, limit: LineLimit): readonly LineFirstContacts[] | null {
+  firstContacts(zone: string | null, limit: LineLimit): readonly api.LineFirstContacts[] | null {
     if (zone !== this.#core.settings.get('time_zone')) return null
     return this.#lines().flatMap(({ id }) => (includesLine(limit, id) ? this.#firstOf(id) : []))
   }
 
-  #firstOf(id: LineId): LineFirstContacts {
+  #firstOf(id: LineId): api.LineFirstContacts {
     const { db, clock, settings } = this.#core
     const today = dayOf(clock.now(), settings.get('time_zone'))
     const last = (days: number) => firstContacts(db, id, today - days)
     return { phone_line_id: id, days_7: last(7), days_28: last(28) }
   }
 
-  home(limit: LineLimit): HomeChartData {
+  home(limit: LineLimit): api.HomeChartData {
     const { db, clock, settings } = this.#core
     const now = clock.now()
     const zone = settings.get('time_zone')
@@ -121,7 +111,7 @@ export class Charts {
     }
   }
 
-  line(id: string): LineChartData {
+  line(id: string): api.LineChartData {
     const { clock } = this.#core
     const line = this.#lines().find((one) => one.id === id)
     if (line === undefined)
@@ -141,7 +131,7 @@ export class Charts {
     }
   }
 
-  webhook(id: string): WebhookChartData {
+  webhook(id: string): api.WebhookChartData {
     const { db, clock } = this.#core
     const webhook = listWebhooks(db, WEBHOOKS_MAX, null).find((one) => one.id === id)
     if (webhook === undefined)
@@ -214,12 +204,12 @@ function onlyOf(id: LineId, day: CountedDay): CountedDay {
   return { ...day, counts, contacts: new Map([[id, day.contacts.get(id) ?? 0]]), lines: [id] }
 }
 
-function chartDay({ name, counts, contacts }: CountedDay): ChartDay {
+function chartDay({ name, counts, contacts }: CountedDay): api.ChartDay {
   const new_contacts = sum([...contacts.values()], (count) => count)
   return { day: name, ...figuresWithoutCanceled(counts), ...latencyOf(counts), new_contacts }
 }
 
-function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
+function figuresOf(counts: readonly MessageCounts[]): api.MessageFigures {
   return {
     sent: sum(counts, ({ sent }) => sent),
     received: sum(counts, ({ received }) => received),
@@ -229,7 +219,7 @@ function figuresOf(counts: readonly MessageCounts[]): MessageFigures {
 }
 
 /** Figures without messages that were canceled or denied: a person's decision is no failure. */
-function figuresWithoutCanceled(counts: readonly MessageCounts[]): MessageFigures {
+function figuresWithoutCanceled(counts: readonly MessageCounts[]): api.MessageFigures {
   return { ...figuresOf(counts), failed: sum(counts, ({ failed, canceled }) => failed - canceled) }
 }
 
@@ -270,7 +260,7 @@ function thirdsUntil(now: number, zone: string): readonly number[] {
 
 type CountedAttempts = AttemptCounts & { readonly quarter: number }
 
-function stripOf(id: WebhookId, rows: readonly CountedAttempts[], now: number): WebhookStrip {
+function stripOf(id: WebhookId, rows: readonly CountedAttempts[], now: number): api.WebhookStrip {
   const from = firstHalfHour(now)
   const cells = Array.from({ length: HALF_HOURS }, (_, place) => {
     const start = (from + place * HALF_HOUR_MS) / QUARTER_MS
@@ -305,8 +295,8 @@ function isDelivered({ outcome }: AttemptCounts): boolean {
   return outcome === 'delivered'
 }
 
-function causesOf(rows: readonly AttemptCounts[]): readonly FailureCause[] {
-  const counts = new Map<FailureCause['cause'], number>()
+function causesOf(rows: readonly AttemptCounts[]): readonly api.FailureCause[] {
+  const counts = new Map<api.FailureCause['cause'], number>()
   for (const { outcome, attempts } of rows) {
     if (outcome !== 'delivered') counts.set(outcome, (counts.get(outcome) ?? 0) + attempts)
   }

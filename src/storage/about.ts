@@ -44,10 +44,7 @@ export function savePeopleProgress(tx: Tx, progress: PeopleProgress): void {
  * Records an upgrade at the first start of another version, however it was installed. A version that was
  * rolled back before it served leaves no trace.
  */
-export function recordVersion(
-  { writer, audit }: Pick<Core, 'writer' | 'audit'>,
-  version: string,
-): Promise<void> {
+export function recordVersion({ writer, audit }: Pick<Core, 'writer' | 'audit'>, version: string) {
   const recording = writer.write((tx) => {
     const before = readAbout(tx, SERVED_BY)
     if (before === version) return

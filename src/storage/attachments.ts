@@ -53,7 +53,6 @@ const members = `SELECT ${selected(attachments, COLUMNS, 'a.')}, ${selected(mess
    FROM message_attachments m JOIN attachments a ON a.seq = m.attachment_seq
    WHERE m.message_id = $messageId ORDER BY m.position`
 
-/** The attachments of a message, in order. */
 export function attachmentsOf(db: Db, messageId: MessageId): readonly MessageAttachment[] {
   return db.rows<RawMember>(members, { messageId }).map((row) => ({
     ...row,

@@ -100,10 +100,7 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
  * not lose the trail. Adds none if that database can't be read or has no trail. `isSame` is true if both databases
  * are the same relay's: if they have an entry in common.
  */
-export function keepTrail(
-  sqlite: Sqlite,
-  path: string,
-): { readonly above: number; readonly isSame: boolean } {
+export function keepTrail(sqlite: Sqlite, path: string) {
   const highest = 'SELECT coalesce(max(seq), 0) AS above FROM audit'
   const above = sqlite.query<{ above: number }, []>(highest).get()?.above ?? 0
   const add = sqlite.query<null, [Values]>(

@@ -114,11 +114,7 @@ const FLUSH_MS = 50
  * Waits for `taking`, which makes the copy `to`, and meanwhile flushes what is written of it. Otherwise the system
  * keeps gigabytes in memory and then writes them all at once, and a commit at that moment waits for a second or more.
  */
-export async function flushedMeanwhile(
-  clock: Clock,
-  to: string,
-  taking: Promise<Snapshot>,
-): Promise<Snapshot> {
+export async function flushedMeanwhile(clock: Clock, to: string, taking: Promise<Snapshot>) {
   const end = new AbortController()
   const flush = async () => {
     while (!end.signal.aborted) {

@@ -21,7 +21,6 @@ export function findBox(db: Db, id: BoxId): Box | null {
   return db.orm.select().from(boxes).where(eq(boxes.id, id)).get() ?? null
 }
 
-/** The box with this name or id that is not removed. */
 export function findLiveBox(db: Db, text: string): Box | null {
   const id = parseId('box', text)
   const isIt = and(id === null ? eq(boxes.name, text) : eq(boxes.id, id), isNull(boxes.removedAt))

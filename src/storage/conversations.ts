@@ -24,7 +24,6 @@ import {
   type Values,
 } from './statement.ts'
 
-/** A group chat of a line. */
 export type Group = Readonly<Omit<typeof groups.$inferSelect, 'seq'>>
 
 /** All messages of one line with one handle. */
@@ -308,7 +307,6 @@ type Pause = {
   readonly loopedAt: Timestamp | null
 }
 
-/** The conversations of a handle with these lines. */
 export function conversationsWith(
   db: Db,
   { lineIds, handle }: { readonly lineIds: LineLimit; readonly handle: Handle },

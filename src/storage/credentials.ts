@@ -42,10 +42,7 @@ export type ListedCredential<K extends CredentialKind> = Credential<K> & { reado
 
 const insertion = `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`
 
-export function insertCredential(
-  tx: Tx,
-  { number, permissions, ...credential }: NewCredential,
-): void {
+export function insertCredential(tx: Tx, { number, permissions, ...credential }: NewCredential) {
   const { scopes, limits, conversationIds, expiresAt, rules } = permissions
   tx.execute(insertion, {
     ...credential,
@@ -167,11 +164,7 @@ function listed<K extends CredentialKind>(db: Db, row: ListedRow<K>): ListedCred
   return { ...row, permissions: permissionsIn(db, row) }
 }
 
-export function getCredential<K extends CredentialKind>(
-  db: Db,
-  kind: K,
-  id: string,
-): ListedCredential<K> | null {
+export function getCredential<K extends CredentialKind>(db: Db, kind: K, id: string) {
   const row = db.row<ListedRow<K>>(`${LISTED} WHERE id = $id AND kind = $kind`, { id, kind })
   return row && listed(db, row)
 }
@@ -183,16 +176,13 @@ export function getCredential<K extends CredentialKind>(
 export function listCredentials<K extends CredentialKind>(
   db: Db,
   kind: K,
-  {
-    limit,
-    before,
-    isShown = () => true,
-  }: {
+  given: {
     readonly limit: number
     readonly before: number | null
     readonly isShown?: ((credential: ListedCredential<K>) => boolean) | undefined
   },
 ): Found<ListedCredential<K>> {
+  const { limit, before, isShown = () => true } = given
   const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC`
   const values = { kind, before: before ?? Number.MAX_SAFE_INTEGER }
   const list = function* () {
@@ -224,7 +214,6 @@ export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now:
   if (kind === 'key') touchKey(tx, id)
 }
 
-/** SQL: the keys that replace a key. */
 const REPLACING = `SELECT 1 FROM credentials newer WHERE newer.lineage = ${lineageIn('credentials')}
    AND newer.revoked_at IS NULL AND newer.rowid > credentials.rowid`
 

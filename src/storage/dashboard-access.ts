@@ -124,7 +124,6 @@ function touch(tx: Tx): void {
 
 const NETWORKS_MAX = 100
 
-/** True if a sign-in came from this network after `after`. */
 export function hasSignedIn(db: Db, network: string, after: Timestamp): boolean {
   const isRecent = and(eq(networks.network, network), gt(networks.signedInAt, after))
   return db.orm.select().from(networks).where(isRecent).get() !== undefined

@@ -149,7 +149,6 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
-/** The delivery of an event to a webhook, if any. */
 export function deliveryOf(
   db: Db,
   eventSeq: number,
@@ -218,7 +217,6 @@ export function countReplayed(db: Db, webhookSeq: number): number {
   return db.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
 }
 
-/** For an UPDATE: marks a delivery as exhausted. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 
@@ -240,16 +238,13 @@ export function exhaustBeyond(tx: Tx, webhook: StoredWebhook, now: Timestamp): v
 export function stopReplayed(
   tx: Tx,
   webhook: Pick<StoredWebhook, 'id' | 'seq'>,
-  {
-    now,
-    inFlight,
-    limit,
-  }: {
+  given: {
     readonly now: Timestamp
     readonly inFlight: ReadonlySet<number>
     readonly limit: number
   },
 ): number {
+  const { now, inFlight, limit } = given
   const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
    FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND replayed_at IS NOT NULL

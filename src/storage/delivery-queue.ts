@@ -31,12 +31,7 @@ const due = `${DUE} INDEXED BY deliveries_due ${OF_EVENT}
    WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at <= +$now
    ORDER BY next_attempt_at, d.seq LIMIT +$limit`
 
-export function dueDeliveries(
-  db: Db,
-  webhookSeq: number,
-  now: number,
-  limit: number,
-): readonly DueDelivery[] {
+export function dueDeliveries(db: Db, webhookSeq: number, now: number, limit: number) {
   return db.rows<DueDelivery>(due, { webhookSeq, now, limit })
 }
 
@@ -45,11 +40,7 @@ const requested = `${DUE} INDEXED BY deliveries_requested ${OF_EVENT}
    ORDER BY d.seq LIMIT +$limit`
 
 /** Deliveries that a caller asked to try at once. */
-export function requestedDeliveries(
-  db: Db,
-  webhookSeq: number,
-  limit: number,
-): readonly DueDelivery[] {
+export function requestedDeliveries(db: Db, webhookSeq: number, limit: number) {
   return db.rows<DueDelivery>(requested, { webhookSeq, limit })
 }
 
@@ -61,7 +52,6 @@ const following = `${DUE} INDEXED BY deliveries_by_webhook_and_status ${OF_EVENT
    WHERE webhook_seq = +$webhookSeq AND status = 'pending' AND d.seq > +$after
    ORDER BY d.seq LIMIT 1`
 
-/** The oldest pending delivery of a webhook after the seq `after`. */
 export function nextPendingDelivery(db: Db, webhookSeq: number, after: number) {
   return db.row<DueDelivery>(following, { webhookSeq, after })
 }
@@ -153,17 +143,13 @@ export function moveDeliveriesBack(tx: Tx, webhookSeq: number, now: number, ms: 
   tx.execute(sql, { webhookSeq, now, ms: Math.round(ms) })
 }
 
-/** Makes pending deliveries of a webhook due at `latest` at the latest. */
 export function clampDeliveries(tx: Tx, webhookSeq: number, latest: number): void {
   const sql = `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
    WHERE status = 'pending' AND webhook_seq = +$webhookSeq AND next_attempt_at > +$latest`
   tx.execute(sql, { webhookSeq, latest })
 }
 
-export function pendingDeliveries(
-  db: Db,
-  webhookSeq: number,
-): { readonly count: number; readonly oldest: Timestamp | null } {
+export function pendingDeliveries(db: Db, webhookSeq: number) {
   const sql = `SELECT count(*) AS count,
           (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
            WHERE webhook_seq = +$webhookSeq AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest

@@ -137,11 +137,7 @@ export function listEvents(
 }
 
 /** Counts the events after the seq `after` that a replay would send to the webhook, in one step of limited size. */
-export function countMissed(
-  db: Db,
-  webhook: StoredWebhook,
-  after: number,
-): { readonly count: number; readonly upTo: number } {
+export function countMissed(db: Db, webhook: StoredWebhook, after: number) {
   const { seq: webhookSeq, events: names, createdAt } = webhook
   const sql = `SELECT count(*) AS count ${wanted} AND e.created_at > $createdAt
      AND (e.body IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = e.message_id))

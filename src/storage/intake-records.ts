@@ -131,12 +131,7 @@ export function countRejected(db: Db): readonly Rejected[] {
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
 /** Counts one more message that wasn't relayed. The caller makes sure, by the guid, that none is counted twice. */
-export function countNotRelayed(
-  tx: Tx,
-  lineId: LineId,
-  kind: NotRelayedKind,
-  now: Timestamp,
-): void {
+export function countNotRelayed(tx: Tx, lineId: LineId, kind: NotRelayedKind, now: Timestamp) {
   const sql = `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
    VALUES ($lineId, $kind, 1, $now, $now)
    ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`

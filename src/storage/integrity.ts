@@ -60,11 +60,7 @@ function readEveryColumn(database: Database, table: SQLiteTable): void {
  * Migrates a copy of the backup `file` at `trial`, checks it, and deletes it. Returns both schema numbers;
  * throws an UnusableDatabaseError if a relay couldn't serve from the result.
  */
-export function tryMigrations(
-  file: string,
-  trial: string,
-  version: string,
-): { readonly from: number; readonly to: number } {
+export function tryMigrations(file: string, trial: string, version: string) {
   removeDatabase(trial)
   try {
     copyFileSync(file, trial)

@@ -77,7 +77,6 @@ export function isInConversations(
   return query !== undefined && db.row(query, values) !== null
 }
 
-/** The prefix of an id. */
 function kindOf(id: string): string {
   return id.slice(0, Math.max(0, id.indexOf('_')))
 }
@@ -104,7 +103,6 @@ function isWebhookOn(db: Db, limits: LineLimits, id: WebhookId | null): boolean 
 const known = `SELECT 1 FROM contacts c WHERE c.handle = $handle
    AND (c.known_at IS NOT NULL OR c.spent_day IS NOT NULL) AND ${isOfLines('c.line_id')} LIMIT 1`
 
-/** True if one of the lines has written with the handle. */
 export function isKnownOn(db: Db, limit: LineLimit, handle: Handle): boolean {
   return db.row(known, { handle, lineIds: limitValue(limit) }) !== null
 }

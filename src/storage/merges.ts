@@ -142,7 +142,6 @@ export function moveOwnMessages(
   tx.execute(sql, { spelling, ...seqs })
 }
 
-/** Texts of messages received in a conversation after the seq `after`. */
 export function textsBehind(db: Db, seq: number, after: number): readonly string[] {
   const sql = `SELECT text FROM messages
     WHERE conversation_seq = $seq AND seq > $after AND direction = 'inbound'`

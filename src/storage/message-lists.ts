@@ -129,7 +129,6 @@ function rangesOf(db: Db, filter: MessageFilter): readonly MessageRange[] {
   return [{ by: ALL, value: null, rest: filter }]
 }
 
-/** Messages of a conversation after the seq `after`, oldest first. */
 export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
@@ -179,11 +178,9 @@ export function messagesWithSeqs(db: Db, seqs: readonly number[]) {
 export function sendsToSince(
   db: Db,
   handle: string,
-  {
-    since,
-    practiceKinds,
-  }: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
+  given: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
 ): { readonly count: number; readonly oldest: number } {
+  const { since, practiceKinds } = given
   const from = firstSeqSince(db, 'messages', since)
   const sql = `SELECT count(*) AS count, min(m.created_at) AS oldest
    FROM conversations c JOIN lines l ON l.id = c.line_id
@@ -196,11 +193,7 @@ export function sendsToSince(
 }
 
 /** Like `sendsToSince`, for one conversation. */
-export function sendsInSince(
-  db: Db,
-  conversationId: ConversationId,
-  since: Timestamp,
-): { readonly count: number; readonly oldest: number } {
+export function sendsInSince(db: Db, conversationId: ConversationId, since: Timestamp) {
   const sql = `SELECT count(*) AS count, min(created_at) AS oldest
    FROM messages INDEXED BY messages_by_conversation
    WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from

@@ -291,10 +291,7 @@ export function announcementAt(now: Timestamp): Timestamp {
 }
 
 /** The number of messages with a transient status; they are few. */
-export function countByStatus(
-  db: Db,
-  status: 'queued' | 'deferred' | 'sending' | 'uncertain',
-): number {
+export function countByStatus(db: Db, status: 'queued' | 'deferred' | 'sending' | 'uncertain') {
   const sql =
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status'
   return db.row<{ count: number }>(sql, { status })?.count ?? 0

@@ -48,7 +48,6 @@ function fromRaw(row: RawMessage): Outbound {
   })
 }
 
-/** The message with this `seq`, if any. */
 export const messageAt = messagesWhere('WHERE seq = $seq')
 
 const byId = messagesWhere('WHERE id = $id')

@@ -15,7 +15,6 @@ import { columnsOf, inserted, isOfLines, limitValue, selected, type Values } fro
 export type ListedOptOut = Readonly<typeof optOuts.$inferSelect>
 export type OptOut = Omit<ListedOptOut, 'seq'>
 
-/** The fields of an opt-out in the API. */
 export function optOutFields(optOut: OptOut, created_at: string): api.OptOut {
   const { handle, lineId, keyword, messageId, source } = optOut
   return { handle, phone_line_id: lineId, keyword, message_id: messageId, source, created_at }

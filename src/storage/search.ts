@@ -82,7 +82,6 @@ function spread<T>(items: readonly T[], count: number): readonly T[] {
   )
 }
 
-/** True if `shown` contains every word of the query, or `handle` its digits. */
 function fits({ words, digits }: Query, shown: string, handle: string): boolean {
   const text = folded(shown)
   const isNumber = digits !== null && handle.replaceAll(/\D/g, '').includes(digits)
@@ -199,16 +198,13 @@ const ofHandle = `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g
 export function searchConversations(
   db: Db,
   query: Query,
-  {
-    limit,
-    lines,
-    persons,
-  }: {
+  given: {
     readonly limit: number
     readonly lines: LineLimit
     readonly persons: readonly Person[]
   },
 ): readonly number[] {
+  const { limit, lines, persons } = given
   if (query.text === '') return []
   const rows: Rows = (sql, values = {}) => {
     const asked = { ...values, lineIds: limitValue(lines) }
@@ -265,16 +261,9 @@ export type FoundMessages = {
 export function searchMessages(
   db: Db,
   { texts: match, words }: Query,
-  {
-    limit,
-    lines,
-    isTimeUp,
-  }: {
-    readonly limit: number
-    readonly lines: LineLimit
-    readonly isTimeUp: () => boolean
-  },
+  given: { readonly limit: number; readonly lines: LineLimit; readonly isTimeUp: () => boolean },
 ): FoundMessages {
+  const { limit, lines, isTimeUp } = given
   const seqs: number[] = []
   if (match === null) return { seqs, isComplete: true }
   for (const { seq, text } of candidates(db, match, lines)) {

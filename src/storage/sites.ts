@@ -13,7 +13,6 @@ import { linesNamed, listLines } from './lines.ts'
 
 export type Site = Readonly<typeof sites.$inferSelect>
 
-/** All sites in their order. */
 export function listSites(db: Db): readonly Site[] {
   return db.orm.select().from(sites).orderBy(asc(sites.position), asc(sites.seq)).all()
 }

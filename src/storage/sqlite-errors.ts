@@ -43,11 +43,7 @@ export function relayStopping(cause: unknown): RelayError {
   return error
 }
 
-/** The error if the disk is full. */
-export function storageFull(
-  cause?: unknown,
-  message = 'The disk of the relay is full.',
-): RelayError {
+export function storageFull(cause?: unknown, message = 'The disk of the relay is full.') {
   const error = new RelayError('storage_full', message, { retryAfterSeconds: 30 })
   error.cause = cause
   return error

@@ -141,14 +141,12 @@ function registeredBy(db: Db, lineage: KeyId, format: string): readonly StoredWe
 function renew(
   tx: Tx,
   core: Core,
-  {
-    chosen,
-    ...of
-  }: Parameters<typeof turnOn>[2] & {
+  given: Parameters<typeof turnOn>[2] & {
     readonly seal: Seal
     readonly chosen?: Uint8Array | undefined
   },
 ): void {
+  const { chosen, ...of } = given
   const { seal, webhook } = of
   const current = openSecrets(tx, seal, webhook.id)?.[0]?.secret
   const isKept = current !== undefined && equalBytes(current, chosen ?? current)

@@ -71,7 +71,6 @@ export function createRedelivery(
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
       }
     },
-    /** The person or group of a delivery's event, and the progress of its schedule. */
     describe(id: string): Pick<SeenDelivery, 'person' | 'schedule'> {
       const { eventId, scheduledCount } = deliveryById(db, id)
       const schedule = { made: scheduledCount, of: scheduleMs.length + 1 }

@@ -3,7 +3,6 @@
 import type { DeliveryHint } from '../api/dashboard.ts'
 import type { PostError } from './post.ts'
 
-/** A status, or an error code if there was no response. */
 type Outcome = { readonly status_code: number | null; readonly error: string | null }
 
 const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {

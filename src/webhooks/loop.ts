@@ -238,9 +238,7 @@ const STEP_MS_MIN = 2_000
 /** The queues of all webhooks, kept up to date with the database by signals. */
 export class WebhookQueues {
   readonly #core: Core
-  readonly #seal: Seal
-  readonly #signals: DeliverySignals
-  readonly #subscribers: Subscribers
+  readonly #deps: ConstructorParameters<typeof WebhookQueues>[1]
   readonly #queues = new Map<WebhookId, WebhookQueue>()
   /** The queues, newest webhook first; kept as a list because every delivery iterates over it. */
   #all: readonly WebhookQueue[] = []
@@ -249,16 +247,14 @@ export class WebhookQueues {
 
   constructor(
     core: Core,
-    given: {
+    deps: {
       readonly seal: Seal
       readonly signals: DeliverySignals
       readonly subscribers: Subscribers
     },
   ) {
     this.#core = core
-    this.#seal = given.seal
-    this.#signals = given.signals
-    this.#subscribers = given.subscribers
+    this.#deps = deps
     this.#drift = driftOf(core.clock)
   }
 
@@ -309,16 +305,18 @@ export class WebhookQueues {
     this.#all = []
     this.#checkedAt = 0
     this.#drift = driftOf(this.#core.clock)
-    this.#signals.take('changed')
+    this.#deps.signals.take('changed')
     await this.#read(listWebhooks(this.#core.db, WEBHOOKS_MAX, null).map(({ id }) => id))
   }
 
   async takeSignals(): Promise<void> {
     const { clock } = this.#core
-    const changed = this.#signals.take('changed')
+    const changed = this.#deps.signals.take('changed')
     if (changed.size > 0) await this.#read([...changed])
     for (const what of ['due', 'requested'] as const) {
-      for (const id of this.#signals.take(what)) this.#queues.get(id)?.pending.markMayHave(what)
+      for (const id of this.#deps.signals.take(what)) {
+        this.#queues.get(id)?.pending.markMayHave(what)
+      }
     }
     // Checks every queue once a minute, in case a signal was missed.
     if (clock.monotonic() - this.#checkedAt < RECHECK_MS) return
@@ -339,7 +337,7 @@ export class WebhookQueues {
   /** Saves a breaker. With `disable`, the webhook gets nothing until it is active again. */
   save(tx: Tx, webhook: SavedReceiver, change: ReceiverState): void {
     saveReceiver(tx, webhook, change, this.#core.ids.now())
-    if (change.disable !== null) this.#subscribers.changed(webhook.id)
+    if (change.disable !== null) this.#deps.subscribers.changed(webhook.id)
   }
 
   async #read(ids: readonly WebhookId[]): Promise<void> {
@@ -369,7 +367,7 @@ export class WebhookQueues {
       return
     }
     const queue = known ?? new WebhookQueue(db, webhook)
-    const secrets = openSecrets(db, this.#seal, id)
+    const secrets = openSecrets(db, this.#deps.seal, id)
     queue.load(webhook, secrets ?? [], clock.now())
     this.#queues.set(id, queue)
     if (secrets !== null && webhook.disabledReason === 'secret_unreadable') await this.#switchOn(id)
@@ -385,7 +383,7 @@ export class WebhookQueues {
     const { writer, ids, log } = this.#core
     await writer.write((tx) => {
       updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: ids.now() })
-      this.#subscribers.changed(id)
+      this.#deps.subscribers.changed(id)
     })
     log.info('the secret of a webhook opens again', { webhook: id })
   }

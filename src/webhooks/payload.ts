@@ -136,7 +136,6 @@ export function bodySent(
     readonly downloadUrl: DownloadUrl
     /** The key of the webhook's account; empty if it has none. */
     readonly account: string
-    /** The relay's address. */
     readonly relay: string
   },
 ): string {

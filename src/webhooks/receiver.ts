@@ -6,12 +6,12 @@ import type { MarkDetail, MarkKind } from '../domain/timeline.ts'
 import { webhookName } from '../domain/webhook-url.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Tx } from '../storage/database.ts'
+import { pendingDeliveries } from '../storage/delivery-queue.ts'
 import { mark } from '../storage/timeline.ts'
 import { findWebhook, saveBreaker, type StoredWebhook } from '../storage/webhooks.ts'
 
 export type ReceiverState = {
   readonly breaker: Breaker
-  /** The reason to deactivate the webhook, or null. */
   readonly disable: DisabledReason | null
 }
 
@@ -21,12 +21,7 @@ export type SavedReceiver = { readonly id: WebhookId; readonly version: Timestam
  * Called in the transaction that records an attempt, at the time `at`. Does nothing if the webhook was changed since
  * the attempt began.
  */
-export function saveReceiver(
-  tx: Tx,
-  webhook: SavedReceiver,
-  change: ReceiverState,
-  at: Timestamp,
-): void {
+export function saveReceiver(tx: Tx, webhook: SavedReceiver, change: ReceiverState, at: Timestamp) {
   const { breaker, disable } = change
   const before = findWebhook(tx, webhook.id)
   if (!saveBreaker(tx, webhook, breaker, disable && { reason: disable, at })) return
@@ -45,11 +40,5 @@ function changeOf(
   if (isOpen(breaker) === isOpen(before.breaker)) return null
   if (isOpen(breaker)) return ['webhook.failing', { since: breaker.failingSince ?? undefined }]
   const since = before.breaker.failingSince ?? undefined
-  return ['webhook.working', { since, waiting: waitingOf(tx, before.seq) }]
-}
-
-function waitingOf(tx: Tx, webhookSeq: number): number {
-  const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-     WHERE webhook_seq = $webhookSeq AND status = 'pending'`
-  return tx.row<{ count: number }>(sql, { webhookSeq })?.count ?? 0
+  return ['webhook.working', { since, waiting: pendingDeliveries(tx, before.seq).count }]
 }

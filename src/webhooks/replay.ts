@@ -112,7 +112,6 @@ export function createReplay(
           return { sends, nextSeq: isEnd ? null : upTo + 1 }
         },
       }),
-    /** The number of replayed deliveries that are still pending. */
     countReplayed: (id: string): number => countReplayed(db, webhookById(db, id).seq),
     /** Cancels pending deliveries of replays and retries; returns their number. */
     stopReplay: (id: string, origin: Origin): Promise<number> =>

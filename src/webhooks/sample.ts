@@ -61,11 +61,7 @@ function sampleWithoutMessage(name: EventName, ids: LogicalClock, now: Timestamp
   return optOutChange(name, { ...scope, keyword, source: 'keyword', createdAt: now }, LINE)
 }
 
-function sampleAlert(
-  name: 'alert.raised' | 'alert.resolved',
-  ids: LogicalClock,
-  now: Timestamp,
-): string {
+function sampleAlert(name: 'alert.raised' | 'alert.resolved', ids: LogicalClock, now: Timestamp) {
   const isOver = name === 'alert.resolved'
   return alertChange(name, {
     id: ids.id('alert'),

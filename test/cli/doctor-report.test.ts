@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Call } from '../../src/cli/command.ts'
+import { Options, type Call } from '../../src/cli/command.ts'
 import { doctorCommand } from '../../src/cli/doctor.ts'
 import { thisPlace } from '../../src/cli/service.ts'
 import { laidOut } from '../../src/cli/table.ts'
@@ -53,7 +53,7 @@ function callOf(folder: ScratchFolder, printed: string[], isOpening: boolean): C
   const given = { flags: {}, environment: {}, defaultDataDir: folder.path, folder: '/' }
   return {
     args: [],
-    options: new Map(isOpening ? [['open', 'true']] : []),
+    options: new Options(isOpening ? [['open', 'true']] : []),
     out: {
       ...recordedOutput().out,
       data: (_json, lines) => void printed.push(...laidOut(lines, IN_PIPE)),

@@ -3,7 +3,7 @@
 
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 
-import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
+import { EXIT, Options, type Call, type ExitCode } from '../../src/cli/command.ts'
 import { upgradeCommand } from '../../src/cli/loaded-commands.ts'
 import { createServiceHost } from '../../src/cli/service.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -135,7 +135,7 @@ export class UpgradeMachine implements AsyncDisposable {
     const command = upgradeCommand(() => ({ machine, executable, signal }))
     const call: Call = {
       args: [],
-      options: new Map([
+      options: new Options([
         ['from', from],
         ['unverified', 'true'],
       ]),

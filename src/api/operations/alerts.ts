@@ -1,14 +1,4 @@
-import {
-  AlertChannel,
-  AlertChannelChanges,
-  AlertChannels,
-  AlertList,
-  AlertNotice,
-  AlertRule,
-  AlertRuleChange,
-  AlertRules,
-  NewAlertChannel,
-} from '../alerts.ts'
+import * as api from '../alerts.ts'
 import { CHANGE, NO_BODY, READ, changing, rows } from '../operation.ts'
 import { PageQuery } from '../query.ts'
 import { Deleted } from '../schema.ts'
@@ -33,31 +23,31 @@ export const ALERTS = rows({
       'Newest first, with what each channel was told. A key that is limited to lines sees the alerts of these ' +
       'lines, of its webhooks and of the relay itself.',
     query: PageQuery,
-    answers: { 200: AlertList },
+    answers: { 200: api.AlertList },
   },
   listAlertChannels: {
     ...READS,
     route: 'GET /alerts/channels',
     summary: 'List alert channels',
     description: 'Where the owner is alerted. Without URLs, and with the end of phone numbers.',
-    answers: { 200: AlertChannels },
+    answers: { 200: api.AlertChannels },
   },
   createAlertChannel: {
     ...CHANGE,
     callers: 'owner',
     route: 'POST /alerts/channels',
-    answers: { 201: AlertChannel },
-    body: NewAlertChannel,
+    answers: { 201: api.AlertChannel },
+    body: api.NewAlertChannel,
     audit: 'alert_channel.created',
   },
-  updateAlertChannel: change('PATCH /alerts/channels/:id', AlertChannel, {
-    body: AlertChannelChanges,
+  updateAlertChannel: change('PATCH /alerts/channels/:id', api.AlertChannel, {
+    body: api.AlertChannelChanges,
     audit: 'alert_channel.changed',
   }),
   deleteAlertChannel: change('DELETE /alerts/channels/:id', Deleted, {
     audit: 'alert_channel.removed',
   }),
-  testAlertChannel: change('POST /alerts/channels/:id/test', AlertNotice, {
+  testAlertChannel: change('POST /alerts/channels/:id/test', api.AlertNotice, {
     ...NO_BODY,
     password: 'no',
     audit: null,
@@ -67,10 +57,10 @@ export const ALERTS = rows({
     route: 'GET /alerts/rules',
     summary: 'List alert rules',
     description: 'Every cause of alerts, and how long it must last.',
-    answers: { 200: AlertRules },
+    answers: { 200: api.AlertRules },
   },
-  putAlertRule: change('PUT /alerts/rules', AlertRule, {
-    body: AlertRuleChange,
+  putAlertRule: change('PUT /alerts/rules', api.AlertRule, {
+    body: api.AlertRuleChange,
     audit: 'alert_rule.changed',
   }),
 })

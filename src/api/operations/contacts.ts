@@ -1,17 +1,6 @@
 import { Type } from 'typebox'
 
-import {
-  Contact,
-  ContactFields,
-  ContactList,
-  DeletedContact,
-  DeletedOptOut,
-  ImportReport,
-  OptOut,
-  OptOutFields,
-  OptOutList,
-  SearchResult,
-} from '../contacts.ts'
+import * as api from '../contacts.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
 import { PAGE_QUERY, countParameter, textParameter } from '../query.ts'
 import { id } from '../schema.ts'
@@ -62,7 +51,7 @@ export const CONTACTS = rows({
     summary: 'List contacts',
     description: 'Latest entry first.',
     query: ContactQuery,
-    answers: { 200: ContactList },
+    answers: { 200: api.ContactList },
     member: 'yes',
   },
   importContacts: {
@@ -74,7 +63,7 @@ export const CONTACTS = rows({
       'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
     query: ImportQuery,
     takesFile: true,
-    answers: { 200: ImportReport },
+    answers: { 200: api.ImportReport },
     errors: ['payload_too_large', 'storage_full'],
     password: 'no',
     audit: null,
@@ -96,7 +85,7 @@ export const CONTACTS = rows({
     route: 'GET /contacts/:handle',
     summary: 'Read a contact',
     description: 'Your name, note and tags for a number or an email address.',
-    answers: { 200: Contact },
+    answers: { 200: api.Contact },
     errors: ['not_found'],
     member: 'yes',
   },
@@ -107,9 +96,9 @@ export const CONTACTS = rows({
     description:
       'All of it: a note or tags that are left out are removed. The name appears in conversations; ' +
       'webhooks never carry it.',
-    answers: { 200: Contact },
+    answers: { 200: api.Contact },
     errors: ['storage_full'],
-    body: ContactFields,
+    body: api.ContactFields,
     password: 'no',
     audit: null,
   },
@@ -118,7 +107,7 @@ export const CONTACTS = rows({
     route: 'DELETE /contacts/:handle',
     summary: 'Delete a contact',
     description: 'Conversations and messages stay.',
-    answers: { 200: DeletedContact },
+    answers: { 200: api.DeletedContact },
     errors: ['not_found', 'storage_full'],
     audit: null,
   },
@@ -129,7 +118,7 @@ export const CONTACTS = rows({
     description:
       'People who want no more messages, by a keyword such as STOP or by hand; latest first.',
     query: OptOutQuery,
-    answers: { 200: OptOutList },
+    answers: { 200: api.OptOutList },
   },
   putOptOut: {
     ...CHANGES,
@@ -138,9 +127,9 @@ export const CONTACTS = rows({
     description:
       'With the setting `opt_out` at `enforce` nothing is sent to the person any more, and what waits to be sent ' +
       'fails with `recipient_opted_out`. One that there is stays as it is.',
-    answers: { 200: OptOut },
+    answers: { 200: api.OptOut },
     errors: ['phone_line_not_found', 'storage_full'],
-    body: OptOutFields,
+    body: api.OptOutFields,
     isBodyOptional: true,
     password: 'no',
     audit: 'opt_out.added',
@@ -151,7 +140,7 @@ export const CONTACTS = rows({
     summary: 'End an opt-out',
     description: 'Only if the person wants messages again: what failed meanwhile is not sent.',
     query: RemovalQuery,
-    answers: { 200: DeletedOptOut },
+    answers: { 200: api.DeletedOptOut },
     errors: ['not_found', 'storage_full'],
     audit: 'opt_out.removed',
   },
@@ -162,7 +151,7 @@ export const CONTACTS = rows({
     description: 'People, conversations and messages, without regard to case and accents.',
     scope: 'messages:read',
     query: SearchQuery,
-    answers: { 200: SearchResult },
+    answers: { 200: api.SearchResult },
     member: 'yes',
   },
 })

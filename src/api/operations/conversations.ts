@@ -1,14 +1,6 @@
 import { Type } from 'typebox'
 
-import {
-  Conversation,
-  ConversationChanges,
-  ConversationList,
-  EXPORT_FORMATS,
-  type ExportFormat,
-  ListType,
-  ReadMark,
-} from '../messages.ts'
+import * as api from '../messages.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
 import { PAGE_QUERY, textParameter } from '../query.ts'
 import { enumOf, id } from '../schema.ts'
@@ -26,7 +18,7 @@ const ConversationQuery = Type.Object({
   phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
   site_id: Type.Optional(id('site', 'Conversations of the lines of this site.')),
   handle: textParameter('The counterpart.', '+12025550147'),
-  type: Type.Optional(ListType),
+  type: Type.Optional(api.ListType),
   unread: Type.Boolean({
     default: false,
     description: 'True leaves out those without unread messages.',
@@ -38,8 +30,8 @@ const ConversationQuery = Type.Object({
 })
 
 const ExportQuery = Type.Object({
-  format: Type.Unsafe<ExportFormat>({
-    ...enumOf('ExportFormat', EXPORT_FORMATS, '`csv` is a table for spreadsheets.'),
+  format: Type.Unsafe<api.ExportFormat>({
+    ...enumOf('ExportFormat', api.EXPORT_FORMATS, '`csv` is a table for spreadsheets.'),
     default: 'json',
   }),
 })
@@ -53,7 +45,7 @@ export const CONVERSATIONS = rows({
     summary: 'List conversations',
     description: 'By latest message, newest first.',
     query: ConversationQuery,
-    answers: { 200: ConversationList },
+    answers: { 200: api.ConversationList },
     member: 'yes',
   },
   getConversation: {
@@ -61,7 +53,7 @@ export const CONVERSATIONS = rows({
     route: 'GET /conversations/:id',
     summary: 'Read a conversation',
     description: 'With its latest message.',
-    answers: { 200: Conversation },
+    answers: { 200: api.Conversation },
     errors: ['not_found'],
     member: 'yes',
   },
@@ -73,8 +65,8 @@ export const CONVERSATIONS = rows({
       'With `automation_paused` a person answers. Agents and keys of some conversations send nothing then, and what ' +
       'they sent before and still waits fails. Messages of other keys that were accepted before are still sent; the ' +
       'setting `enforce_automation_pause` decides whether their later sends are refused.',
-    body: ConversationChanges,
-    answers: { 200: Conversation },
+    body: api.ConversationChanges,
+    answers: { 200: api.Conversation },
     errors: ['not_found', 'storage_full'],
     audit: null,
   },
@@ -98,8 +90,8 @@ export const CONVERSATIONS = rows({
     description:
       'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
       'read as well, one that waits for an approval when it is approved. Nobody else sees the mark.',
-    body: ReadMark,
-    answers: { 200: Conversation },
+    body: api.ReadMark,
+    answers: { 200: api.Conversation },
     errors: ['not_found', 'storage_full'],
     member: 'yes',
     audit: null,

@@ -2,30 +2,7 @@
 
 import { Type } from 'typebox'
 
-import {
-  type About,
-  type Attention,
-  type BrowserSession,
-  Claim,
-  type ContactCost,
-  FactorCode,
-  type FactorOn,
-  Elevation,
-  type InboxEntry,
-  type InboxRequest,
-  type LineChecks,
-  type MessageTimes,
-  type NewFactor,
-  NewPassword,
-  type RelayState,
-  type SeenDelivery,
-  type SentRequest,
-  type SessionState,
-  SetupStep,
-  SignIn,
-  WantedBackup,
-  type WebhookDay,
-} from '../dashboard.ts'
+import * as api from '../dashboard.ts'
 import { CHANGE, READ, changing, reading, rows, typed } from '../operation.ts'
 import { type RestoreState, type UploadedBackup, UploadId } from '../owner.ts'
 import { type All, Deleted, type Page } from '../schema.ts'
@@ -41,60 +18,60 @@ const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
 const UploadQuery = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 255 }) })
 const ChangesQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
-type OpenedSession = SessionState & { readonly page_key: string }
+type OpenedSession = api.SessionState & { readonly page_key: string }
 
 const read = reading('browsers')
 const change = changing('browsers')
 
 export const DASHBOARD = rows({
-  getSession: read('GET /session', typed<SessionState>(), { isOpen: true, member: 'yes' }),
+  getSession: read('GET /session', typed<api.SessionState>(), { isOpen: true, member: 'yes' }),
   /** Sets the owner's password, or a member's, with the token of a link. */
   setUp: change('POST /setup', typed<OpenedSession>(), {
     isOpen: true,
-    body: Claim,
+    body: api.Claim,
     member: 'yes',
     password: 'no',
     audit: 'password.set',
   }),
   signIn: change('POST /session', typed<OpenedSession>(), {
     isOpen: true,
-    body: SignIn,
+    body: api.SignIn,
     member: 'yes',
     password: 'no',
     audit: 'session.created',
   }),
-  elevate: change('POST /session/elevate', typed<SessionState>(), {
-    body: Elevation,
+  elevate: change('POST /session/elevate', typed<api.SessionState>(), {
+    body: api.Elevation,
     password: 'no',
     audit: 'session.elevated',
   }),
-  changePassword: change('POST /password', typed<SessionState>(), {
-    body: NewPassword,
+  changePassword: change('POST /password', typed<api.SessionState>(), {
+    body: api.NewPassword,
     password: 'no',
     audit: 'password.changed',
   }),
   /** Makes a secret for an authenticator app. It takes effect once a code of the app was entered. */
-  beginSecondFactor: change('POST /second-factor', typed<NewFactor>(), { audit: null }),
-  turnOnSecondFactor: change('PUT /second-factor', typed<FactorOn>(), {
-    body: FactorCode,
+  beginSecondFactor: change('POST /second-factor', typed<api.NewFactor>(), { audit: null }),
+  turnOnSecondFactor: change('PUT /second-factor', typed<api.FactorOn>(), {
+    body: api.FactorCode,
     audit: 'second_factor.added',
   }),
   /** Makes ten new recovery codes; the old ones end. */
-  renewRecoveryCodes: change('POST /second-factor/recovery-codes', typed<FactorOn>(), {
-    body: FactorCode,
+  renewRecoveryCodes: change('POST /second-factor/recovery-codes', typed<api.FactorOn>(), {
+    body: api.FactorCode,
     audit: 'second_factor.codes_renewed',
   }),
-  turnOffSecondFactor: change('DELETE /second-factor', typed<SessionState>(), {
-    body: FactorCode,
+  turnOffSecondFactor: change('DELETE /second-factor', typed<api.SessionState>(), {
+    body: api.FactorCode,
     audit: 'second_factor.removed',
   }),
-  putSetupStep: change('PUT /setup-step', typed<SessionState>(), {
-    body: SetupStep,
+  putSetupStep: change('PUT /setup-step', typed<api.SessionState>(), {
+    body: api.SetupStep,
     password: 'no',
     audit: null,
   }),
-  listSessions: read('GET /sessions', typed<All<BrowserSession>>()),
-  signOut: change('DELETE /session', typed<SessionState>(), {
+  listSessions: read('GET /sessions', typed<All<api.BrowserSession>>()),
+  signOut: change('DELETE /session', typed<api.SessionState>(), {
     isOpen: true,
     member: 'yes',
     password: 'no',
@@ -102,16 +79,16 @@ export const DASHBOARD = rows({
   }),
   /** Ends one session, in whichever browser it is. */
   endSession: change('DELETE /sessions/:id', Deleted, { password: 'no', audit: 'session.ended' }),
-  signOutEverywhere: change('DELETE /sessions', typed<SessionState>(), {
+  signOutEverywhere: change('DELETE /sessions', typed<api.SessionState>(), {
     password: 'no',
     audit: 'session.ended',
   }),
-  getAbout: read('GET /about', typed<About>()),
-  getRelayState: read('GET /state', typed<RelayState>(), { compress: true, query: SiteQuery }),
-  listChecks: read('GET /checks', typed<All<LineChecks>>(), { compress: true }),
-  getAttention: read('GET /attention', typed<Attention>(), { query: SiteQuery }),
-  getMessageTimes: read('GET /messages/:id/times', typed<MessageTimes>()),
-  getContactCost: read('GET /contact-cost', typed<ContactCost>(), {
+  getAbout: read('GET /about', typed<api.About>()),
+  getRelayState: read('GET /state', typed<api.RelayState>(), { compress: true, query: SiteQuery }),
+  listChecks: read('GET /checks', typed<All<api.LineChecks>>(), { compress: true }),
+  getAttention: read('GET /attention', typed<api.Attention>(), { query: SiteQuery }),
+  getMessageTimes: read('GET /messages/:id/times', typed<api.MessageTimes>()),
+  getContactCost: read('GET /contact-cost', typed<api.ContactCost>(), {
     query: CostQuery,
     member: 'yes',
   }),
@@ -120,16 +97,16 @@ export const DASHBOARD = rows({
     member: 'yes',
     query: SiteQuery,
   }),
-  listSeenDeliveries: read('GET /webhooks/:id/deliveries', typed<Page<SeenDelivery>>(), {
+  listSeenDeliveries: read('GET /webhooks/:id/deliveries', typed<Page<api.SeenDelivery>>(), {
     query: DeliveryQuery,
   }),
   newTestInbox: read('GET /test-inbox', typed<{ readonly url: string }>()),
-  listInbox: read('GET /webhooks/:id/inbox', typed<All<InboxEntry>>()),
-  getInboxEntry: read('GET /webhooks/:id/inbox/:entry', typed<InboxRequest>()),
-  listWebhookDays: read('GET /webhook-days', typed<All<WebhookDay>>()),
-  listMessageDeliveries: read('GET /messages/:id/deliveries', typed<All<SeenDelivery>>()),
-  getSeenDelivery: read('GET /webhook-deliveries/:id', typed<SeenDelivery>()),
-  getSentRequest: read('GET /webhook-deliveries/:id/request', typed<SentRequest>()),
+  listInbox: read('GET /webhooks/:id/inbox', typed<All<api.InboxEntry>>()),
+  getInboxEntry: read('GET /webhooks/:id/inbox/:entry', typed<api.InboxRequest>()),
+  listWebhookDays: read('GET /webhook-days', typed<All<api.WebhookDay>>()),
+  listMessageDeliveries: read('GET /messages/:id/deliveries', typed<All<api.SeenDelivery>>()),
+  getSeenDelivery: read('GET /webhook-deliveries/:id', typed<api.SeenDelivery>()),
+  getSentRequest: read('GET /webhook-deliveries/:id/request', typed<api.SentRequest>()),
   getHomePictures: read('GET /pictures/home', typed<HomeChartData>(), { query: SiteQuery }),
   getLinePictures: read('GET /pictures/line/:id', typed<LineChartData>()),
   getWebhookPictures: read('GET /pictures/webhook/:id', typed<WebhookChartData>()),
@@ -141,7 +118,7 @@ export const DASHBOARD = rows({
     answers: {},
   },
   createDownload: change('POST /downloads', typed<{ readonly url: string }>(), {
-    body: WantedBackup,
+    body: api.WantedBackup,
     audit: null,
   }),
   /** Needs a ticket in its path, because a browser sends no page key when it downloads a file. */

@@ -1,19 +1,7 @@
 import { Type } from 'typebox'
 
 import { DEFERRAL_REASONS } from '../../domain/message.ts'
-import {
-  ApprovalRequest,
-  ConversationSend,
-  DenialRequest,
-  ListType,
-  Message,
-  MessageDirection,
-  MessageList,
-  MessageStatus,
-  RecipientEvidence,
-  Resolution,
-  SendRequest,
-} from '../messages.ts'
+import * as api from '../messages.ts'
 import { CHANGE, READ, rows } from '../operation.ts'
 import {
   PAGE_QUERY,
@@ -22,7 +10,7 @@ import {
   textParameter,
   timeParameter,
 } from '../query.ts'
-import { enumOf, id } from '../schema.ts'
+import { flag, enumOf, id } from '../schema.ts'
 import { Stats } from '../stats.ts'
 
 const SHARED = { callers: 'keys', tag: 'Messages', limits: ['lines'] } as const
@@ -69,7 +57,7 @@ const SENDS = {
   member: 'yes',
   audit: null,
   headers: SendHeaders,
-  answers: { 200: Message, 202: Message },
+  answers: { 200: api.Message, 202: api.Message },
   answerHeaders: {
     'Idempotency-Replayed': '`true` if this is the first answer, repeated.',
     'Preference-Applied': '`urgent` if that was asked for.',
@@ -91,19 +79,16 @@ const MessageQuery = Type.Object({
   site_id: Type.Optional(id('site', 'Messages of the lines of this site.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: textParameter('The counterpart.', '+12025550147'),
-  direction: Type.Optional(MessageDirection),
-  status: Type.Optional(MessageStatus),
+  direction: Type.Optional(api.MessageDirection),
+  status: Type.Optional(api.MessageStatus),
   queued_reason: Type.Optional(
     enumOf('DeferralReason', DEFERRAL_REASONS, 'Queued messages that wait for this.'),
   ),
   ended_on_purpose: Type.Optional(
-    Type.Boolean({
-      description:
-        'True: only messages that were canceled, denied or marked as failed. False: only others.',
-    }),
+    flag('True: only messages that were canceled, denied or marked as failed. False: only others.'),
   ),
   service: textParameter('The service that carried it.', 'SMS'),
-  type: Type.Optional(ListType),
+  type: Type.Optional(api.ListType),
   around: Type.Optional(
     id('msg', 'The first page is that with this message in its middle; needs `conversation_id`.'),
   ),
@@ -131,7 +116,7 @@ export const MESSAGES = rows({
     description:
       'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
       'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
-    body: SendRequest,
+    body: api.SendRequest,
     errors: [...REFUSALS, 'phone_line_not_found', 'no_phone_line'],
   },
   sendInConversation: {
@@ -142,7 +127,7 @@ export const MESSAGES = rows({
     description:
       "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
       'never created, and a person is never written to in its place. Headers and answers are those of a send.',
-    body: ConversationSend,
+    body: api.ConversationSend,
     errors: [...REFUSALS, 'not_found'],
   },
   listMessages: {
@@ -153,7 +138,7 @@ export const MESSAGES = rows({
     description:
       'Newest first. With `updated_since`, oldest change first: to catch up without a gap.',
     query: MessageQuery,
-    answers: { 200: MessageList },
+    answers: { 200: api.MessageList },
     member: 'yes',
     compress: 'of one conversation',
   },
@@ -164,7 +149,7 @@ export const MESSAGES = rows({
     summary: 'Read a message',
     description: 'Its current status, and the times of its steps.',
     query: Type.Object(NAMES),
-    answers: { 200: Message },
+    answers: { 200: api.Message },
     errors: ['not_found'],
     member: 'yes',
   },
@@ -176,7 +161,7 @@ export const MESSAGES = rows({
     description:
       'It is never sent: it has `failed` with the code `canceled`. Once it was handed over to the device ' +
       'it cannot be canceled any more.',
-    answers: { 200: Message },
+    answers: { 200: api.Message },
     errors: ['not_found', 'not_queued', 'storage_full'],
     member: 'own',
     audit: 'message.canceled',
@@ -191,9 +176,9 @@ export const MESSAGES = rows({
     scope: 'approvals:write',
     // If the text is changed, the deciding key counts as the sender.
     limits: ['lines', 'recipients'],
-    body: ApprovalRequest,
+    body: api.ApprovalRequest,
     isBodyOptional: true,
-    answers: { 200: Message },
+    answers: { 200: api.Message },
     errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
     audit: 'message.approved',
   },
@@ -203,9 +188,9 @@ export const MESSAGES = rows({
     summary: 'Deny a message',
     description: 'It is never sent: it has `failed` with the code `denied`.',
     scope: 'approvals:write',
-    body: DenialRequest,
+    body: api.DenialRequest,
     isBodyOptional: true,
-    answers: { 200: Message },
+    answers: { 200: api.Message },
     errors: ['not_found', 'not_awaiting_approval', 'storage_full'],
     audit: 'message.denied',
   },
@@ -214,8 +199,8 @@ export const MESSAGES = rows({
     route: 'POST /messages/:id/resolve',
     summary: 'Settle an uncertain message',
     description: 'Mark it as sent or failed, after a look at the device.',
-    body: Resolution,
-    answers: { 200: Message },
+    body: api.Resolution,
+    answers: { 200: api.Message },
     errors: ['not_found', 'not_uncertain', 'storage_full'],
     audit: 'message.resolved',
   },
@@ -225,7 +210,7 @@ export const MESSAGES = rows({
     summary: "Read a recipient's service",
     description:
       "The service that reaches them, by this relay's own messages with them. Nobody is asked, and nothing is sent.",
-    answers: { 200: RecipientEvidence },
+    answers: { 200: api.RecipientEvidence },
     errors: ['invalid_recipient'],
   },
   getStats: {

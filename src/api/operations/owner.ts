@@ -4,19 +4,7 @@ import { type Box, type BrokerUsersBlock, type InvitedBox, LineMove, NewBox } fr
 import { type HealthFinding, NewSnooze } from '../health.ts'
 import type { Conversation } from '../messages.ts'
 import { CHANGE, READ, NO_BODY, changing, reading, rows, typed } from '../operation.ts'
-import {
-  type Backup,
-  type InvitedMember,
-  type MadeBackup,
-  type Member,
-  MemberChanges,
-  NewBackup,
-  NewMember,
-  NewValue,
-  type RecentLog,
-  type Setting,
-  type UpdateState,
-} from '../owner.ts'
+import * as api from '../owner.ts'
 import { Adoption, type PhoneLine } from '../phone-lines.ts'
 import { type All, type Deleted } from '../schema.ts'
 
@@ -41,9 +29,9 @@ export const OWNER = rows({
     ...NO_BODY,
     audit: 'conversation.separated',
   }),
-  listSettings: read('GET /settings', typed<All<Setting>>(), { compress: true }),
-  putSetting: change('PUT /settings/:name', typed<Setting>(), {
-    body: NewValue,
+  listSettings: read('GET /settings', typed<All<api.Setting>>(), { compress: true }),
+  putSetting: change('PUT /settings/:name', typed<api.Setting>(), {
+    body: api.NewValue,
     audit: 'setting.changed',
   }),
   putSnooze: change('PUT /snoozes', typed<HealthFinding>(), {
@@ -51,14 +39,14 @@ export const OWNER = rows({
     password: 'no',
     audit: 'finding.snoozed',
   }),
-  getLog: read('GET /log', typed<RecentLog>()),
-  getUpdateState: read('GET /update-check', typed<UpdateState>()),
-  checkUpdate: change('POST /update-check', typed<UpdateState>(), {
+  getLog: read('GET /log', typed<api.RecentLog>()),
+  getUpdateState: read('GET /update-check', typed<api.UpdateState>()),
+  checkUpdate: change('POST /update-check', typed<api.UpdateState>(), {
     ...NO_BODY,
     password: 'no',
     audit: null,
   }),
-  listBackups: read('GET /backups', typed<All<Backup>>()),
+  listBackups: read('GET /backups', typed<All<api.Backup>>()),
   /** A backup contains everything. */
   downloadBackup: {
     ...READS,
@@ -67,26 +55,26 @@ export const OWNER = rows({
     password: 'yes',
     audit: 'backup.downloaded',
   },
-  createBackup: change('POST /backup', typed<MadeBackup>(), {
-    body: NewBackup,
+  createBackup: change('POST /backup', typed<api.MadeBackup>(), {
+    body: api.NewBackup,
     isBodyOptional: true,
     password: 'no',
     audit: 'backup.created',
   }),
-  listMembers: read('GET /members', typed<All<Member>>()),
+  listMembers: read('GET /members', typed<All<api.Member>>()),
   createMember: {
     ...CHANGES,
     route: 'POST /members',
-    answers: { 201: typed<InvitedMember>() },
-    body: NewMember,
+    answers: { 201: typed<api.InvitedMember>() },
+    body: api.NewMember,
     audit: 'member.created',
   },
-  renewMemberLink: change('POST /members/:id/link', typed<InvitedMember>(), {
+  renewMemberLink: change('POST /members/:id/link', typed<api.InvitedMember>(), {
     ...NO_BODY,
     audit: 'member.link_created',
   }),
-  updateMember: change('PATCH /members/:id', typed<Member>(), {
-    body: MemberChanges,
+  updateMember: change('PATCH /members/:id', typed<api.Member>(), {
+    body: api.MemberChanges,
     audit: 'member.changed',
   }),
   deleteMember: change('DELETE /members/:id', typed<Deleted>(), { audit: 'member.removed' }),

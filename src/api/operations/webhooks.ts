@@ -3,30 +3,7 @@ import { Type } from 'typebox'
 import { type Callback, CHANGE, READ, NO_BODY, rows } from '../operation.ts'
 import { PAGE_QUERY, PageQuery, textParameter, timeParameter } from '../query.ts'
 import { Deleted, id } from '../schema.ts'
-import {
-  AlertChange,
-  CreatedWebhook,
-  Delivery,
-  DeliveryList,
-  DeliveryStatus,
-  DeliveryWithAttempts,
-  EventName,
-  EventPayload,
-  GroupUpdate,
-  OptOutChange,
-  ReplayAnswer,
-  ReplayRequest,
-  ReplayState,
-  RetryAnswer,
-  RetryRequest,
-  RotatedSecret,
-  StoppedReplay,
-  UnplacedReaction,
-  Webhook,
-  WebhookChanges,
-  WebhookCreation,
-  WebhookList,
-} from '../webhooks.ts'
+import * as api from '../webhooks.ts'
 
 const TO = '{$request.body#/url}'
 
@@ -38,35 +15,35 @@ const EVENTS: readonly Callback[] = [
       'Signed after Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. ' +
       'Answer 2xx; anything else is tried again, always with the same `webhook-id`.',
     to: TO,
-    body: EventPayload,
+    body: api.EventPayload,
   },
   {
     id: 'onGroupUpdated',
     summary: 'What a webhook gets of `group.updated`',
     description: 'A member came or went, or the group has another name or picture.',
     to: TO,
-    body: GroupUpdate,
+    body: api.GroupUpdate,
   },
   {
     id: 'onOptOutChanged',
     summary: 'What a webhook gets of `contact.opted_out` and `contact.opted_in`',
     description: 'A person wants no more messages, or wants them again.',
     to: TO,
-    body: OptOutChange,
+    body: api.OptOutChange,
   },
   {
     id: 'onAlertChanged',
     summary: 'What a webhook gets of `alert.raised` and `alert.resolved`',
     description: 'A problem of the relay has lasted for the time that you chose, or is over.',
     to: TO,
-    body: AlertChange,
+    body: api.AlertChange,
   },
   {
     id: 'onUnplacedReaction',
     summary: 'What a webhook gets of a reaction to an unknown message',
     description: '`message.reaction` if the relay does not have the message.',
     to: TO,
-    body: UnplacedReaction,
+    body: api.UnplacedReaction,
   },
 ]
 
@@ -76,8 +53,8 @@ const CHANGES = { ...SHARED, ...CHANGE, scope: 'webhooks:write' } as const
 
 export const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(DeliveryStatus),
-  event: Type.Optional(EventName),
+  status: Type.Optional(api.DeliveryStatus),
+  event: Type.Optional(api.EventName),
   handle: textParameter('The counterpart of the conversation.', '+12025550147'),
   message_id: Type.Optional(id('msg', 'Deliveries of events of this message.')),
   created_after: timeParameter('Exclusive.'),
@@ -94,9 +71,9 @@ export const WEBHOOKS = rows({
     summary: 'Create a webhook',
     description: 'The signing secret is shown only in this answer.',
     callbacks: EVENTS,
-    answers: { 201: CreatedWebhook },
+    answers: { 201: api.CreatedWebhook },
     errors: ['storage_full'],
-    body: WebhookCreation,
+    body: api.WebhookCreation,
     audit: 'webhook.created',
   },
   listWebhooks: {
@@ -105,14 +82,14 @@ export const WEBHOOKS = rows({
     summary: 'List webhooks',
     description: 'Newest first, paused and disabled ones too.',
     query: PageQuery,
-    answers: { 200: WebhookList },
+    answers: { 200: api.WebhookList },
   },
   getWebhook: {
     ...READS,
     route: 'GET /webhooks/:id',
     summary: 'Read a webhook',
     description: 'Without its secret.',
-    answers: { 200: Webhook },
+    answers: { 200: api.Webhook },
     errors: ['not_found'],
   },
   updateWebhook: {
@@ -120,9 +97,9 @@ export const WEBHOOKS = rows({
     route: 'PUT /webhooks/:id',
     summary: 'Change a webhook',
     description: 'Fields that are left out stay as they are.',
-    answers: { 200: Webhook },
+    answers: { 200: api.Webhook },
     errors: ['not_found', 'storage_full'],
-    body: WebhookChanges,
+    body: api.WebhookChanges,
     password: 'if it leads elsewhere',
     audit: 'webhook.changed',
   },
@@ -140,7 +117,7 @@ export const WEBHOOKS = rows({
     route: 'POST /webhooks/:id/rotate-secret',
     summary: 'Give a webhook a new secret',
     description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
-    answers: { 200: RotatedSecret },
+    answers: { 200: api.RotatedSecret },
     errors: ['not_found', 'storage_full'],
     ...NO_BODY,
     audit: 'webhook.secret_rotated',
@@ -150,7 +127,7 @@ export const WEBHOOKS = rows({
     route: 'POST /webhooks/:id/test',
     summary: 'Send a test event',
     description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
-    answers: { 202: Delivery },
+    answers: { 202: api.Delivery },
     errors: ['not_found', 'webhook_inactive', 'storage_full'],
     ...NO_BODY,
     password: 'no',
@@ -162,7 +139,7 @@ export const WEBHOOKS = rows({
     summary: 'List the deliveries of a webhook',
     description: 'Newest first.',
     query: DeliveryQuery,
-    answers: { 200: DeliveryList },
+    answers: { 200: api.DeliveryList },
     errors: ['not_found'],
   },
   getWebhookDelivery: {
@@ -170,7 +147,7 @@ export const WEBHOOKS = rows({
     route: 'GET /webhook-deliveries/:id',
     summary: 'Read a delivery with its attempts',
     description: 'With the answer of the endpoint to each attempt.',
-    answers: { 200: DeliveryWithAttempts },
+    answers: { 200: api.DeliveryWithAttempts },
     errors: ['not_found'],
   },
   redeliverWebhookDelivery: {
@@ -178,7 +155,7 @@ export const WEBHOOKS = rows({
     route: 'POST /webhook-deliveries/:id/redeliver',
     summary: 'Retry a delivery',
     description: 'At once, with the same event id.',
-    answers: { 202: Delivery },
+    answers: { 202: api.Delivery },
     errors: ['not_found', 'webhook_inactive', 'storage_full'],
     ...NO_BODY,
     password: 'no',
@@ -191,9 +168,9 @@ export const WEBHOOKS = rows({
     description:
       'Retries every failed delivery of this webhook, with a new schedule of attempts: at most 100,000 ' +
       'in one call.',
-    answers: { 200: RetryAnswer, 202: RetryAnswer },
+    answers: { 200: api.RetryAnswer, 202: api.RetryAnswer },
     errors: ERRORS,
-    body: RetryRequest,
+    body: api.RetryRequest,
     isBodyOptional: true,
     password: 'no',
     audit: 'webhook.retried',
@@ -206,9 +183,9 @@ export const WEBHOOKS = rows({
       'Sends events since a time that failed, or that were never queued for this webhook. Events from ' +
       'before the webhook was created stay unsent unless `include_earlier` is true. At most 100,000 ' +
       'in one call; the same call again continues with the rest.',
-    answers: { 200: ReplayAnswer, 202: ReplayAnswer },
+    answers: { 200: api.ReplayAnswer, 202: api.ReplayAnswer },
     errors: ERRORS,
-    body: ReplayRequest,
+    body: api.ReplayRequest,
     audit: 'webhook.replayed',
   },
   getReplay: {
@@ -216,7 +193,7 @@ export const WEBHOOKS = rows({
     route: 'GET /webhooks/:id/replay',
     summary: 'Read the progress of a replay',
     description: 'How many deliveries of replays and retries are still pending.',
-    answers: { 200: ReplayState },
+    answers: { 200: api.ReplayState },
     errors: ['not_found'],
   },
   stopReplay: {
@@ -227,7 +204,7 @@ export const WEBHOOKS = rows({
       'Cancels pending deliveries of replays and retries. A delivery that had failed before is failed ' +
       'again; an event that was not sent yet is as if it had never been replayed. Requests in flight ' +
       'are not aborted.',
-    answers: { 200: StoppedReplay },
+    answers: { 200: api.StoppedReplay },
     errors: ['not_found', 'storage_full'],
     audit: 'webhook.replay_stopped',
   },

@@ -3,17 +3,18 @@
 import type { MessageAttachment } from '../../api/attachments.ts'
 import type { Conversation } from '../../api/messages.ts'
 import type { EventPayload } from '../../api/webhooks.ts'
-import { chatOf, directGuid, messageOf, statusOf, type ReportedMessage } from '../chats.ts'
+import {
+  chatOf,
+  directGuid,
+  messageOf,
+  statusOf,
+  type Chat,
+  type ReportedMessage,
+} from '../chats.ts'
 import type { SentEvent } from '../compat-api.ts'
 import { timeIn } from '../numbers.ts'
 
-type ChatFields = {
-  readonly guid: string
-  readonly identifier: string
-  readonly name: string
-  readonly participants: readonly string[]
-  readonly isGroup: boolean
-}
+type ChatFields = Pick<Chat, 'guid' | 'identifier' | 'name' | 'participants' | 'isGroup'>
 
 /** The numbers by which BlueBubbles distinguishes groups from chats of two. */
 const GROUP_STYLE = 43

@@ -53,7 +53,9 @@ export async function history(reading: Reading, params: Params): Promise<object>
   const found = await collected(limit, (page) =>
     relay.ask('listMessages', { query: { ...choice, ...page } }),
   )
-  const wanted = found.filter((message) => senders?.includes(senderOf(message)) ?? true)
+  const wanted = found.filter(
+    (message) => senders?.includes(message.sender?.handle ?? message.handle) ?? true,
+  )
   const files = flagParam(params, 'attachments') ? fileAt : null
   return { messages: await Promise.all(wanted.map((each) => messageView(each, chat, files))) }
 }
@@ -147,10 +149,6 @@ export async function sendStatus({ relay, now }: Reading, params: Params): Promi
 
 export async function chatWithId(relay: ImsgRelay, id: string): Promise<Chat> {
   return chatOf(await relay.ask('getConversation', { params: { id } }))
-}
-
-function senderOf({ sender, handle }: Message): string {
-  return sender?.handle ?? handle
 }
 
 /** A time parameter, moved by `moveMs`, because the relay's bounds are exclusive. */

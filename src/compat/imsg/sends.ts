@@ -48,12 +48,7 @@ export async function sendAttachment(sending: Sending, params: Params): Promise<
   return sendAs('send.attachment', sending, params, crypto.randomUUID())
 }
 
-async function sendAs(
-  operation: string,
-  sending: Sending,
-  params: Params,
-  idempotencyKey: string,
-): Promise<object> {
+async function sendAs(operation: string, sending: Sending, params: Params, idempotencyKey: string) {
   const text = textParam(params, 'text')
   const path = textParam(params, 'file', 'path')
   if (text === undefined && path === undefined) throw invalidParams('text or file is required')

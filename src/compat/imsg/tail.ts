@@ -2,7 +2,6 @@
 // of their last message.
 
 import { RefusedError } from '../../api/client.ts'
-import type { Message } from '../../api/messages.ts'
 import type { AnyEvent, EventPayload } from '../../api/webhooks.ts'
 import { timestamp } from '../../domain/ids.ts'
 import { MINUTE_MS } from '../../domain/time.ts'
@@ -101,10 +100,7 @@ function reactionEntry(
   }
 }
 
-async function placed(
-  { relay }: Reading,
-  id: string,
-): Promise<{ readonly message: Message; readonly chat: Chat } | null> {
+async function placed({ relay }: Reading, id: string) {
   try {
     const message = await relay.ask('getMessage', { params: { id } })
     return { message, chat: await chatWithId(relay, message.conversation_id) }
@@ -121,10 +117,7 @@ const HOLD_MS = 60_000
  * The number of the earliest message that was overtaken because it waits for its files; Infinity if there is none. A
  * client continues after the highest number it has, so it would miss this message.
  */
-export async function earliestWaiting(
-  { relay }: Reading,
-  entries: readonly Entry[],
-): Promise<number> {
+export async function earliestWaiting({ relay }: Reading, entries: readonly Entry[]) {
   const newest = Math.max(...entries.map(({ at }) => at))
   const { data } = await relay.ask('listMessages', {
     query: {
@@ -156,13 +149,10 @@ const REMEMBERED_MAX = 10_000
 /** Emits what is recorded after `start` until `signal` aborts, and reconnects. Throws if the key is refused. */
 export async function follow(
   reading: Reading,
-  {
-    clock,
-    start,
-    signal,
-  }: { readonly clock: Clock; readonly start: Start; readonly signal: AbortSignal },
+  given: { readonly clock: Clock; readonly start: Start; readonly signal: AbortSignal },
   emit: (entry: Entry) => Promise<void>,
 ): Promise<void> {
+  const { clock, start, signal } = given
   // This machine's clock may differ a little from the relay's.
   const startedAt = timestamp(clock.now() - MINUTE_MS)
   let position = start.position

@@ -49,12 +49,9 @@ export async function messageView(
 export function reactionView(
   { message, reaction }: EventPayload,
   chat: Chat,
-  {
-    eventId,
-    number,
-    at,
-  }: { readonly eventId: string; readonly number: number; readonly at: string },
+  given: { readonly eventId: string; readonly number: number; readonly at: string },
 ): object {
+  const { eventId, number, at } = given
   const emoji = reaction === undefined ? '' : reactionEmoji(reaction)
   const isFromMe = reaction?.isFromMe === true
   return {

@@ -45,15 +45,9 @@ function queryOf(fields: Fields, more: Readonly<Record<string, string>>): string
 
 export function pageOf(
   uri: string,
-  {
-    page,
-    size,
-    count,
-    next,
-  }: Readonly<Record<'page' | 'size' | 'count', number>> & {
-    readonly next: string | null
-  },
+  given: Readonly<Record<'page' | 'size' | 'count', number>> & { readonly next: string | null },
 ) {
+  const { page, size, count, next } = given
   const start = page * size
   const span = { page, page_size: size, start, end: start + Math.max(0, count - 1) }
   return { ...span, uri, first_page_uri: uri, next_page_uri: next, previous_page_uri: null }

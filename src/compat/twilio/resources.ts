@@ -82,7 +82,6 @@ export function mediaResource(account: string, message: Message, file: MessageAt
   }
 }
 
-/** The path of a file's bytes. */
 export function mediaPath(account: string, message: MessageWithFiles, fileId: string): string {
   return `${accountPath(account)}/Messages/${messageSid(message)}/Media/${sidOf('ME', fileId)}`
 }
