@@ -51,8 +51,7 @@ test('it needs no home, no option of a relay and no file, and ends on SIGTERM', 
 test('it ends with the program that started it, unless it is told to stay', async () => {
   const orphan = await start('"$0" fake --port 0 --print json & read line')
   const stays = await start('"$0" fake --port 0 --print json --stay & echo $! >&2; read line')
-  const { value } = await stays.child.stderr.getReader().read()
-  const pid = Number.parseInt(new TextDecoder().decode(value), 10)
+  const pid = await pidIn(stays.child.stderr)
 
   for (const { child } of [orphan, stays]) await child.stdin.end()
   await Promise.all([orphan.child.exited, stays.child.exited])
@@ -63,6 +62,29 @@ test('it ends with the program that started it, unless it is told to stay', asyn
   expect(answer.status).toBe(200)
   await ended(stays.ready.url)
 }, 60_000)
+
+test('it ends if the program that started it had ended before, unless it is told to stay', async () => {
+  // In a session of its own, as a runner of jobs makes one, its starter ends; then the fake begins, and says its pid.
+  const late = (option: string) =>
+    start(`setsid sh -c '(
+      read pid rest </proc/self/stat; echo $pid >&2
+      while kill -0 $$ 2>/dev/null; do sleep 0.05; done
+      exec "$0" fake --port 0 --print json ${option}) &' "$0"`)
+  const [orphan, stays] = [await late(''), await late('--stay')]
+  const pid = await pidIn(stays.child.stderr)
+
+  await ended(orphan.ready.url)
+  const answer = await fetch(`${stays.ready.url}/healthz`)
+  process.kill(pid)
+
+  expect(answer.status).toBe(200)
+  await ended(stays.ready.url)
+}, 60_000)
+
+async function pidIn(output: ReadableStream<Uint8Array>): Promise<number> {
+  const { value } = await output.getReader().read()
+  return Number.parseInt(new TextDecoder().decode(value), 10)
+}
 
 async function ended(url: string): Promise<void> {
   await eventually(`${url} ends`, async () => ((await fetch(url).catch(() => null)) ? null : true))
