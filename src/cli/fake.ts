@@ -49,6 +49,7 @@ export async function runFake(call: Call): Promise<ExitCode> {
       : null,
     webhook: options.get('webhook') ?? null,
     people: peopleIn(call),
+    publicUrl: options.get('public-url'),
     // Lines come and go at each reset, and the tests of others print this in between their own.
     log: { ...log, info: () => {} },
   })
@@ -80,8 +81,7 @@ function peopleIn({ options, surroundings }: Call): PeopleFile | undefined {
 }
 
 function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | undefined): void {
-  const { localUrl: url } = world.listener
-  const numbers = world.lineNumbers
+  const { url, lineNumbers: numbers } = world
   const facts = {
     url,
     ...credentialsFor(null),

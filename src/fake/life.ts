@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
 import type { Binding } from '../http/bind.ts'
+import { isLoopbackName } from '../http/hosts.ts'
 import type { Listener } from '../http/listener.ts'
 import { createSimulatedDriver, SIMULATED_KIND } from '../lines/kinds/simulated/kind.ts'
 import type { SimulatedNetwork } from '../lines/kinds/simulated/network.ts'
@@ -20,7 +21,6 @@ import { dataDirectoryAt } from '../system/data-directory.ts'
 import { DrivenClock } from '../system/driven-clock.ts'
 import { silentLog, type Log } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
-import { isLoopbackAddress } from '../system/network-address.ts'
 import { seededRandom, systemRandom } from '../system/random.ts'
 import { createSeal } from '../system/seal.ts'
 import { VERSION } from '../system/version.ts'
@@ -76,9 +76,10 @@ export async function beginLife(
     readonly script: FakeScript
     readonly listener: Listener
     readonly bindings: readonly Binding[]
+    readonly url: () => string
   },
 ): Promise<Life> {
-  const { config, folder, log, traffic, script, listener, bindings } = given
+  const { config, folder, log, traffic, script, listener, bindings, url } = given
   if (image.script !== null) script.resume(image.script)
   const { db } = openDatabase(image.relay, { version: VERSION })
   const clock = new FakeClock(image.clock, traffic)
@@ -105,7 +106,8 @@ export async function beginLife(
       createStore: (...them) => traffic.createStore(...them),
       // A network of containers has names of its own. On this machine alone, only its names count: anybody knows the
       // keys, so a page whose foreign name leads here could read by them what this machine can reach.
-      hosts: isLoopbackAddress(config.host) ? {} : { isOwnAddress: () => true },
+      hosts: isLoopbackName(config.host) ? {} : { isOwnAddress: () => true },
+      url,
       // A caller waits in real time, even if the clock stands still.
       callerClock: systemClock,
       webhookSecret: WEBHOOK_SECRET,

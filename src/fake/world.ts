@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { loadConfig, type Config } from '../config.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Binding } from '../http/bind.ts'
+import { isLoopbackName } from '../http/hosts.ts'
 import { listen, type Listener } from '../http/listener.ts'
 import type { Peer } from '../http/request-context.ts'
 import type { Http } from '../http/server.ts'
@@ -45,6 +46,8 @@ export type WorldOptions = {
   readonly log?: Log | undefined
   /** For files in place of a temporary one; null if there is no place. */
   readonly folder?: string | null | undefined
+  /** The address for clients, if it isn't the one that it listens on. */
+  readonly publicUrl?: string | undefined
   /** Replaces the port. It stays the same while the relay behind it changes. */
   readonly open?: ((http: Http) => Listener) | undefined
 }
@@ -71,6 +74,8 @@ export class World {
   /** Resolves when the present relay serves. */
   #ready: Promise<Life>
   readonly #bindings: readonly Binding[]
+  /** The address by which a client called last. */
+  #calledAt: string | null = null
   #moving: Promise<unknown> = Promise.resolve()
 
   /** `bindings` makes the handlers of the fake's own operations. */
@@ -116,6 +121,11 @@ export class World {
     return this.#present().network()
   }
 
+  /** Its address for clients. */
+  get url(): string {
+    return this.#config.publicUrl ?? this.#calledAt ?? this.listener.localUrl
+  }
+
   get lineNumbers(): readonly string[] {
     return Array.from({ length: this.#options.lines }, (_, index) => numberOfLine(index + 1))
   }
@@ -132,6 +142,7 @@ export class World {
    */
   async fetch(request: Request, peer: Peer): Promise<Response> {
     const { app, clock } = await this.#ready
+    this.#noteAddress(request.url)
     const isNested = this.traffic.inFlight().length > 0
     const response = await app.http.fetch(request, peer)
     if (clock.isFrozen && !isNested) await this.traffic.settle()
@@ -211,7 +222,15 @@ export class World {
       script: this.script,
       listener: this.listener,
       bindings: this.#bindings,
+      url: () => this.url,
     })
+  }
+
+  /** A container doesn't know to which port its own is mapped, but its clients do. Its health check is none of them. */
+  #noteAddress(url: string): void {
+    const { origin, pathname } = new URL(url)
+    const isMapped = !isLoopbackName(this.#config.host) && !PROBES.includes(pathname)
+    if (isMapped) this.#calledAt = origin
   }
 
   #present(): Life {
@@ -227,12 +246,14 @@ export class World {
   }
 }
 
-function configOf({ host, port, lines }: WorldOptions): Config {
-  const flags = { host, port: String(port), simulatedLines: String(lines) }
+function configOf({ host, port, lines, publicUrl }: WorldOptions): Config {
+  const flags = { host, port: String(port), simulatedLines: String(lines), publicUrl }
   // Neither the environment nor a file has a say: options and secrets of a real relay may be there.
   const nowhere = { environment: {}, defaultDataDir: NO_FOLDER, folder: '/', readText: () => null }
   return loadConfig({ ...nowhere, flags }, [SIMULATED_KIND]).config
 }
+
+const PROBES = ['/healthz', '/readyz']
 
 /** Nobody can make a folder there. */
 const NO_FOLDER = '/dev/null/nowhere'

@@ -69,7 +69,7 @@ export async function parentEnd(everyMs = 250): Promise<void> {
 
 /**
  * A process is born into the session of its parent, so a parent of another session stands in for one that is gone. The
- * leader of a session has left its parent's: then nothing tells.
+ * leader of a session has left its parent's, so its parent isn't judged.
  */
 function hasStandInParent(): boolean {
   const own = placeOf('self')
@@ -80,7 +80,9 @@ function hasStandInParent(): boolean {
 /** Null on macOS, and for a process that has ended. */
 function placeOf(pid: number | 'self') {
   // The name of a program, in parentheses, may have anything in it.
-  const fields = readTextOrNull(`/proc/${pid}/stat`)?.replace(/^.*\) /s, '').split(' ')
+  const fields = readTextOrNull(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, '')
+    .split(' ')
   return fields === undefined ? null : { parent: Number(fields[1]), session: Number(fields[3]) }
 }
 

@@ -199,6 +199,19 @@ test('each call to a webhook is kept as it was made, with its attempt and its an
   expect((await fake.call('GET', `${CALLS}?event=message.failed&wait=1ms`)).status).toBe(408)
 })
 
+test('a call in the format of another API is kept as the form that it is', async () => {
+  await using fake = await startFake()
+  const webhook = { url: 'http://127.0.0.1:9/sms', events: ['message.received'] }
+  await fake.post('/api/v1/webhooks', { ...webhook, format: 'twilio' })
+
+  await fake.send({ to: '+12025550196', text: 'Soup' })
+  await fake.advance('2s')
+
+  const [call] = (await fake.get(`${CALLS}?contains=soup`)).data
+  expect(new URLSearchParams(call.body).get('From')).toBe('+12025550196')
+  expect([call.json, call.event]).toEqual([call.body, 'message.received'])
+})
+
 test('a fault with a field that says nothing about it is refused', async () => {
   await using fake = await startFake()
 
