@@ -89,13 +89,25 @@ export const PeopleFile = objectSchema('FakePeople', {
 })
 export type PeopleFile = Shape<typeof PeopleFile>
 
+type Conditions = Readonly<Partial<Record<'equals' | 'contains' | 'matches', string | undefined>>>
+
+/** True if the text meets all conditions. */
+export function fits({ equals, contains = '', matches = '' }: Conditions, text: string): boolean {
+  const plain = text.trim().toLowerCase()
+  return (
+    plain === (equals ?? plain).trim().toLowerCase() &&
+    text.toLowerCase().includes(contains.toLowerCase()) &&
+    new RegExp(matches, 'i').test(text)
+  )
+}
+
 /** The schema for an editor: a file may name it. */
 export const PEOPLE_SCHEMA = {
   ...PeopleFile,
   properties: { $schema: { type: 'string' }, ...PeopleFile.properties },
 }
 
-const fits = bodyCheck(PeopleFile)
+const requireFields = bodyCheck(PeopleFile)
 
 /** Reads a file from its text. Throws `invalid_request` with the place of each fault. */
 export function readPeopleFile(text: string): PeopleFile {
@@ -104,7 +116,7 @@ export function readPeopleFile(text: string): PeopleFile {
     throw invalidRequest({ path: '', message: 'This must be a JSON object such as {"people":[]}.' })
   }
   const { $schema: _, ...file } = value as { readonly $schema?: unknown } // Any object.
-  fits(file)
+  requireFields(file)
   requireSense(file)
   return file
 }

@@ -19,6 +19,7 @@ import type { WebhookCall } from './calls.ts'
 import { behaviourWith, isOfDevice, isOfReceiver, type ActiveFault, type Fault } from './faults.ts'
 import {
   EVERYBODY,
+  fits,
   requireSense,
   type Answer,
   type PeopleFile,
@@ -116,8 +117,8 @@ export class FakeScript implements NetworkScript {
   }
 
   addCall(call: Omit<WebhookCall, 'attempt'>): void {
-    const { url, eventId } = call
-    const before = this.calls.filter((one) => one.url === url && one.eventId === eventId)
+    const { url, event_id } = call
+    const before = this.calls.filter((one) => one.url === url && one.event_id === event_id)
     const attempt = (before.at(-1)?.attempt ?? 0) + 1
     this.#state.calls = [...this.calls, { ...call, attempt }].slice(-CALLS_MAX)
   }
@@ -227,16 +228,6 @@ function outOfReachOf({ reach }: Person, service: string | undefined): Behaviour
 
 function withReceipts({ receipts = 'read' }: Person): Behaviour {
   return { ...PERSON, isDelivered: receipts !== 'none', isRead: receipts === 'read' }
-}
-
-/** True if the text meets all conditions of the answer. */
-function fits({ equals, contains, matches }: Answer, text: string): boolean {
-  const plain = text.trim().toLowerCase()
-  return (
-    (equals === undefined || plain === equals.trim().toLowerCase()) &&
-    plain.includes(contains?.toLowerCase() ?? '') &&
-    (matches === undefined || new RegExp(matches, 'i').test(text))
-  )
 }
 
 function eventsOf(answer: Answer, got: GotMessage): readonly PendingEvent[] {
