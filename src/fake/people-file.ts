@@ -8,8 +8,9 @@ import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { bodyCheck } from '../http/bind.ts'
-import { File, FILES_MAX, Group, issuesOfFile } from '../lines/kinds/simulated/script.ts'
-import { DEVICE_FAULTS, Fault, FAULTS_MAX, issuesOfFault, TIMES_MAX } from './faults.ts'
+import { Group } from '../lines/kinds/simulated/script.ts'
+import { File, FILES_MAX, issuesOfFile } from '../lines/kinds/simulated/writing.ts'
+import { DEVICE_FAULT_NAMES, Fault, FAULTS_MAX, issuesOfFault, TIMES_MAX } from './faults.ts'
 
 const ROWS_MAX = 1_000
 /** A week. */
@@ -53,7 +54,7 @@ const Answer = objectSchema(
     ),
     reply: Type.Optional(Type.Boolean({ description: 'True to reply to this very message.' })),
     device: Type.Optional(
-      enumOf('FakeDeviceFault', DEVICE_FAULTS, 'What the sending device does, as in a fault.'),
+      enumOf('FakeDeviceFault', DEVICE_FAULT_NAMES, 'What the sending device does, as in a fault.'),
     ),
   },
   'The first one that fits counts; one without conditions always fits. With nothing to say, the person is silent.',
@@ -177,7 +178,7 @@ function issuesOfStart(
   ]
 }
 
-function issuesOfFiles(files: readonly Shape<typeof File>[], path: string): readonly Issue[] {
+function issuesOfFiles(files: readonly File[], path: string): readonly Issue[] {
   return files.flatMap((file, index) => issuesOfFile(file, `${path}files.${index}`))
 }
 
