@@ -81,7 +81,8 @@ function peopleIn({ options, surroundings }: Call): PeopleFile | undefined {
 }
 
 function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | undefined): void {
-  const { url, lineNumbers: numbers } = world
+  const url = world.url()
+  const numbers = world.lineNumbers
   const facts = {
     url,
     ...credentialsFor(null),

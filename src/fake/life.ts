@@ -5,9 +5,8 @@ import { createApp, type App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
-import type { Binding } from '../http/bind.ts'
+import type { AroundFake } from '../http/around-fake.ts'
 import { isLoopbackName } from '../http/hosts.ts'
-import type { Listener } from '../http/listener.ts'
 import { createSimulatedDriver, SIMULATED_KIND } from '../lines/kinds/simulated/kind.ts'
 import type { SimulatedNetwork } from '../lines/kinds/simulated/network.ts'
 import { scriptAction } from '../lines/kinds/simulated/script.ts'
@@ -65,26 +64,23 @@ const IN_MEMORY = {
   findTool: () => null,
 } satisfies Partial<Outside>
 
-export async function beginLife(
-  image: Image,
-  given: {
-    readonly config: Config
-    /** For the files of messages. */
-    readonly folder: string
-    readonly log: Log
-    readonly traffic: Traffic
-    readonly script: FakeScript
-    readonly listener: Listener
-    readonly bindings: readonly Binding[]
-    readonly url: () => string
-  },
-): Promise<Life> {
-  const { config, folder, log, traffic, script, listener, bindings, url } = given
+/** What stays while one relay follows another. */
+export type Surroundings = Pick<AroundFake, 'listener' | 'bindings' | 'url'> & {
+  readonly config: Config
+  /** For the files of messages. */
+  readonly folder: string
+  readonly log: Log
+  readonly traffic: Traffic
+  readonly script: FakeScript
+}
+
+export async function beginLife(image: Image, surroundings: Surroundings): Promise<Life> {
+  const { config, folder, log, traffic, script, listener, bindings, url } = surroundings
   if (image.script !== null) script.resume(image.script)
   const { db } = openDatabase(image.relay, { version: VERSION })
   const clock = new FakeClock(image.clock, traffic)
   const random = image.random === null ? null : seededRandom(image.random)
-  const simulated = simulatedKind(image.network(), { script, traffic })
+  const simulated = simulatedKind(image.network(), surroundings)
   const now = () => clock.now()
   const nameOf = (id: string) => findEvent(db, id)?.name ?? null
   const app: App = createApp(config, {
@@ -157,22 +153,13 @@ export async function addWebhook({ app }: Life, url: string): Promise<void> {
   await callOperation(fetch, 'createWebhook', { body: { url, events: [...EVENT_NAMES] } })
 }
 
-function simulatedKind(
-  ledgerImage: Uint8Array | null,
-  { script, traffic }: Pick<Parameters<typeof beginLife>[1], 'script' | 'traffic'>,
-) {
+function simulatedKind(ledgerImage: Uint8Array | null, { script, traffic }: Surroundings) {
   let network: () => SimulatedNetwork
   const kind: typeof SIMULATED_KIND = {
     ...SIMULATED_KIND,
     create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
-      const ledgerPath = host.pathOf('simulated.db')
-      const driver = createSimulatedDriver(host, {
-        lineCount,
-        delayMs,
-        ledgerPath,
-        ledgerImage,
-        script,
-      })
+      const options = { lineCount, delayMs, ledgerPath: host.pathOf('simulated.db') }
+      const driver = createSimulatedDriver(host, { ...options, ledgerImage, script })
       network = driver.network
       // Its lines are there from the start.
       return {

@@ -28,6 +28,7 @@ import {
   imageOf,
   type Image,
   type Life,
+  type Surroundings,
 } from './life.ts'
 import type { PeopleFile } from './people-file.ts'
 import { FakeScript } from './script.ts'
@@ -61,19 +62,19 @@ const SNAPSHOTS_MAX = 100
 /** The longest that a call moves the clock, in real time. */
 const MOVE_MS_MAX = 60_000
 
-export class World {
+export class World implements Surroundings {
   readonly traffic: Traffic
   readonly script: FakeScript
   readonly listener: Listener
+  readonly config: Config
+  readonly log: Log
+  readonly folder: string
+  readonly bindings: readonly Binding[]
   readonly #options: WorldOptions
-  readonly #config: Config
-  readonly #log: Log
-  readonly #folder: string | null
   readonly #snapshots = new Map<string, Image>()
   #life: Life | null = null
   /** Resolves when the present relay serves. */
   #ready: Promise<Life>
-  readonly #bindings: readonly Binding[]
   /** The address by which a client called last. */
   #calledAt: string | null = null
   #moving: Promise<unknown> = Promise.resolve()
@@ -81,18 +82,18 @@ export class World {
   /** `bindings` makes the handlers of the fake's own operations. */
   constructor(options: WorldOptions, bindings: (world: World) => readonly Binding[]) {
     this.script = new FakeScript(options.people ?? {}, options.lines)
-    this.#bindings = bindings(this)
+    this.bindings = bindings(this)
     this.#options = options
-    this.#folder = options.folder === undefined ? folderForFiles() : options.folder
+    this.folder = (options.folder === undefined ? folderForFiles() : options.folder) ?? NO_FOLDER
     this.traffic = new Traffic({ isOrdered: options.seed !== null })
-    this.#config = configOf(options)
-    this.#log = options.log ?? silentLog
+    this.config = configOf(options)
+    this.log = options.log ?? silentLog
     const http: Http = {
       fetch: (request, peer) => this.fetch(request, peer),
       endStreams: () => this.#life?.app.http.endStreams(),
     }
-    const { host, port } = this.#config
-    const open = options.open ?? ((it) => listen(it, { host, port, log: this.#log }))
+    const { host, port } = this.config
+    const open = options.open ?? ((it) => listen(it, { host, port, log: this.log }))
     this.listener = open(http)
     this.#ready = this.#start()
   }
@@ -105,7 +106,7 @@ export class World {
   async stop(): Promise<void> {
     const life = await this.#ready
     await Promise.all([endLife(life), this.listener.stop(0)])
-    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true })
+    if (this.hasRoomForFiles) rmSync(this.folder, { recursive: true, force: true })
   }
 
   get clock(): FakeClock {
@@ -122,9 +123,7 @@ export class World {
   }
 
   /** Its address for clients. */
-  get url(): string {
-    return this.#config.publicUrl ?? this.#calledAt ?? this.listener.localUrl
-  }
+  readonly url = (): string => this.config.publicUrl ?? this.#calledAt ?? this.listener.localUrl
 
   get lineNumbers(): readonly string[] {
     return Array.from({ length: this.#options.lines }, (_, index) => numberOfLine(index + 1))
@@ -132,7 +131,7 @@ export class World {
 
   /** True if files can be kept. */
   get hasRoomForFiles(): boolean {
-    return this.#folder !== null
+    return this.folder !== NO_FOLDER
   }
 
   /**
@@ -191,7 +190,7 @@ export class World {
       this.#ready = next.promise
       const image = imageFor(before)
       await endLife(before)
-      this.#life = await this.#begin(image)
+      this.#life = await beginLife(image, this)
       next.resolve(this.#life)
     })
   }
@@ -199,13 +198,16 @@ export class World {
   async #start(): Promise<Life> {
     const { seed, webhook } = this.#options
     const isSeeded = seed !== null
-    this.#life = await this.#begin({
-      relay: await emptyRelay(),
-      network: () => null,
-      clock: isSeeded ? { isFrozen: true, ms: SEEDED_START } : REAL_TIME,
-      script: null,
-      random: seed,
-    })
+    this.#life = await beginLife(
+      {
+        relay: await emptyRelay(),
+        network: () => null,
+        clock: isSeeded ? { isFrozen: true, ms: SEEDED_START } : REAL_TIME,
+        script: null,
+        random: seed,
+      },
+      this,
+    )
     if (webhook !== null) await addWebhook(this.#life, webhook)
     this.script.begin(this.network)
     await this.traffic.settle()
@@ -213,23 +215,10 @@ export class World {
     return this.#life
   }
 
-  #begin(image: Image): Promise<Life> {
-    return beginLife(image, {
-      config: this.#config,
-      folder: this.#folder ?? NO_FOLDER,
-      log: this.#log,
-      traffic: this.traffic,
-      script: this.script,
-      listener: this.listener,
-      bindings: this.#bindings,
-      url: () => this.url,
-    })
-  }
-
   /** A container doesn't know to which port its own is mapped, but its clients do. Its health check is none of them. */
   #noteAddress(url: string): void {
     const { origin, pathname } = new URL(url)
-    const isMapped = !isLoopbackName(this.#config.host) && !PROBES.includes(pathname)
+    const isMapped = !isLoopbackName(this.config.host) && !PROBES.includes(pathname)
     if (isMapped) this.#calledAt = origin
   }
 

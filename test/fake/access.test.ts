@@ -51,8 +51,8 @@ test('a fake with a public url says that address, and opens under its name', asy
   const read = await fake.call('GET', '/api/v1/messages', undefined, named)
   const { body: document } = await fake.call('GET', '/swagger/json')
 
-  expect([read.status, fake.world.url]).toEqual([200, 'http://fake.tunnel.example:8080'])
-  expect(document.servers).toEqual([{ url: fake.world.url }])
+  expect([read.status, fake.world.url()]).toEqual([200, 'http://fake.tunnel.example:8080'])
+  expect(document.servers).toEqual([{ url: fake.world.url() }])
 })
 
 /** One request of a client of each API, which its credentials allow. */
