@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { COMPAT_NAMES } from '../../src/compat/apis.ts'
 import { credentialsFor } from '../../src/fake/credentials.ts'
+import { startFake } from '../support/fake-relay.ts'
 import { startRelay } from '../support/test-relay.ts'
-import { startFake } from './rig.ts'
 
 test('a browser is the owner without a password, even after hours of the clock', async () => {
   await using fake = await startFake()

@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 
 import { webhookSecret } from '../../src/fake/credentials.ts'
 import { isSigned } from '../../src/webhooks/signature.ts'
+import { startFake } from '../support/fake-relay.ts'
 import { Receiver } from '../support/receiver.ts'
 import type { Json } from '../support/test-relay.ts'
-import { startFake } from './rig.ts'
 
 const ANN = '+12025550123'
 const OUTBOX = '/api/v1/simulated/outbox'
