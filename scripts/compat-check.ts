@@ -1,5 +1,5 @@
-// Lets programs that others wrote send through a live relay, each by the compatible API that it speaks: unchanged, and
-// set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
+// Lets programs that others wrote send through `hookline fake`, each by the compatible API that it speaks: unchanged,
+// and set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
 // take those alone. The programs come from their registries into a folder of temporary files, but for three.
 // `--uptime-kuma FOLDER` and `--ha-bluebubbles FOLDER` are checkouts of Uptime Kuma and of Home Assistant's
 // integration, which aren't in a registry. `--home-assistant PYTHON` is the Python of an environment with
@@ -10,14 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import {
-  ApiClient,
-  createKey,
-  RelayProcess,
-  temporaryDataDir,
-} from '../test/support/relay-process.ts'
+import { startFake } from '../test/support/fake-process.ts'
+import { ApiClient } from '../test/support/relay-process.ts'
 import { checkOpenClaw } from './compat/openclaw.ts'
-import { checkTwilio } from './compat/twilio.ts'
+import { checkTwilio, textsOnPhone } from './compat/twilio.ts'
 
 const CACHE = join(tmpdir(), 'hookline-compat-check')
 const PYTHON = join(CACHE, 'python/bin/python')
@@ -132,11 +128,9 @@ const CHECKS: readonly Check[] = [
       ]),
 ]
 
-using dir = temporaryDataDir()
-const owner = await createKey(dir.path)
-const simulated = { HOOKLINE_SIMULATED_LINES: '1', HOOKLINE_SIMULATED_DELAY_MS: '0' }
-await using relay = await RelayProcess.start({ dataDir: dir.path, environment: simulated })
-const api = new ApiClient(() => relay.url, owner)
+const { child, ready } = await startFake('exec "$0" fake --port 0 --lines 1 --print json')
+const { url, key, secret } = ready
+const api = new ApiClient(() => url, ready)
 const { data: lines } = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
 const line = lines[0]?.id ?? ''
 let last = 0
@@ -159,6 +153,7 @@ for (const [name, command, texts] of [
 if (positionals.length === 0 || positionals.some((name) => 'openclaw'.includes(name))) {
   await openClaw()
 }
+child.kill()
 
 async function twilio(
   name: string,
@@ -167,7 +162,7 @@ async function twilio(
 ): Promise<void> {
   last += 1
   const to = `+1202555${String(1_000 + last)}`
-  const program = { command, folder: CACHE, relay: relay.url, to, texts }
+  const program = { command, folder: CACHE, relay: url, to, texts }
   const seen = await checkTwilio(api, program).catch((error: unknown) => {
     process.exitCode = 1
     return error instanceof Error ? error : new Error(String(error))
@@ -215,10 +210,10 @@ async function outcomeOf({ name, command, api: speaks, texts }: Check): Promise<
   const to = `+1202555${String(1_000 + last)}`
   // Node finds its packages beside the program.
   if (command[0] === 'node') cpSync(command[1]?.replace(CACHE, PROGRAMS) ?? '', command[1] ?? '')
-  const made = speaks === null ? owner : await keyFor(speaks)
-  const own = { owner_key: owner.key, owner_secret: owner.secret, line, checkout: integration }
-  const problem = await run(command, { RELAY: relay.url, TO: to, ...own, ...made }).catch(String)
-  const arrived = await textsTo(to)
+  const made = speaks === null ? { key, secret } : await keyFor(speaks)
+  const own = { owner_key: key, owner_secret: secret, line, checkout: integration }
+  const problem = await run(command, { RELAY: url, TO: to, ...own, ...made }).catch(String)
+  const arrived = await textsOnPhone(api, to)
   const missing = texts.filter((text) => !arrived.includes(text))
   const isGood = problem === undefined && missing.length === 0 && arrived.length === texts.length
   if (!isGood) process.exitCode = 1
@@ -237,13 +232,6 @@ type Made = {
 async function keyFor(speaks: string): Promise<Record<string, string>> {
   const { key, secret, connect } = await api.ask<Made>('POST', '/api/v1/keys', { for: speaks })
   return { key, secret, ...connect }
-}
-
-/** The texts to a person that were sent. */
-async function textsTo(handle: string): Promise<readonly string[]> {
-  const path = `/api/v1/messages?handle=${encodeURIComponent(handle)}&direction=outbound`
-  const { data } = await api.ask<{ data: { text: string; status: string }[] }>('GET', path)
-  return data.filter(({ status }) => status !== 'failed').map(({ text }) => text)
 }
 
 async function run(

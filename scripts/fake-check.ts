@@ -6,6 +6,7 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { startFake } from '../test/support/fake-process.ts'
 import { ApiClient } from '../test/support/relay-process.ts'
 import { checkTwilio } from './compat/twilio.ts'
 
@@ -39,10 +40,7 @@ async function adapter(): Promise<void> {
   await run(['npm', 'install', '--silent', '--no-fund', '--no-audit', ...PACKAGES], CACHE)
   const program = join(CACHE, 'twilio-chat.mjs')
   cpSync(join(import.meta.dir, 'compat/twilio-chat.mjs'), program)
-  const command = ['hookline', 'fake', '--port', '0', '--print', 'json']
-  const child = Bun.spawn(command, { env: ENVIRONMENT, stdout: 'pipe', stderr: 'ignore' })
-  const { value } = await child.stdout.getReader().read()
-  const fake = JSON.parse(new TextDecoder().decode(value))
+  const { child, ready: fake } = await startFake('exec "$0" fake --port 0 --print json')
   await checkTwilio(new ApiClient(() => fake.url, fake), {
     command: ['node', program],
     folder: CACHE,

@@ -189,7 +189,6 @@ function hostWatch({ checkHost = async () => [] }: Partial<Outside>) {
 type Life = { phase: Phase; listener: Listener | null }
 
 type Start = { readonly config: Config; readonly parts: Partial<Outside>; readonly life: Life }
-
 type Network = ReturnType<typeof createNetwork>
 
 function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: Start): Network {
@@ -200,10 +199,10 @@ function createNetworkModule({ wallClock, settings }: Runtime, { parts, life }: 
 function createAttachmentModule(
   { core, store, secretKey, disk }: Runtime,
   { download }: Network,
-  { config, parts: { findTool }, life }: Start,
+  start: Start,
 ): Attachments {
-  const url = serverUrl(config, life)
-  return new Attachments(core, { store, secretKey, disk, download, findTool, serverUrl: url })
+  const deps = { store, secretKey, disk, download, serverUrl: serverUrl(start) }
+  return new Attachments(core, { ...deps, findTool: start.parts.findTool })
 }
 
 type PostsAndReplies = Pick<Base, 'network' | 'attachments'> & { readonly sendReply: SendReply }
@@ -223,7 +222,7 @@ function createWebhookModule(
     scheduleMs: config.webhookRetryScheduleMs,
     downloadUrl: (id, since) => attachments.downloadUrl(id, since),
     origin: () => life.listener?.localUrl ?? NOT_LISTENING,
-    serverUrl: serverUrl(config, life),
+    serverUrl: serverUrl({ config, parts, life }),
     sendReply,
     fake: parts.fake,
   })
@@ -232,8 +231,9 @@ function createWebhookModule(
 }
 
 /** The relay's address for its callers. */
-function serverUrl({ publicUrl, port }: Config, life: Life): () => string {
-  return () => publicUrl ?? life.listener?.localUrl ?? `http://127.0.0.1:${port}`
+function serverUrl({ config: { publicUrl, port }, parts, life }: Start): () => string {
+  const local = () => life.listener?.localUrl ?? `http://127.0.0.1:${port}`
+  return parts.fake?.url ?? (() => publicUrl ?? local())
 }
 
 function createMessageModule(
@@ -390,7 +390,7 @@ function createHttpModule(runtime: Runtime, modules: Modules): Http {
     restoring: maintenance.restoring,
     routing: messages.routing,
     sender: messages.sender,
-    serverUrl: serverUrl(config, life),
+    serverUrl: serverUrl({ config, parts, life }),
     sites,
     setSnooze: createSnoozes(core, { health, healthSignal }),
     timeline: createTimeline(core, { titleOf: (reason) => titleOf(kinds.kinds, reason) }),

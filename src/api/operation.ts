@@ -27,6 +27,7 @@ export const TAGS = {
   Bridges: 'Access for iPhones that are lines by Shortcuts.',
   Shortcuts: 'Called by the shortcuts of such an iPhone, with its token.',
   Service: 'State of the relay.',
+  Fake: 'Only in `hookline fake`.',
 } as const
 type Tag = keyof typeof TAGS
 

@@ -44,6 +44,7 @@ export async function runFake(call: Call): Promise<ExitCode> {
       : null,
     webhook: options.get('webhook') ?? null,
     people: peopleIn(call),
+    publicUrl: options.get('public-url'),
     // Lines come and go at each reset, which would clutter the output of the tests that use the fake.
     log: { ...log, info: () => {} },
   })
@@ -75,7 +76,7 @@ function peopleIn({ options, surroundings }: Call): PeopleFile | undefined {
 }
 
 function printReady({ out }: Call, world: World, form: (typeof FORMS)[number] | undefined): void {
-  const { localUrl: url } = world.listener
+  const url = world.url()
   const numbers = world.lineNumbers
   const facts = {
     url,

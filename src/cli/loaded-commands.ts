@@ -30,6 +30,11 @@ export const FAKE_COMMAND: Command = {
       sentence: 'The port to listen on; 0 takes a free one (default 4666).',
     },
     { name: 'host', value: 'HOST', sentence: 'The address to listen on (default 127.0.0.1).' },
+    {
+      name: 'public-url',
+      value: 'URL',
+      sentence: 'Its address for clients, if a container or a tunnel gives it another one.',
+    },
     { name: 'lines', value: 'N', sentence: 'Number of lines (default 2).' },
     {
       name: 'seed',

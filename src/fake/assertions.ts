@@ -1,19 +1,14 @@
-// Messages on the phones of people, and calls to webhooks, for the assertions of a test.
+// What the assertions of a test ask for: lists that wait until there is enough.
 
-import { Type } from 'typebox'
+import { Type, type TObject } from 'typebox'
 
-import { parsed } from '../api/client.ts'
-import { enumOf, nullable, objectSchema, time, type Shape } from '../api/schema.ts'
+import { objectSchema } from '../api/schema.ts'
 import { EventName } from '../api/webhooks.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import { timestamp } from '../domain/ids.ts'
-import { REACTION_TYPES } from '../domain/message-extras.ts'
 import { contextOf } from '../http/request-context.ts'
-import type { PhoneMessage } from '../lines/kinds/simulated/phones.ts'
 import { systemClock } from '../system/clock.ts'
-import { isoTime } from '../system/iso-time.ts'
-import type { WebhookCall } from './calls.ts'
-import { issuesOfPattern } from './people-file.ts'
+import { durationIn } from './durations.ts'
+import { fits, issuesOfPattern } from './people-file.ts'
 
 const word = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -42,148 +37,62 @@ export const CallsQuery = Type.Object({
   ...SHARED_QUERY,
 })
 
-const File = objectSchema('OutboxFile', {
-  filename: Type.String(),
-  mime_type: Type.String(),
-  size: Type.Integer({ description: 'In bytes.' }),
-  sha256: Type.String(),
-})
-
-const Reaction = objectSchema('OutboxReaction', {
-  from: Type.String(),
-  reaction: enumOf('OutboxReactionType', REACTION_TYPES),
-  emoji: nullable(Type.String()),
-})
-
-export const OutboxMessage = objectSchema('OutboxMessage', {
-  id: Type.String({ description: 'The id of the message in the API.' }),
-  guid: Type.String({ description: 'Its `platform_guid`.' }),
-  line: Type.String({ description: 'The number of the line that sent it.' }),
-  to: Type.String({ description: 'The person, or the identifier of the group.' }),
-  participants: Type.Array(Type.String(), { description: 'The members of the group, else empty.' }),
-  text: Type.String({ description: 'As it reads now.' }),
-  earlier_texts: Type.Array(Type.String(), { description: 'Before it was edited, oldest first.' }),
-  is_unsent: Type.Boolean(),
-  service: Type.String(),
-  files: Type.Array(File),
-  reactions: Type.Array(Reaction),
-  state: enumOf(
-    'OutboxState',
-    ['sending', 'sent', 'delivered', 'read'],
-    'On the network, whatever the relay knows of it. SMS and groups stay `sent`: they have no receipts.',
-  ),
-  sent_at: time('When it left.'),
-  delivered_at: nullable(time('When it was on the phone.')),
-  read_at: nullable(time('When the person read it.')),
-})
-
-export const FakeWebhookCall = objectSchema('FakeWebhookCall', {
-  at: time('When it began.'),
-  url: Type.String(),
-  event: nullable(Type.String({ description: 'Null for posts that are no events.' })),
-  event_id: nullable(
-    Type.String({ description: 'The same in each repetition: ignore what you have seen.' }),
-  ),
-  attempt: Type.Integer({ description: 'Counts the calls of this URL with this event, from 1.' }),
-  headers: Type.Record(Type.String(), Type.String()),
-  body: Type.String({ description: 'As it was signed.' }),
-  json: Type.Unknown({ description: 'The body as JSON; its text if it is none.' }),
-  status: nullable(Type.Integer({ description: "The receiver's answer." })),
-  answer: nullable(Type.String({ description: 'The first KiB of its body.' })),
-  error: nullable(Type.String({ description: 'Why there is no answer, such as timeout.' })),
-})
-
 const Missing = objectSchema('FakeTimeout', {
   code: Type.Literal('timeout'),
   message: Type.String(),
 })
 
-export const Outbox = objectSchema('Outbox', { data: Type.Array(OutboxMessage) })
-export const OutboxSoFar = objectSchema('OutboxSoFar', { error: Missing, ...Outbox.properties })
-export const CallList = objectSchema('FakeWebhookCalls', { data: Type.Array(FakeWebhookCall) })
-export const CallsSoFar = objectSchema('FakeWebhookCallsSoFar', {
-  error: Missing,
-  ...CallList.properties,
-})
-
-export function outboxMessage(message: PhoneMessage): Shape<typeof OutboxMessage> {
-  const { id, guid, line, to, text, service, acceptedAt, deliveredAt, readAt } = message
+/** The answers of a list that waits. */
+export function listsOf<T extends TObject>(title: string, item: T) {
+  const data = Type.Array(item)
   return {
-    id,
-    guid,
-    line,
-    to,
-    participants: [...(message.group?.participants ?? [])],
-    text,
-    earlier_texts: [...message.earlierTexts],
-    is_unsent: message.isUnsent,
-    service,
-    files: message.files.map(({ filename, declaredType, size, sha256 }) => {
-      return { filename, mime_type: declaredType, size, sha256 }
-    }),
-    reactions: message.reactions.map(({ handle, type, emoji }) => {
-      return { from: handle, reaction: type, emoji }
-    }),
-    state: stateOf(acceptedAt, deliveredAt, readAt),
-    sent_at: isoTime(timestamp(message.sentAt)),
-    delivered_at: timeOrNull(deliveredAt),
-    read_at: timeOrNull(readAt),
+    200: objectSchema(title, { data }),
+    408: objectSchema(`${title}SoFar`, { error: Missing, data }),
   }
 }
 
-function stateOf(acceptedAt: number | null, deliveredAt: number | null, readAt: number | null) {
-  if (readAt !== null) return 'read'
-  if (deliveredAt !== null) return 'delivered'
-  return acceptedAt === null ? 'sending' : 'sent'
-}
-
-function timeOrNull(at: number | null): string | null {
-  return at === null ? null : isoTime(timestamp(at))
-}
-
-export function webhookCall({
-  at,
-  result,
-  eventId,
-  ...call
-}: WebhookCall): Shape<typeof FakeWebhookCall> {
-  const answered = result.result === 'answered' ? result : null
-  const failed = result.result === 'failed' ? result.error : result.result
-  return {
-    ...call,
-    at: isoTime(timestamp(at)),
-    event_id: eventId,
-    json: parsed(call.body),
-    status: answered?.statusCode ?? null,
-    answer: answered?.excerpt ?? null,
-    error: answered === null ? failed : null,
-  }
-}
-
-type Text = { readonly contains?: string | undefined; readonly matches?: string | undefined }
-
-/** A condition for texts. Throws `invalid_request` for a pattern that is none. */
-export function textFilter({ contains = '', matches = '' }: Text): (text: string) => boolean {
-  const issues = issuesOfPattern(matches, 'matches')
-  if (issues.length > 0) throw invalidRequest(...issues)
-  const [pattern, part] = [new RegExp(matches, 'i'), contains.toLowerCase()]
-  return (text) => text.toLowerCase().includes(part) && pattern.test(text)
-}
-
+const WAIT_MS_MAX = 60_000
 const LOOK_EVERY_MS = 20
 
-/** Looks until there are enough, or the time is over. The time is real, even if the relay's clock stands still. */
-export async function awaitEnough<T>(
-  request: Request,
-  find: () => readonly T[],
-  { count, waitMs }: { readonly count: number; readonly waitMs: number },
-): Promise<readonly T[]> {
+type Asked = {
+  readonly request: Request
+  readonly set: { status?: number | string }
+  readonly query: Readonly<Partial<Record<'contains' | 'matches' | 'wait', string>>> & {
+    readonly count?: number
+  }
+}
+
+/**
+ * Looks until enough of what it finds has the text that was asked for, or the time is over: then it answers 408 with
+ * what there is. The time is real, even if the relay's clock stands still.
+ */
+export async function awaited<T>(
+  { request, set, query }: Asked,
+  {
+    find,
+    textOf,
+    isFrozen,
+  }: { find: () => readonly T[]; textOf: (one: T) => string; isFrozen: boolean },
+) {
+  const { count = query.wait === undefined ? 0 : 1, wait = '0', matches = '' } = query
+  const issues = issuesOfPattern(matches, 'matches')
+  if (issues.length > 0) throw invalidRequest(...issues)
+  const waitMs = durationIn('wait', wait)
+  if (waitMs < 0 || waitMs > WAIT_MS_MAX) {
+    throw invalidRequest({ path: 'wait', message: 'must be 60s at most' })
+  }
   contextOf(request).peer.liftTimeout(0)
   const until = systemClock.monotonic() + waitMs
-  for (;;) {
-    const data = find()
-    const isOver = systemClock.monotonic() >= until || request.signal.aborted
-    if (data.length >= count || isOver) return data
+  const look = () => find().filter((one) => fits(query, textOf(one)))
+  let data = look()
+  while (data.length < count && systemClock.monotonic() < until && !request.signal.aborted) {
     await systemClock.sleep(LOOK_EVERY_MS, request.signal)
+    data = look()
   }
+  if (data.length >= count) return { data }
+  set.status = 408
+  const message =
+    `There ${data.length === 1 ? 'is' : 'are'} ${data.length} of ${count} wanted.` +
+    (isFrozen ? ' The clock stands still: what is due later happens when you move it.' : '')
+  return { error: { code: 'timeout' as const, message }, data }
 }

@@ -1,22 +1,28 @@
 // The handlers of the fake's own operations.
 
+import { parsed } from '../api/client.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import { bind, type Binding } from '../http/bind.ts'
+import { readHandle } from '../http/input.ts'
+import { messagesOnPhones } from '../lines/kinds/simulated/phones.ts'
+import { numberOfLine } from '../storage/lines.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import { awaited } from './assertions.ts'
 import { DURATION_MS_MAX, durationIn } from './durations.ts'
+import { FAULTS_MAX, issuesOfFault } from './faults.ts'
 import { FAKE_OPERATIONS } from './operations.ts'
-import { scriptBindings } from './script-bindings.ts'
+import { PEOPLE_SCHEMA } from './people-file.ts'
 import { START, World, type WorldOptions } from './world.ts'
 
 /** Resolves when the fake serves. */
 export async function startFake(options: WorldOptions): Promise<World> {
-  const world = new World(options, (it) => [...fakeBindings(it), ...scriptBindings(it)])
+  const world = new World(options, (it) => [...stateBindings(it), ...scriptBindings(it)])
   await world.start()
   return world
 }
 
-function fakeBindings(world: World): readonly Binding[] {
+function stateBindings(world: World): readonly Binding[] {
   const now = () => isoTime(timestamp(world.clock.now()))
   const time = () => {
     return { now: now(), is_frozen: world.clock.isFrozen, in_flight: [...world.traffic.inFlight()] }
@@ -33,10 +39,8 @@ function fakeBindings(world: World): readonly Binding[] {
       return time()
     }),
     bind(FAKE_OPERATIONS.resetFake, async ({ body: { name = START } }) => {
-      if (!(await world.reset(name))) {
-        throw new RelayError('not_found', `There is no snapshot "${name}".`)
-      }
-      return { name, now: now() }
+      if (await world.reset(name)) return { name, now: now() }
+      throw new RelayError('not_found', `There is no snapshot "${name}".`)
     }),
     bind(FAKE_OPERATIONS.snapshotFake, async ({ body: { name = START } }) => {
       await world.snapshot(name)
@@ -47,6 +51,60 @@ function fakeBindings(world: World): readonly Binding[] {
       return time()
     }),
   ]
+}
+
+/** What a test asserts on and decides: the outbox, webhook calls, people and faults. */
+function scriptBindings(world: World): readonly Binding[] {
+  const { script } = world
+  const faults = () => ({ data: script.faults.map(({ fault }) => fault) })
+  return [
+    bind(FAKE_OPERATIONS.listOutbox, (input) => {
+      const { to, line } = input.query
+      const who = {
+        to: readHandle(to),
+        line: line === undefined ? undefined : numberIn(world, line),
+      }
+      const find = () => messagesOnPhones(world.network, who)
+      return awaited(input, { find, textOf: ({ text }) => text, isFrozen: world.clock.isFrozen })
+    }),
+    bind(FAKE_OPERATIONS.listWebhookCalls, (input) => {
+      const { url = '', event } = input.query
+      const find = () =>
+        script.calls
+          .filter((one) => one.url.includes(url) && (event ?? one.event) === one.event)
+          .map((call) => ({ ...call, json: parsed(call.body) }))
+      return awaited(input, { find, textOf: ({ body }) => body, isFrozen: world.clock.isFrozen })
+    }),
+    bind(FAKE_OPERATIONS.getFakePeople, () => script.file),
+    bind(FAKE_OPERATIONS.replaceFakePeople, ({ body }) => {
+      script.replace(body, world.network)
+      return script.file
+    }),
+    bind(FAKE_OPERATIONS.getFakePeopleSchema, () => PEOPLE_SCHEMA),
+    bind(FAKE_OPERATIONS.listFaults, faults),
+    bind(FAKE_OPERATIONS.addFault, ({ body }) => {
+      const issues = [...issuesOfFault(body, '')]
+      if (script.faults.length >= FAULTS_MAX) {
+        const message = `is one too many: ${FAULTS_MAX} are not over. DELETE ends them`
+        issues.push({ path: 'fault', message })
+      }
+      if (issues.length > 0) throw invalidRequest(...issues)
+      script.addFault(body, world.network)
+      return faults()
+    }),
+    bind(FAKE_OPERATIONS.clearFaults, () => {
+      script.clearFaults(world.network)
+      return faults()
+    }),
+  ]
+}
+
+/** The number of a line by its id or its number. Throws `invalid_request` if there is none. */
+function numberIn(world: World, line: string): string {
+  const number = numberOfLine(world.db, line) ?? readHandle(line) ?? line
+  if (world.lineNumbers.includes(number)) return number
+  const message = `must be the id of a line or one of ${world.lineNumbers.join(', ')}`
+  throw invalidRequest({ path: 'line', message })
 }
 
 function msUntil(text: string, now: number): number {

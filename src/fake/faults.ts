@@ -5,10 +5,11 @@ import { Type } from 'typebox'
 import { enumOf, objectSchema, type Shape } from '../api/schema.ts'
 import { EventName } from '../api/webhooks.ts'
 import type { Issue } from '../domain/errors.ts'
-import { PERSON, type Behaviour } from '../lines/kinds/simulated/behaviour.ts'
+import { DEVICE_FAULTS, PERSON, type Behaviour } from '../lines/kinds/simulated/behaviour.ts'
 import type { PostResult } from '../webhooks/post.ts'
 
-export const DEVICE_FAULTS = ['uncertain', 'lost', 'refuses', 'slow', 'drops_line'] as const
+/** The keys of the record. */
+export const DEVICE_FAULT_NAMES = Object.keys(DEVICE_FAULTS) as (keyof typeof DEVICE_FAULTS)[]
 const RECEIVER_FAULTS = [
   'receiver_fails',
   'receiver_refuses',
@@ -16,7 +17,7 @@ const RECEIVER_FAULTS = [
   'answer_lost',
   'delivered_twice',
 ] as const
-const FAULTS = [...DEVICE_FAULTS, 'line_off', ...RECEIVER_FAULTS] as const
+const FAULTS = [...DEVICE_FAULT_NAMES, 'line_off', ...RECEIVER_FAULTS] as const
 
 const SECONDS_MAX = 31_536_000
 export const TIMES_MAX = 1_000_000
@@ -87,26 +88,18 @@ function fieldsOf(given: Fault): readonly string[] {
 }
 
 export function isOfDevice({ fault }: Fault): boolean {
-  return DEVICE_FAULTS.some((name) => name === fault)
+  return fault in DEVICE_FAULTS
 }
 
 export function isOfReceiver({ fault }: Fault): boolean {
   return RECEIVER_FAULTS.some((name) => name === fault)
 }
 
-const SLOW_SECONDS = 30
-
-const BEHAVIOURS: { readonly [fault in Fault['fault']]?: Behaviour } = {
-  uncertain: { kind: 'nobody_knows', arrives: true },
-  lost: { kind: 'nobody_knows', arrives: false },
-  refuses: { kind: 'line_refuses' },
-  drops_line: { ...PERSON, dropsLine: true },
-}
-
 /** The behavior of a device with this fault; null if the fault isn't of a device. */
-export function behaviourWith({ fault, seconds = SLOW_SECONDS }: Fault): Behaviour | null {
-  if (fault === 'slow') return { ...PERSON, acceptMs: seconds * 1_000 }
-  return BEHAVIOURS[fault] ?? null
+export function behaviourWith({ fault, seconds }: Fault): Behaviour | null {
+  if (fault === 'slow' && seconds !== undefined) return { ...PERSON, acceptMs: seconds * 1_000 }
+  const behaviours: { readonly [fault in Fault['fault']]?: Behaviour } = DEVICE_FAULTS
+  return behaviours[fault] ?? null
 }
 
 /** The result of a call that meets this fault; null if the receiver's own answer counts. */

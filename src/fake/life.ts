@@ -5,8 +5,8 @@ import { createApp, type App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
-import type { Binding } from '../http/bind.ts'
-import type { Listener } from '../http/listener.ts'
+import type { AroundFake } from '../http/around-fake.ts'
+import { isLoopbackName } from '../http/hosts.ts'
 import { createSimulatedDriver, SIMULATED_KIND } from '../lines/kinds/simulated/kind.ts'
 import type { SimulatedNetwork } from '../lines/kinds/simulated/network.ts'
 import { scriptAction } from '../lines/kinds/simulated/script.ts'
@@ -20,7 +20,6 @@ import { dataDirectoryAt } from '../system/data-directory.ts'
 import { DrivenClock } from '../system/driven-clock.ts'
 import { silentLog, type Log } from '../system/log.ts'
 import { LogicalClock } from '../system/logical-clock.ts'
-import { isLoopbackAddress } from '../system/network-address.ts'
 import { seededRandom, systemRandom } from '../system/random.ts'
 import { createSeal } from '../system/seal.ts'
 import { VERSION } from '../system/version.ts'
@@ -65,25 +64,23 @@ const IN_MEMORY = {
   findTool: () => null,
 } satisfies Partial<Outside>
 
-export async function beginLife(
-  image: Image,
-  given: {
-    readonly config: Config
-    /** For the files of messages. */
-    readonly folder: string
-    readonly log: Log
-    readonly traffic: Traffic
-    readonly script: FakeScript
-    readonly listener: Listener
-    readonly bindings: readonly Binding[]
-  },
-): Promise<Life> {
-  const { config, folder, log, traffic, script, listener, bindings } = given
+/** What stays while one relay follows another. */
+export type Surroundings = Pick<AroundFake, 'listener' | 'bindings' | 'url'> & {
+  readonly config: Config
+  /** For the files of messages. */
+  readonly folder: string
+  readonly log: Log
+  readonly traffic: Traffic
+  readonly script: FakeScript
+}
+
+export async function beginLife(image: Image, surroundings: Surroundings): Promise<Life> {
+  const { config, folder, log, traffic, script, listener, bindings, url } = surroundings
   if (image.script !== null) script.resume(image.script)
   const { db } = openDatabase(image.relay, { version: VERSION })
   const clock = new FakeClock(image.clock, traffic)
   const random = image.random === null ? null : seededRandom(image.random)
-  const simulated = simulatedKind(image.network(), { script, traffic })
+  const simulated = simulatedKind(image.network(), surroundings)
   const now = () => clock.now()
   const nameOf = (id: string) => findEvent(db, id)?.name ?? null
   const app: App = createApp(config, {
@@ -105,7 +102,8 @@ export async function beginLife(
       createStore: (...them) => traffic.createStore(...them),
       // A network of containers has names of its own. On this machine alone, only its names count: anybody knows the
       // keys, so a page whose foreign name leads here could read by them what this machine can reach.
-      hosts: isLoopbackAddress(config.host) ? {} : { isOwnAddress: () => true },
+      hosts: isLoopbackName(config.host) ? {} : { isOwnAddress: () => true },
+      url,
       // A caller waits in real time, even if the clock stands still.
       callerClock: systemClock,
       webhookSecret: WEBHOOK_SECRET,
@@ -155,22 +153,13 @@ export async function addWebhook({ app }: Life, url: string): Promise<void> {
   await callOperation(fetch, 'createWebhook', { body: { url, events: [...EVENT_NAMES] } })
 }
 
-function simulatedKind(
-  ledgerImage: Uint8Array | null,
-  { script, traffic }: Pick<Parameters<typeof beginLife>[1], 'script' | 'traffic'>,
-) {
+function simulatedKind(ledgerImage: Uint8Array | null, { script, traffic }: Surroundings) {
   let network: () => SimulatedNetwork
   const kind: typeof SIMULATED_KIND = {
     ...SIMULATED_KIND,
     create: (host, { simulatedLines: lineCount, simulatedDelayMs: delayMs }) => {
-      const ledgerPath = host.pathOf('simulated.db')
-      const driver = createSimulatedDriver(host, {
-        lineCount,
-        delayMs,
-        ledgerPath,
-        ledgerImage,
-        script,
-      })
+      const options = { lineCount, delayMs, ledgerPath: host.pathOf('simulated.db') }
+      const driver = createSimulatedDriver(host, { ...options, ledgerImage, script })
       network = driver.network
       // Its lines are there from the start.
       return {

@@ -5,11 +5,13 @@ import { Type } from 'typebox'
 
 import { CHANGE, READ, rows } from '../api/operation.ts'
 import { objectSchema, text, time } from '../api/schema.ts'
-import { CallList, CallsQuery, CallsSoFar, Outbox, OutboxQuery, OutboxSoFar } from './assertions.ts'
+import { OutboxMessage } from '../lines/kinds/simulated/phones.ts'
+import { CallsQuery, listsOf, OutboxQuery } from './assertions.ts'
+import { FakeWebhookCall } from './calls.ts'
 import { Fault, Faults } from './faults.ts'
 import { PeopleFile } from './people-file.ts'
 
-const SHARED = { callers: 'keys', tag: 'Service', limits: [], scope: 'any' } as const
+const SHARED = { callers: 'keys', tag: 'Fake', limits: [], scope: 'any' } as const
 /** Rows spread one of these: a fake asks nobody for a password, and keeps no audit trail of its own calls. */
 const LOOK = { ...SHARED, ...READ } as const
 const ACT = { ...SHARED, ...CHANGE, password: 'no', audit: null } as const
@@ -54,7 +56,7 @@ export const FAKE_OPERATIONS = rows({
     ...LOOK,
     route: 'GET /simulated/clock',
     summary: "Read the fake's clock",
-    description: 'Only in `hookline fake`.',
+    description: 'Its time, and which webhooks have no answer.',
     answers: { 200: FakeTime },
   },
   moveFakeClock: {
@@ -62,8 +64,7 @@ export const FAKE_OPERATIONS = rows({
     route: 'POST /simulated/clock',
     summary: "Move the fake's clock",
     description:
-      'Answers when everything that was due is done, or after 60 real seconds with what is still in flight. ' +
-      'Only in `hookline fake`.',
+      'Answers when everything that was due is done, or after 60 real seconds with what is still in flight.',
     body: FakeTimeChange,
     answers: { 200: FakeTime },
   },
@@ -71,8 +72,7 @@ export const FAKE_OPERATIONS = rows({
     ...ACT,
     route: 'POST /simulated/reset',
     summary: 'Go back to the start, or to a snapshot',
-    description:
-      'Messages, people, webhooks, keys, settings and the clock are as they were then. Only in `hookline fake`.',
+    description: 'Messages, people, webhooks, keys, settings and the clock are as they were then.',
     body: Named,
     isBodyOptional: true,
     answers: { 200: Restored },
@@ -82,7 +82,7 @@ export const FAKE_OPERATIONS = rows({
     ...ACT,
     route: 'POST /simulated/snapshots',
     summary: 'Keep the present state under a name',
-    description: 'It is kept until the fake ends. Only in `hookline fake`.',
+    description: 'It is kept until the fake ends.',
     body: Named,
     answers: { 200: Restored },
   },
@@ -91,8 +91,7 @@ export const FAKE_OPERATIONS = rows({
     route: 'POST /simulated/restart',
     summary: 'Restart the relay as after a crash',
     description:
-      'It finds what a killed process would leave: the last commit, and what people got on their phones. Only in ' +
-      '`hookline fake`.',
+      'It finds what a killed process would leave: the last commit, and what people got on their phones.',
     answers: { 200: FakeTime },
   },
   listOutbox: {
@@ -101,32 +100,31 @@ export const FAKE_OPERATIONS = rows({
     summary: 'List what people have on their phones',
     description:
       'The newest 1,000 messages that lines sent, in the order in which people got them. With `count` or `wait` it ' +
-      'answers 408 with the messages so far if there are too few in time. Only in `hookline fake`.',
+      'answers 408 with the messages so far if there are too few in time.',
     query: OutboxQuery,
-    answers: { 200: Outbox, 408: OutboxSoFar },
+    answers: listsOf('Outbox', OutboxMessage),
   },
   listWebhookCalls: {
     ...LOOK,
     route: 'GET /simulated/webhook-calls',
     summary: 'List calls to webhooks',
     description:
-      'The newest 1,000 posts with their answers, oldest first. It waits as the outbox does. Only in `hookline fake`.',
+      'The newest 1,000 posts with their answers, oldest first. It waits as the outbox does.',
     query: CallsQuery,
-    answers: { 200: CallList, 408: CallsSoFar },
+    answers: listsOf('FakeWebhookCalls', FakeWebhookCall),
   },
   getFakePeople: {
     ...LOOK,
     route: 'GET /simulated/people',
     summary: 'Read the file of people',
-    description: 'Who answers what. Only in `hookline fake`.',
+    description: 'Who answers what.',
     answers: { 200: AnyObject },
   },
   replaceFakePeople: {
     ...ACT,
     route: 'PUT /simulated/people',
     summary: 'Replace the file of people',
-    description:
-      'Everybody is in their first state again, and the faults are those of the file. Only in `hookline fake`.',
+    description: 'Everybody is in their first state again, and the faults are those of the file.',
     body: PeopleFile,
     answers: { 200: AnyObject },
   },
@@ -134,21 +132,21 @@ export const FAKE_OPERATIONS = rows({
     ...LOOK,
     route: 'GET /simulated/people/schema',
     summary: 'Read the JSON Schema of files of people',
-    description: 'For an editor that checks them. Only in `hookline fake`.',
+    description: 'For an editor that checks them.',
     answers: { 200: AnyObject },
   },
   listFaults: {
     ...LOOK,
     route: 'GET /simulated/faults',
     summary: 'List faults that are not over',
-    description: 'Only in `hookline fake`.',
+    description: 'In the order in which they were added.',
     answers: { 200: Faults },
   },
   addFault: {
     ...ACT,
     route: 'POST /simulated/faults',
     summary: 'Let something fail',
-    description: 'Answers with all faults that are not over. Only in `hookline fake`.',
+    description: 'Answers with all faults that are not over.',
     body: Fault,
     answers: { 200: Faults },
   },
@@ -156,7 +154,7 @@ export const FAKE_OPERATIONS = rows({
     ...ACT,
     route: 'DELETE /simulated/faults',
     summary: 'End all faults',
-    description: 'Lines are on again. Only in `hookline fake`.',
+    description: 'Lines are on again.',
     answers: { 200: Faults },
   },
 })

@@ -8,8 +8,9 @@ import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { bodyCheck } from '../http/bind.ts'
-import { File, FILES_MAX, Group, issuesOfFile } from '../lines/kinds/simulated/script.ts'
-import { DEVICE_FAULTS, Fault, FAULTS_MAX, issuesOfFault, TIMES_MAX } from './faults.ts'
+import { Group } from '../lines/kinds/simulated/script.ts'
+import { File, FILES_MAX, issuesOfFile, type Words } from '../lines/kinds/simulated/writing.ts'
+import { DEVICE_FAULT_NAMES, Fault, FAULTS_MAX, issuesOfFault, TIMES_MAX } from './faults.ts'
 
 const ROWS_MAX = 1_000
 /** A week. */
@@ -53,7 +54,7 @@ const Answer = objectSchema(
     ),
     reply: Type.Optional(Type.Boolean({ description: 'True to reply to this very message.' })),
     device: Type.Optional(
-      enumOf('FakeDeviceFault', DEVICE_FAULTS, 'What the sending device does, as in a fault.'),
+      enumOf('FakeDeviceFault', DEVICE_FAULT_NAMES, 'What the sending device does, as in a fault.'),
     ),
   },
   'The first one that fits counts; one without conditions always fits. With nothing to say, the person is silent.',
@@ -89,13 +90,25 @@ export const PeopleFile = objectSchema('FakePeople', {
 })
 export type PeopleFile = Shape<typeof PeopleFile>
 
+type Conditions = Readonly<Partial<Record<'equals' | 'contains' | 'matches', string | undefined>>>
+
+/** True if the text meets all conditions. */
+export function fits({ equals, contains = '', matches = '' }: Conditions, text: string): boolean {
+  const plain = text.trim().toLowerCase()
+  return (
+    plain === (equals ?? plain).trim().toLowerCase() &&
+    text.toLowerCase().includes(contains.toLowerCase()) &&
+    new RegExp(matches, 'i').test(text)
+  )
+}
+
 /** The schema for an editor: a file may name it. */
 export const PEOPLE_SCHEMA = {
   ...PeopleFile,
   properties: { $schema: { type: 'string' }, ...PeopleFile.properties },
 }
 
-const fits = bodyCheck(PeopleFile)
+const requireFields = bodyCheck(PeopleFile)
 
 /** Reads a file from its text. Throws `invalid_request` with the place of each fault. */
 export function readPeopleFile(text: string): PeopleFile {
@@ -104,69 +117,42 @@ export function readPeopleFile(text: string): PeopleFile {
     throw invalidRequest({ path: '', message: 'This must be a JSON object such as {"people":[]}.' })
   }
   const { $schema: _, ...file } = value as { readonly $schema?: unknown } // Any object.
-  fits(file)
+  requireFields(file)
   requireSense(file)
   return file
 }
 
 /** Throws `invalid_request` for what the schema can't say. */
 export function requireSense(file: PeopleFile): void {
-  const { people = [], groups = [], starts = [], faults = [] } = file
-  const isGroup = (identifier?: string) => groups.some((group) => group.identifier === identifier)
-  const issues: Issue[] = [
-    ...people.flatMap(({ number, answers = [] }, index) => [
-      ...issuesOfNumber(number, people.slice(0, index), `people.${index}.number`),
-      ...answers.flatMap((answer, at) => issuesOfAnswer(answer, `people.${index}.answers.${at}.`)),
-    ]),
-    ...groups.flatMap(({ participants }, index) =>
-      participants.flatMap((one) => issuesOfHandle(one, `groups.${index}.participants`)),
-    ),
-    ...starts.flatMap((start, index) => issuesOfStart(start, isGroup, `starts.${index}.`)),
-    ...faults.flatMap((fault, index) => issuesOfFault(fault, `faults.${index}.`)),
-  ]
+  const issues = [...issuesOf(file)]
   if (issues.length > 0) throw invalidRequest(...issues)
 }
 
-function issuesOfNumber(number: string, before: readonly Person[], path: string): Issue[] {
-  if (before.some((person) => person.number === number)) {
-    return [{ path, message: `${number} is in the file twice` }]
+function* issuesOf(file: PeopleFile): Generator<Issue, undefined> {
+  const { people = [], groups = [], starts = [], faults = [] } = file
+  for (const [index, { number, answers = [] }] of people.entries()) {
+    const path = `people.${index}`
+    const isTwice = people.findIndex((person) => person.number === number) < index
+    if (isTwice) yield { path: `${path}.number`, message: `${number} is in the file twice` }
+    else if (number !== EVERYBODY) yield* issuesOfHandle(number, `${path}.number`)
+    for (const [at, answer] of answers.entries()) {
+      yield* issuesOfPattern(answer.matches ?? '', `${path}.answers.${at}.matches`)
+      yield* issuesOfWords(answer, `${path}.answers.${at}`)
+    }
   }
-  return number === EVERYBODY ? [] : issuesOfHandle(number, path)
-}
-
-function issuesOfHandle(handle: string, path: string): Issue[] {
-  const message = `must be a number like +12025550147 or an email address, and this is ${handle}`
-  return parseRecipient(handle) === null ? [{ path, message }] : []
-}
-
-function issuesOfAnswer({ matches = '', say, reply, files = [] }: Answer, path: string): Issue[] {
-  const isEmpty = say === undefined && files.length === 0
-  return [
-    ...issuesOfPattern(matches, `${path}matches`),
-    ...(reply === true && isEmpty
-      ? [{ path: `${path}reply`, message: 'needs words in `say`' }]
-      : []),
-    ...issuesOfFiles(files, path),
-  ]
-}
-
-function issuesOfStart(
-  { from, group, say, files = [] }: Shape<typeof Start>,
-  isGroup: (identifier: string) => boolean,
-  path: string,
-): Issue[] {
-  const isSilent = say === undefined && files.length === 0
-  const isLost = group !== undefined && !isGroup(group)
-  return [
-    ...issuesOfHandle(from, `${path}from`),
-    ...(isSilent ? [{ path: `${path}say`, message: 'is required without files' }] : []),
-    ...(isLost ? [{ path: `${path}group`, message: 'is none of the `groups` of this file' }] : []),
-    ...issuesOfFiles(files, path),
-  ]
-}
-
-function issuesOfFiles(files: readonly Shape<typeof File>[], path: string): readonly Issue[] {
-  return files.flatMap((file, index) => issuesOfFile(file, `${path}files.${index}`))
+  for (const [index, { participants }] of groups.entries()) {
+    for (const one of participants) yield* issuesOfHandle(one, `groups.${index}.participants`)
+  }
+  for (const [index, start] of starts.entries()) {
+    const path = `starts.${index}`
+    yield* issuesOfHandle(start.from, `${path}.from`)
+    yield* issuesOfWords(start, path)
+    if (isSilent(start)) yield { path: `${path}.say`, message: 'is required without files' }
+    const { group } = start
+    if (group !== undefined && !groups.some(({ identifier }) => identifier === group))
+      yield { path: `${path}.group`, message: 'is none of the `groups` of this file' }
+  }
+  for (const [index, fault] of faults.entries()) yield* issuesOfFault(fault, `faults.${index}.`)
 }
 
 export function issuesOfPattern(pattern: string, path: string): Issue[] {
@@ -176,4 +162,20 @@ export function issuesOfPattern(pattern: string, path: string): Issue[] {
   } catch {
     return [{ path, message: 'must be a regular expression, such as ^yes\\b' }]
   }
+}
+
+function* issuesOfWords(words: Words, path: string): Generator<Issue, undefined> {
+  const { reply, files = [] } = words
+  if (reply === true && isSilent(words))
+    yield { path: `${path}.reply`, message: 'needs words in `say`' }
+  for (const [index, file] of files.entries()) yield* issuesOfFile(file, `${path}.files.${index}`)
+}
+
+function isSilent({ say, files = [] }: Words): boolean {
+  return say === undefined && files.length === 0
+}
+
+function issuesOfHandle(handle: string, path: string): Issue[] {
+  const message = `must be a number like +12025550147 or an email address, and this is ${handle}`
+  return parseRecipient(handle) === null ? [{ path, message }] : []
 }

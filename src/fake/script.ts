@@ -1,24 +1,19 @@
 // People and devices of a fake as the file of people and the faults of a test want them. The state is plain data, so
 // that a snapshot holds it.
 
-import { deviceHandle, parseRecipient } from '../domain/handle.ts'
+import { parseRecipient } from '../domain/handle.ts'
 import type { MessageId } from '../domain/ids.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import {
-  PERSON,
-  type Behaviour,
-  type GotMessage,
-  type NetworkScript,
-} from '../lines/kinds/simulated/behaviour.ts'
-import { eventAbout } from '../lines/kinds/simulated/events.ts'
-import type { PendingEvent } from '../lines/kinds/simulated/ledger.ts'
+import { PERSON, type Behaviour, type NetworkScript } from '../lines/kinds/simulated/behaviour.ts'
 import type { SimulatedNetwork } from '../lines/kinds/simulated/network.ts'
-import { isMagic, numberOfLine, senderOf } from '../lines/kinds/simulated/people.ts'
-import { play, written } from '../lines/kinds/simulated/script.ts'
+import { isMagic, numberOfLine } from '../lines/kinds/simulated/people.ts'
+import { play } from '../lines/kinds/simulated/script.ts'
+import type { GotMessage, Words } from '../lines/kinds/simulated/writing.ts'
 import type { WebhookCall } from './calls.ts'
 import { behaviourWith, isOfDevice, isOfReceiver, type ActiveFault, type Fault } from './faults.ts'
 import {
   EVERYBODY,
+  fits,
   requireSense,
   type Answer,
   type PeopleFile,
@@ -41,6 +36,7 @@ export type ScriptState = {
 type Try = { readonly behaviour: Behaviour | null; readonly answer: Answer | null }
 
 const BEGINNING = 'start'
+const SILENCE: Words = {}
 const CALLS_MAX = 1_000
 
 export class FakeScript implements NetworkScript {
@@ -116,8 +112,8 @@ export class FakeScript implements NetworkScript {
   }
 
   addCall(call: Omit<WebhookCall, 'attempt'>): void {
-    const { url, eventId } = call
-    const before = this.calls.filter((one) => one.url === url && one.eventId === eventId)
+    const { url, event_id } = call
+    const before = this.calls.filter((one) => one.url === url && one.event_id === event_id)
     const attempt = (before.at(-1)?.attempt ?? 0) + 1
     this.#state.calls = [...this.calls, { ...call, attempt }].slice(-CALLS_MAX)
   }
@@ -134,16 +130,15 @@ export class FakeScript implements NetworkScript {
     return this.#state.tries[id]?.behaviour ?? null
   }
 
-  readonly answersOf = (got: GotMessage): readonly PendingEvent[] | null => {
-    const { message, from } = got
+  readonly answerOf = ({ message, from }: GotMessage): Words | null => {
     const person = this.#personNamed(from)
     if (person === null) return null
-    const { group } = message
+    const { group, text, messageId } = message
     const answer =
       group === undefined
-        ? (this.#state.tries[message.messageId]?.answer ?? null)
-        : this.#answerOf(person, from, { text: message.text, group: group.identifier })
-    return answer === null ? [] : eventsOf(answer, got)
+        ? this.#state.tries[messageId]?.answer
+        : this.#answerOf(person, from, { text, group: group.identifier })
+    return answer ?? SILENCE
   }
 
   readonly offUntil = (line: string): number => {
@@ -227,33 +222,4 @@ function outOfReachOf({ reach }: Person, service: string | undefined): Behaviour
 
 function withReceipts({ receipts = 'read' }: Person): Behaviour {
   return { ...PERSON, isDelivered: receipts !== 'none', isRead: receipts === 'read' }
-}
-
-/** True if the text meets all conditions of the answer. */
-function fits({ equals, contains, matches }: Answer, text: string): boolean {
-  const plain = text.trim().toLowerCase()
-  return (
-    (equals === undefined || plain === equals.trim().toLowerCase()) &&
-    plain.includes(contains?.toLowerCase() ?? '') &&
-    (matches === undefined || new RegExp(matches, 'i').test(text))
-  )
-}
-
-function eventsOf(answer: Answer, got: GotMessage): readonly PendingEvent[] {
-  const { say, files = [], react, reply, after_seconds: seconds = 0 } = answer
-  const { network, message } = got
-  const at = got.at + seconds * 1_000
-  const events: PendingEvent[] = []
-  if (react !== undefined) {
-    const change = { kind: 'reaction', action: 'added', type: react, emoji: null, part: 0 } as const
-    const whose = { targetGuid: message.guid, handle: deviceHandle(got.from), isFromMe: false }
-    const place = { line: message.line, guid: network.newGuid(), at }
-    events.push(eventAbout('change', place, { ...change, ...whose, group: message.group }))
-  }
-  if (say !== undefined || files.length > 0) {
-    const target = reply === true ? message.guid : undefined
-    const words = { guid: network.newGuid(), text: say ?? '', attachments: files, target }
-    events.push(...written(network, senderOf({ ...got, at }), words))
-  }
-  return events
 }

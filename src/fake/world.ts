@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { loadConfig, type Config } from '../config.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Binding } from '../http/bind.ts'
+import { isLoopbackName } from '../http/hosts.ts'
 import { listen, type Listener } from '../http/listener.ts'
 import type { Peer } from '../http/request-context.ts'
 import type { Http } from '../http/server.ts'
@@ -27,6 +28,7 @@ import {
   imageOf,
   type Image,
   type Life,
+  type Surroundings,
 } from './life.ts'
 import type { PeopleFile } from './people-file.ts'
 import { FakeScript } from './script.ts'
@@ -45,6 +47,8 @@ export type WorldOptions = {
   readonly log?: Log | undefined
   /** For files in place of a temporary one; null if there is no place. */
   readonly folder?: string | null | undefined
+  /** The address for clients, if it isn't the one that it listens on. */
+  readonly publicUrl?: string | undefined
   /** Replaces the port. It stays the same while the relay behind it changes. */
   readonly open?: ((http: Http) => Listener) | undefined
 }
@@ -58,36 +62,38 @@ const SNAPSHOTS_MAX = 100
 /** The longest that a call moves the clock, in real time. */
 const MOVE_MS_MAX = 60_000
 
-export class World {
+export class World implements Surroundings {
   readonly traffic: Traffic
   readonly script: FakeScript
   readonly listener: Listener
+  readonly config: Config
+  readonly log: Log
+  readonly folder: string
+  readonly bindings: readonly Binding[]
   readonly #options: WorldOptions
-  readonly #config: Config
-  readonly #log: Log
-  readonly #folder: string | null
   readonly #snapshots = new Map<string, Image>()
   #life: Life | null = null
   /** Resolves when the present relay serves. */
   #ready: Promise<Life>
-  readonly #bindings: readonly Binding[]
+  /** The address by which a client called last. */
+  #calledAt: string | null = null
   #moving: Promise<unknown> = Promise.resolve()
 
   /** `bindings` makes the handlers of the fake's own operations. */
   constructor(options: WorldOptions, bindings: (world: World) => readonly Binding[]) {
     this.script = new FakeScript(options.people ?? {}, options.lines)
-    this.#bindings = bindings(this)
+    this.bindings = bindings(this)
     this.#options = options
-    this.#folder = options.folder === undefined ? folderForFiles() : options.folder
+    this.folder = (options.folder === undefined ? folderForFiles() : options.folder) ?? NO_FOLDER
     this.traffic = new Traffic({ isOrdered: options.seed !== null })
-    this.#config = configOf(options)
-    this.#log = options.log ?? silentLog
+    this.config = configOf(options)
+    this.log = options.log ?? silentLog
     const http: Http = {
       fetch: (request, peer) => this.fetch(request, peer),
       endStreams: () => this.#life?.app.http.endStreams(),
     }
-    const { host, port } = this.#config
-    const open = options.open ?? ((it) => listen(it, { host, port, log: this.#log }))
+    const { host, port } = this.config
+    const open = options.open ?? ((it) => listen(it, { host, port, log: this.log }))
     this.listener = open(http)
     this.#ready = this.#start()
   }
@@ -100,7 +106,7 @@ export class World {
   async stop(): Promise<void> {
     const life = await this.#ready
     await Promise.all([endLife(life), this.listener.stop(0)])
-    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true })
+    if (this.hasRoomForFiles) rmSync(this.folder, { recursive: true, force: true })
   }
 
   get clock(): FakeClock {
@@ -116,13 +122,16 @@ export class World {
     return this.#present().network()
   }
 
+  /** Its address for clients. */
+  readonly url = (): string => this.config.publicUrl ?? this.#calledAt ?? this.listener.localUrl
+
   get lineNumbers(): readonly string[] {
     return Array.from({ length: this.#options.lines }, (_, index) => numberOfLine(index + 1))
   }
 
   /** True if files can be kept. */
   get hasRoomForFiles(): boolean {
-    return this.#folder !== null
+    return this.folder !== NO_FOLDER
   }
 
   /**
@@ -132,6 +141,7 @@ export class World {
    */
   async fetch(request: Request, peer: Peer): Promise<Response> {
     const { app, clock } = await this.#ready
+    this.#noteAddress(request.url)
     const isNested = this.traffic.inFlight().length > 0
     const response = await app.http.fetch(request, peer)
     if (clock.isFrozen && !isNested) await this.traffic.settle()
@@ -180,7 +190,7 @@ export class World {
       this.#ready = next.promise
       const image = imageFor(before)
       await endLife(before)
-      this.#life = await this.#begin(image)
+      this.#life = await beginLife(image, this)
       next.resolve(this.#life)
     })
   }
@@ -188,13 +198,16 @@ export class World {
   async #start(): Promise<Life> {
     const { seed, webhook } = this.#options
     const isSeeded = seed !== null
-    this.#life = await this.#begin({
-      relay: await emptyRelay(),
-      network: () => null,
-      clock: isSeeded ? { isFrozen: true, ms: SEEDED_START } : REAL_TIME,
-      script: null,
-      random: seed,
-    })
+    this.#life = await beginLife(
+      {
+        relay: await emptyRelay(),
+        network: () => null,
+        clock: isSeeded ? { isFrozen: true, ms: SEEDED_START } : REAL_TIME,
+        script: null,
+        random: seed,
+      },
+      this,
+    )
     if (webhook !== null) await addWebhook(this.#life, webhook)
     this.script.begin(this.network)
     await this.traffic.settle()
@@ -202,16 +215,11 @@ export class World {
     return this.#life
   }
 
-  #begin(image: Image): Promise<Life> {
-    return beginLife(image, {
-      config: this.#config,
-      folder: this.#folder ?? NO_FOLDER,
-      log: this.#log,
-      traffic: this.traffic,
-      script: this.script,
-      listener: this.listener,
-      bindings: this.#bindings,
-    })
+  /** A container doesn't know to which port its own is mapped, but its clients do. Its health check is none of them. */
+  #noteAddress(url: string): void {
+    const { origin, pathname } = new URL(url)
+    const isMapped = !isLoopbackName(this.config.host) && !PROBES.includes(pathname)
+    if (isMapped) this.#calledAt = origin
   }
 
   #present(): Life {
@@ -227,12 +235,14 @@ export class World {
   }
 }
 
-function configOf({ host, port, lines }: WorldOptions): Config {
-  const flags = { host, port: String(port), simulatedLines: String(lines) }
+function configOf({ host, port, lines, publicUrl }: WorldOptions): Config {
+  const flags = { host, port: String(port), simulatedLines: String(lines), publicUrl }
   // Neither the environment nor a file has a say: options and secrets of a real relay may be there.
   const nowhere = { environment: {}, defaultDataDir: NO_FOLDER, folder: '/', readText: () => null }
   return loadConfig({ ...nowhere, flags }, [SIMULATED_KIND]).config
 }
+
+const PROBES = ['/healthz', '/readyz']
 
 /** Nobody can make a folder there. */
 const NO_FOLDER = '/dev/null/nowhere'

@@ -16,6 +16,8 @@ export type AroundFake = {
   readonly createStore: (...given: ConstructorParameters<typeof AttachmentStore>) => AttachmentStore
   /** Replaces the names that a relay answers to. */
   readonly hosts: Partial<Hosts>
+  /** Its address for clients. */
+  readonly url: () => string
   /** The clock of callers that wait for an answer. */
   readonly callerClock: Clock
   /** The secret of every new webhook. */

@@ -75,7 +75,8 @@ export function clientAddress(
   return hops.findLast((hop) => hop !== '' && !isTrustedProxy(hop))?.slice(0, 45) ?? peer.address
 }
 
-function isLoopbackName(name: string): boolean {
+/** True for a loopback IP address, and for `localhost`. */
+export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || isLoopbackAddress(name)
 }
 

@@ -11,8 +11,8 @@ import type { Core } from '../storage/core.ts'
 import { whenAborted } from '../system/clock.ts'
 import { isReadableByAll, readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Service } from '../system/service.ts'
+import { isLoopbackName } from './hosts.ts'
 
 /** Paths of PEM files; both are null if the relay serves HTTP. */
 export type TlsFiles = { readonly tlsCert: string | null; readonly tlsKey: string | null }
@@ -121,8 +121,7 @@ function readableKey(tlsKey: string): Finding {
 }
 
 function exposureFindings({ host, publicUrl }: Place): readonly Finding[] {
-  const isHere = host === 'localhost' || isLoopbackAddress(host)
-  if (isHere || publicUrl?.startsWith('https:') === true) return []
+  if (isLoopbackName(host) || publicUrl?.startsWith('https:') === true) return []
   return [
     {
       ...WARNING,

@@ -57,10 +57,33 @@ function ignoresHangup(): boolean {
   return (Number.parseInt(mask.slice(-1), 16) & 1) === 1
 }
 
-/** Resolves when the process that started this one has ended: the system then gives this one another parent. */
+/**
+ * Resolves when the process that started this one has ended, at once if that was before the call: the system then
+ * gives this one another parent.
+ */
 export async function parentEnd(everyMs = 250): Promise<void> {
   const parent = process.ppid
+  if (hasStandInParent()) return
   while (process.ppid === parent) await Bun.sleep(everyMs)
+}
+
+/**
+ * A process is born into the session of its parent, so a parent of another session stands in for one that is gone. The
+ * leader of a session has left its parent's, so its parent isn't judged.
+ */
+function hasStandInParent(): boolean {
+  const own = placeOf('self')
+  if (own === null || own.parent === 0 || own.session === process.pid) return false
+  return placeOf(own.parent)?.session !== own.session
+}
+
+/** Null on macOS, and for a process that has ended. */
+function placeOf(pid: number | 'self') {
+  // The name of a program, in parentheses, may have anything in it.
+  const fields = readTextOrNull(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, '')
+    .split(' ')
+  return fields === undefined ? null : { parent: Number(fields[1]), session: Number(fields[3]) }
 }
 
 /** Resolves when standard input has ended. */

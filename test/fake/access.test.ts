@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { COMPAT_NAMES } from '../../src/compat/apis.ts'
 import { credentialsFor } from '../../src/fake/credentials.ts'
+import { startFake } from '../support/fake-relay.ts'
 import { startRelay } from '../support/test-relay.ts'
-import { startFake } from './rig.ts'
 
 test('a browser is the owner without a password, even after hours of the clock', async () => {
   await using fake = await startFake()
@@ -33,13 +33,26 @@ test('a fake for other machines opens under any name, as in a network of contain
 })
 
 test('a fake for this machine alone opens under no foreign name, though its keys are known', async () => {
-  await using fake = await startFake()
-  const statuses = []
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await using fake = await startFake({ host })
+    const statuses = []
 
-  for (const path of ['/', '/dashboard/session', '/api/v1/messages', '/compat/twilio/x', '/mcp'])
-    statuses.push((await fake.call('GET', path, undefined, { host: 'rebound.example' })).status)
+    for (const path of ['/', '/dashboard/session', '/api/v1/messages', '/compat/twilio/x', '/mcp'])
+      statuses.push((await fake.call('GET', path, undefined, { host: 'rebound.example' })).status)
 
-  expect(statuses).toEqual([421, 421, 421, 421, 421])
+    expect(statuses).toEqual([421, 421, 421, 421, 421])
+  }
+})
+
+test('a fake with a public url says that address, and opens under its name', async () => {
+  await using fake = await startFake({ publicUrl: 'http://fake.tunnel.example:8080' })
+
+  const named = { host: 'fake.tunnel.example:8080' }
+  const read = await fake.call('GET', '/api/v1/messages', undefined, named)
+  const { body: document } = await fake.call('GET', '/swagger/json')
+
+  expect([read.status, fake.world.url()]).toEqual([200, 'http://fake.tunnel.example:8080'])
+  expect(document.servers).toEqual([{ url: fake.world.url() }])
 })
 
 /** One request of a client of each API, which its credentials allow. */

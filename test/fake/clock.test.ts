@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { startFake } from './rig.ts'
+import { startFake } from '../support/fake-relay.ts'
 
 test('with a seed the clock stands until a call moves it, and what is due happens on the way', async () => {
   await using fake = await startFake()

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { startFake } from '../support/fake-relay.ts'
 import { SCALE } from '../support/scale.ts'
-import { startFake } from './rig.ts'
 
 const RUNS = Math.max(2, 5 * SCALE)
 

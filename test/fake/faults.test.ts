@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 
 import { webhookSecret } from '../../src/fake/credentials.ts'
 import { isSigned } from '../../src/webhooks/signature.ts'
+import { startFake } from '../support/fake-relay.ts'
 import { Receiver } from '../support/receiver.ts'
 import type { Json } from '../support/test-relay.ts'
-import { startFake } from './rig.ts'
 
 const ANN = '+12025550123'
 const OUTBOX = '/api/v1/simulated/outbox'
@@ -197,6 +197,19 @@ test('each call to a webhook is kept as it was made, with its attempt and its an
   expect(receiver.received.length).toBe(4)
   expect(first.json.event).toBe('message.sent')
   expect((await fake.call('GET', `${CALLS}?event=message.failed&wait=1ms`)).status).toBe(408)
+})
+
+test('a call in the format of another API is kept as the form that it is', async () => {
+  await using fake = await startFake()
+  const webhook = { url: 'http://127.0.0.1:9/sms', events: ['message.received'] }
+  await fake.post('/api/v1/webhooks', { ...webhook, format: 'twilio' })
+
+  await fake.send({ to: '+12025550196', text: 'Soup' })
+  await fake.advance('2s')
+
+  const [call] = (await fake.get(`${CALLS}?contains=soup`)).data
+  expect(new URLSearchParams(call.body).get('From')).toBe('+12025550196')
+  expect([call.json, call.event]).toEqual([call.body, 'message.received'])
 })
 
 test('a fault with a field that says nothing about it is refused', async () => {

@@ -4,17 +4,15 @@ import { expect, test } from 'bun:test'
 
 import { readPeopleFile } from '../../src/fake/people-file.ts'
 import { hookline } from '../support/command-line.ts'
+import { startFake, type FakeRelay } from '../support/fake-relay.ts'
 import { blocks } from '../support/guide-recipes.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import type { Json } from '../support/test-relay.ts'
-import { startFake } from './rig.ts'
-
-type FakeRig = Awaited<ReturnType<typeof startFake>>
 
 const ANN = '+12025550147'
 const BEN = '+12025550148'
 
-async function startWith(people: object): Promise<FakeRig> {
+async function startWith(people: object): Promise<FakeRelay> {
   const fake = await startFake()
   const answer = await fake.call('PUT', '/api/v1/simulated/people', people)
   if (answer.status !== 200) throw new Error(answer.text)
@@ -22,7 +20,7 @@ async function startWith(people: object): Promise<FakeRig> {
 }
 
 /** What the relay received, oldest first. */
-async function received(fake: FakeRig): Promise<readonly string[]> {
+async function received(fake: FakeRelay): Promise<readonly string[]> {
   const { data } = await fake.get('/api/v1/messages?type=all&direction=inbound')
   return data.map(({ text }: Json) => text).toReversed()
 }

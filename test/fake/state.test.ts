@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { startFake } from './rig.ts'
+import { startFake } from '../support/fake-relay.ts'
 
 test('a reset brings back the start, and a snapshot its own state and time', async () => {
   await using fake = await startFake()

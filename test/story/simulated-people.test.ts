@@ -3,51 +3,57 @@
 
 import { expect, test } from 'bun:test'
 
-import { eventually } from '../support/eventually.ts'
-import { ScratchFolder } from '../support/scratch-folder.ts'
-import { startRelay, type Json } from '../support/test-relay.ts'
+import { startFake, type FakeRelay } from '../support/fake-relay.ts'
+import type { Json } from '../support/test-relay.ts'
 
 test('a picture comes with its bytes', async () => {
-  await using world = await start()
+  await using fake = await startFake()
 
-  await world.send('+15550000188')
+  await send(fake, '+15550000188')
 
-  const [message] = await world.arrived()
+  await fake.advance('1s')
+  const [message] = await fake.inbound()
   const [file] = message.attachments
-  const { status, body } = await world.download(file.url)
+  const answer = await fake.ask(file.url)
+  const body = await answer.bytes()
   expect(file).toMatchObject({
     filename: 'IMG_0001.JPG',
     mime_type: 'image/jpeg',
     state: 'available',
   })
-  expect([status, body.length, body.subarray(0, 3).toHex()]).toEqual([200, file.size, 'ffd8ff'])
+  expect([answer.status, body.length, body.subarray(0, 3).toHex()]).toEqual([
+    200,
+    file.size,
+    'ffd8ff',
+  ])
 })
 
 test('a file that was uploaded goes out, comes back as an echo, and is the same', async () => {
-  await using world = await start()
-  const file = await world.upload('the menu')
+  await using fake = await startFake()
+  const file = await upload(fake, 'the menu')
 
-  const sent = await world.send('+15550000196', { attachments: [{ id: file.id }] })
+  const sent = await send(fake, '+15550000196', { attachments: [{ id: file.id }] })
 
-  const [echo] = await world.arrived()
-  const { body } = await world.download(echo.attachments[0].url)
+  await fake.advance('1s')
+  const [echo] = await fake.inbound()
+  const body = await (await fake.ask(echo.attachments[0].url)).text()
   expect([sent.status, sent.body.status]).toEqual([200, 'sent'])
   expect(sent.body.attachments.map((each: Json) => each.sent)).toEqual([true])
-  expect(new TextDecoder().decode(body)).toBe('the menu')
+  expect(body).toBe('the menu')
 })
 
 test('0198 takes the first file only, and 0199 says no more', async () => {
-  await using world = await start()
+  await using fake = await startFake()
   const attachments = [
-    { id: (await world.upload('one')).id },
-    { id: (await world.upload('two')).id },
+    { id: (await upload(fake, 'one')).id },
+    { id: (await upload(fake, 'two')).id },
   ]
 
-  const partly = await world.send('+15550000198', { attachments })
-  const unknown = await world.send('+15550000199', { attachments })
+  const partly = await send(fake, '+15550000198', { attachments })
+  const unknown = await send(fake, '+15550000199', { attachments })
 
-  const failed = await world.relay.message(partly.body.error.details.message_id)
-  const uncertain = await world.relay.message(unknown.body.id)
+  const failed = await fake.get(`/api/v1/messages/${partly.body.error.details.message_id}`)
+  const uncertain = await fake.get(`/api/v1/messages/${unknown.body.id}`)
   expect([failed.status, failed.error.code]).toEqual(['failed', 'partly_sent'])
   expect(failed.attachments.map((each: Json) => each.sent)).toEqual([true, false])
   expect(uncertain.status).toBe('uncertain')
@@ -55,94 +61,55 @@ test('0198 takes the first file only, and 0199 says no more', async () => {
 })
 
 test('a group writes, is answered, and its people answer there', async () => {
-  await using world = await start()
-  await world.relay.patch(`/api/v1/phone-lines/${world.line.id}`, { relay_groups: true })
-  await world.send('+15550000180')
-  await world.relay.clock.advance(1_000)
-  const { data } = await world.relay.get('/api/v1/conversations?type=group')
+  await using fake = await startFake()
+  const { data: lines } = await fake.get('/api/v1/phone-lines')
+  await fake.call('PATCH', `/api/v1/phone-lines/${lines[0].id}`, { relay_groups: true })
+  await send(fake, '+15550000180')
+  await fake.advance('1s')
+  const { data } = await fake.get('/api/v1/conversations?type=group')
 
   const path = `/api/v1/conversations/${data[0].id}/messages`
-  const sent = await world.relay.post(path, { text: 'Who comes?' })
-  await world.relay.clock.advance(1_000)
+  const sent = await fake.call('POST', path, { text: 'Who comes?' })
+  await fake.advance('1s')
 
   expect([data[0].name, data[0].participants.length]).toEqual(['Weekend', 3])
   expect([sent.status, sent.body.status]).toEqual([200, 'sent'])
-  const group = await world.relay.get('/api/v1/messages?direction=inbound&type=group')
+  const group = await fake.get('/api/v1/messages?direction=inbound&type=group')
   expect(group.data.map(({ text, handle }: Json) => [text, handle])).toEqual([
     ['Who comes?', '+15550000196'],
     ['Here we all are.', '+15550000180'],
   ])
-  expect(await world.inbound()).toEqual([])
+  expect(await fake.inbound()).toEqual([])
 })
 
 test('a script plays a whole conversation: a late file, a reply, an edit and a reaction', async () => {
-  await using world = await start()
-  const play = (event: object) =>
-    world.relay.post(`/api/v1/simulated/lines/${world.line.id}/events`, event)
+  await using fake = await startFake()
   const from = '+15550001234'
 
-  const first = await play({ type: 'message', from, text: 'See', attachments: [{ kind: 'slow' }] })
+  const first = await fake.play({
+    type: 'message',
+    from,
+    text: 'See',
+    attachments: [{ kind: 'slow' }],
+  })
   const { guid } = first.body
-  await play({ type: 'message', from, text: 'That one.', reply_to_guid: guid })
-  await play({ type: 'edit', target_guid: guid, text: 'See here' })
-  await play({ type: 'edit', target_guid: guid, text: 'See there' })
-  await play({ type: 'reaction', from, target_guid: guid, reaction: 'laugh' })
-  await world.relay.clock.advance(20_000)
-  await world.until(async () => (await world.inbound())[1].attachments[0].state !== 'pending')
+  await fake.play({ type: 'message', from, text: 'That one.', reply_to_guid: guid })
+  await fake.play({ type: 'edit', target_guid: guid, text: 'See here' })
+  await fake.play({ type: 'edit', target_guid: guid, text: 'See there' })
+  await fake.play({ type: 'reaction', from, target_guid: guid, reaction: 'laugh' })
+  await fake.advance('20s')
 
-  const [reply, message] = await world.inbound()
+  const [reply, message] = await fake.inbound()
   expect(reply.reply_to).toMatchObject({ message_id: message.id, guid })
   expect(message).toMatchObject({ text: 'See there', attachments: [{ state: 'available' }] })
   expect(message.edits.map((edit: Json) => edit.text)).toEqual(['See', 'See here'])
   expect(message.reactions).toMatchObject([{ type: 'laugh', handle: from }])
 })
 
-async function start() {
-  const folder = new ScratchFolder()
-  const relay = await startRelay({
-    drivers: 'own',
-    environment: { HOOKLINE_SIMULATED_LINES: '1' },
-    folder: folder.path,
-  })
-  const [line] = await relay.lines()
-  const call = async (path: string, body: string | null) => {
-    const { key = '', secret = '' } = relay.key ?? {}
-    const request = new Request(`http://localhost${path}`, {
-      method: body === null ? 'GET' : 'POST',
-      headers: { 'X-API-Key': key, 'X-API-Secret': secret },
-      body,
-    })
-    const peer = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
-    return relay.app.http.fetch(request, peer)
-  }
-  const inbound = async (): Promise<readonly Json[]> =>
-    (await relay.get('/api/v1/messages?direction=inbound')).data
-  /** Files take real time, during which the test's clock goes on. */
-  const until = (isSo: () => Promise<boolean>) =>
-    eventually('the files are there', async () => {
-      await relay.clock.advance(10)
-      return (await isSo()) ? true : null
-    })
-  return {
-    relay,
-    line,
-    until,
-    inbound,
-    /** Messages that came in, once there are some. */
-    async arrived(): Promise<readonly Json[]> {
-      await relay.clock.advance(1_000)
-      await until(async () => (await inbound()).length > 0)
-      return inbound()
-    },
-    send: (to: string, more: object = {}) => relay.send({ to, text: 'hello', ...more }),
-    upload: async (text: string): Promise<Json> => (await call('/api/v1/attachments', text)).json(),
-    download: async (path: string) => {
-      const response = await call(path, null)
-      return { status: response.status, body: await response.bytes() }
-    },
-    async [Symbol.asyncDispose]() {
-      await relay[Symbol.asyncDispose]()
-      folder[Symbol.dispose]()
-    },
-  }
+async function send(fake: FakeRelay, to: string, more: object = {}) {
+  return fake.call('POST', '/api/v1/messages/send', { to, text: 'hello', ...more })
+}
+
+async function upload(fake: FakeRelay, body: string): Promise<Json> {
+  return (await fake.ask('/api/v1/attachments', { method: 'POST', body })).json()
 }

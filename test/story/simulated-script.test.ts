@@ -3,34 +3,34 @@
 import { expect, test } from 'bun:test'
 
 import { at, objectAt, readDocument } from '../http/openapi-document.ts'
-import { ScratchFolder } from '../support/scratch-folder.ts'
+import { startFake } from '../support/fake-relay.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { startRelay, type Json } from '../support/test-relay.ts'
+import { startRelay } from '../support/test-relay.ts'
 
 const FRIEND = '+15550001234'
 
 test('a person writes to a simulated line, at once or later', async () => {
-  await using world = await start()
+  await using fake = await startFake()
 
-  const now = await world.play({ type: 'message', from: FRIEND, text: 'Is my table ready?' })
-  await world.play({ type: 'message', from: FRIEND, text: 'Hello?', after_seconds: 60 })
-  await world.relay.clock.advance(59_000)
-  const early = await world.inbound()
-  await world.relay.clock.advance(1_000)
+  const now = await fake.play({ type: 'message', from: FRIEND, text: 'Is my table ready?' })
+  await fake.play({ type: 'message', from: FRIEND, text: 'Hello?', after_seconds: 60 })
+  await fake.advance('59s')
+  const early = await fake.inbound()
+  await fake.advance('1s')
 
-  expect(now).toEqual({ status: 200, body: { guid: expect.any(String) } })
+  expect([now.status, now.body]).toEqual([200, { guid: expect.any(String) }])
   expect(early.map(({ text }) => text)).toEqual(['Is my table ready?'])
   expect(early[0]).toMatchObject({ handle: FRIEND, platform_guid: now.body.guid })
-  expect((await world.inbound()).map(({ text }) => text)).toEqual(['Hello?', 'Is my table ready?'])
+  expect((await fake.inbound()).map(({ text }) => text)).toEqual(['Hello?', 'Is my table ready?'])
 })
 
 test('an SMS comes as an SMS', async () => {
-  await using world = await start()
+  await using fake = await startFake()
 
-  await world.play({ type: 'message', from: FRIEND, text: 'hi', service: 'SMS' })
-  await world.relay.clock.advance(0)
+  await fake.play({ type: 'message', from: FRIEND, text: 'hi', service: 'SMS' })
+  await fake.advance('0')
 
-  expect((await world.inbound()).map(({ service }) => service)).toEqual(['SMS'])
+  expect((await fake.inbound()).map(({ service }) => service)).toEqual(['SMS'])
 })
 
 const BAD: Readonly<Record<string, readonly [body: object, path: string]>> = {
@@ -64,15 +64,15 @@ const BAD: Readonly<Record<string, readonly [body: object, path: string]>> = {
 }
 
 test('an event that is none is 400, and says where', async () => {
-  await using world = await start()
+  await using fake = await startFake()
 
   for (const [what, [event, path]] of Object.entries(BAD)) {
-    const { status, body } = await world.play(event)
+    const { status, body } = await fake.play(event)
 
     const paths = body.error.details.issues.map((issue: { path: string }) => issue.path)
     expect([what, status, paths]).toEqual([what, 400, expect.arrayContaining([path])])
   }
-  expect(await world.inbound()).toEqual([])
+  expect(await fake.inbound()).toEqual([])
 })
 
 test('a line of another kind cannot be played, and an unknown one is not found', async () => {
@@ -90,41 +90,17 @@ test('a line of another kind cannot be played, and an unknown one is not found',
 })
 
 test('the document shows each event with an example that works', async () => {
-  await using world = await start()
+  await using fake = await startFake()
   const document = await readDocument('/swagger/json')
   const path = `#/paths/${'/api/v1/simulated/lines/{id}/events'.replaceAll('/', '~1')}/post`
   const examples = at(document, `${path}/requestBody/content/application~1json/examples`)
 
   const answers = []
   for (const type of Object.keys(examples)) {
-    answers.push([type, (await world.play(objectAt(objectAt(examples, type), 'value'))).status])
+    answers.push([type, (await fake.play(objectAt(objectAt(examples, type), 'value'))).status])
   }
 
   expect(answers).toEqual(
     ['message', 'reaction', 'edit', 'unsend', 'group_change'].map((type) => [type, 200]),
   )
 })
-
-/** A relay with one simulated line, on a ledger of its own. */
-async function start() {
-  const folder = new ScratchFolder()
-  const relay = await startRelay({
-    drivers: 'own',
-    environment: { HOOKLINE_SIMULATED_LINES: '1' },
-    folder: folder.path,
-  })
-  const [line] = await relay.lines()
-  return {
-    relay,
-    play: async (event: object) => {
-      const { status, body } = await relay.post(`/api/v1/simulated/lines/${line.id}/events`, event)
-      return { status, body }
-    },
-    inbound: async (): Promise<readonly Json[]> =>
-      (await relay.get('/api/v1/messages?direction=inbound')).data,
-    async [Symbol.asyncDispose]() {
-      await relay[Symbol.asyncDispose]()
-      folder[Symbol.dispose]()
-    },
-  }
-}

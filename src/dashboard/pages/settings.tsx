@@ -126,13 +126,16 @@ function topOf(section: string): number {
 }
 
 function SectionLinks() {
-  const { router } = useDashboard()
+  const { router, session } = useDashboard()
   const [wanted] = router.route.value.path
   const [first] = Object.keys(SECTIONS)
   const shown = useSectionInView(wanted) ?? wanted ?? first
+  const sections = Object.entries(SECTIONS).filter(
+    ([name]) => name !== 'security' || !session.isFake,
+  )
   return (
     <nav class="settings-links" aria-label="Sections">
-      {Object.entries(SECTIONS).map(([name, [title]]) => (
+      {sections.map(([name, [title]]) => (
         <a
           key={name}
           href={href('settings', [name])}
@@ -277,6 +280,8 @@ function SecuritySection({ browsers, about }: SecurityProps) {
     (id: string) => api.call('endSession', { params: { id } }),
     () => notices.done('Signed out.'),
   )
+  // Nobody signs in to a fake.
+  if (session.isFake) return null
   return (
     <Section name="security">
       <ChangePassword isLocked={about.is_password_locked} />

@@ -214,10 +214,12 @@ function Navigation({ current, unread, onSearch }: NavigationProps) {
           <Icon name="book" />
           API documentation
         </a>
-        <button type="button" onClick={() => void session.signOut('here')}>
-          <Icon name="sign-out" />
-          Sign out
-        </button>
+        {!session.isFake && (
+          <button type="button" onClick={() => void session.signOut('here')}>
+            <Icon name="sign-out" />
+            Sign out
+          </button>
+        )}
         <span>{`Version ${session.now.value?.version ?? ''}`}</span>
       </p>
     </nav>

@@ -1,9 +1,8 @@
 // The possible outcomes of a message on the simulated network, and a script that chooses them.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
-import type { DeviceGroup } from '../../driver.ts'
-import type { FileRef, Sample, SimulatedFiles } from './files.ts'
-import type { Carried, PendingEvent } from './ledger.ts'
+import type { PendingEvent } from './ledger.ts'
+import type { GotMessage, Words } from './writing.ts'
 
 export type Behaviour =
   | {
@@ -24,19 +23,11 @@ export type Behaviour =
   /** Only the first file is sent; the rest is refused, or its outcome is unknown. */
   | { readonly kind: 'first_part'; readonly rest: 'refused' | 'unknown' }
 
-export type Answer =
-  /** Answers with the same text and files. */
-  | 'echo'
-  | Sample
-  /** Answers with a file that takes 15 s to come, or never comes. */
-  | 'slow_file'
-  | 'lost_file'
-  | 'reaction'
-  | 'reply'
-  | 'edit'
-  | 'unsend'
-  /** Answers from a group. */
-  | 'group'
+/** An answer is words, or something that words can't say. */
+export type Answer = Words | ((answering: Answering) => readonly PendingEvent[])
+
+/** `delayMs` is the time that a person takes for a step. */
+export type Answering = GotMessage & { readonly delayMs: number }
 
 export type CarriedBehaviour = Extract<Behaviour, { readonly kind: 'carried' }>
 
@@ -49,21 +40,14 @@ export const PERSON: CarriedBehaviour = {
   dropsLine: false,
 }
 
-export type SimulatedMessage = Carried & {
-  readonly files: readonly FileRef[]
-  readonly group: DeviceGroup | undefined
-}
-
-/** The part of the network that files of messages need. */
-export type FileMaker = { readonly files: SimulatedFiles; newGuid(): string }
-
-/** A message that a person, `from` in the answer, read at `at`. */
-export type GotMessage = {
-  readonly network: FileMaker
-  readonly message: SimulatedMessage
-  readonly from: string
-  readonly at: number
-}
+/** What the device of a line may do wrong. */
+export const DEVICE_FAULTS = {
+  uncertain: { kind: 'nobody_knows', arrives: true },
+  lost: { kind: 'nobody_knows', arrives: false },
+  refuses: { kind: 'line_refuses' },
+  slow: { ...PERSON, acceptMs: 30_000 },
+  drops_line: { ...PERSON, dropsLine: true },
+} as const satisfies Readonly<Record<string, Behaviour>>
 
 /** Chooses behavior in place of the digits. `hookline fake` sets it: a script of people, and faults by call. */
 export type NetworkScript = {
@@ -72,7 +56,7 @@ export type NetworkScript = {
   /** Called for a message that a crash left open; returns the behavior of its last try. */
   readonly lastBehaviourOf: (message: OutgoingMessage, line: string) => Behaviour | null
   /** Called for each person who got a message; null lets the digits decide. */
-  readonly answersOf: (got: GotMessage) => readonly PendingEvent[] | null
+  readonly answerOf: (got: GotMessage) => Words | null
   /** The time until which the line is off; 0 if it is on. */
   readonly offUntil: (line: string) => number
 }
@@ -80,6 +64,6 @@ export type NetworkScript = {
 export const BY_DIGITS: NetworkScript = {
   behaviourOf: () => null,
   lastBehaviourOf: () => null,
-  answersOf: () => null,
+  answerOf: () => null,
   offUntil: () => 0,
 }

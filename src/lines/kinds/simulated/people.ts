@@ -5,43 +5,56 @@ import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import {
+  DEVICE_FAULTS,
   PERSON,
   type Answer,
+  type Answering,
   type Behaviour,
   type CarriedBehaviour,
-  type GotMessage,
-  type SimulatedMessage,
 } from './behaviour.ts'
-import {
-  available,
-  eventAbout,
-  fileThatWaits,
-  messageFrom,
-  type ChangeDetails,
-  type Sender,
-} from './events.ts'
-import type { FileRef, Sample } from './files.ts'
+import { available, eventAbout, messageFrom, type ChangeDetails } from './events.ts'
+import type { FileRef } from './files.ts'
 import type { PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
+import { answeredBy, senderOf, type SimulatedMessage } from './writing.ts'
 
 const NUMBER_OF_LINE = /^\+1202555(\d{4})$/
 const FIRST_LINE = 100
-const SLOW_MS = 30_000
-/** Longer than the relay waits for a file before it announces the message. */
-const FILE_WAIT_MS = 15_000
 const FIRST_TEXT = 'See you at 7.'
 
+const echo: Answer = (answering) => [
+  write(answering, answering.message.text, answering.message.files),
+]
+
+const edit: Answer = (answering) => {
+  const first = write(answering, FIRST_TEXT)
+  const edits = [{ text: FIRST_TEXT, at: timestamp(answering.at) }]
+  const edited = { kind: 'edited', targetGuid: first.guid, text: 'See you at 8.', edits } as const
+  return [first, changeLater(answering, edited)]
+}
+
+const unsend: Answer = (answering) => {
+  const first = write(answering, FIRST_TEXT)
+  return [first, changeLater(answering, { kind: 'unsent', targetGuid: first.guid })]
+}
+
+/** Writes from a group. */
+const fromGroup: Answer = (answering) => {
+  const sender = { ...senderOf(answering), group: weekendGroupOf(answering.from) }
+  return [messageFrom(sender, answering.network.newGuid(), 'Here we all are.')]
+}
+
 const ANSWER_OF: Readonly<Record<string, Answer>> = {
-  '0180': 'group',
-  '0181': 'reply',
-  '0182': 'unsend',
-  '0183': 'edit',
-  '0184': 'reaction',
-  '0185': 'lost_file',
-  '0186': 'slow_file',
-  '0187': 'heic',
-  '0188': 'jpeg',
-  '0196': 'echo',
+  '0180': fromGroup,
+  '0181': { say: 'Yes, that one.', reply: true },
+  '0182': unsend,
+  '0183': edit,
+  '0184': { react: 'love' },
+  '0185': { files: [{ kind: 'never' }] },
+  '0186': { files: [{ kind: 'slow' }] },
+  '0187': { files: [{ kind: 'heic' }] },
+  '0188': { files: [{ kind: 'jpeg' }] },
+  '0196': echo,
 }
 
 const SPECIAL: Readonly<Record<string, Behaviour>> = {
@@ -49,10 +62,10 @@ const SPECIAL: Readonly<Record<string, Behaviour>> = {
   '0190': { ...PERSON, isDelivered: false, isRead: false },
   '0191': { ...PERSON, isRead: false },
   '0192': { kind: 'not_on_imessage' },
-  '0193': { kind: 'line_refuses' },
-  '0194': { kind: 'nobody_knows', arrives: true },
-  '0195': { ...PERSON, acceptMs: SLOW_MS },
-  '0197': { ...PERSON, dropsLine: true },
+  '0193': DEVICE_FAULTS.refuses,
+  '0194': DEVICE_FAULTS.uncertain,
+  '0195': DEVICE_FAULTS.slow,
+  '0197': DEVICE_FAULTS.drops_line,
   '0198': { kind: 'first_part', rest: 'refused' },
   '0199': { kind: 'first_part', rest: 'unknown' },
 }
@@ -137,11 +150,11 @@ export function eventsAfter(
   if (isDelivered && !isOneStep) all.push(eventAbout('delivered', { line, guid, at: deliveredAt }))
   if (isRead) all.push(eventAbout('read', { line, guid, at: readAt }))
   const answers = (message.group?.participants ?? [to]).flatMap((from) => {
-    const scripted = network.script.answersOf({ network, message, from, at: readAt })
-    if (scripted !== null) return scripted
-    const answer = message.group === undefined ? behaviour.answer : answerThere(from)
-    if (answer === null) return []
-    return ANSWERS[answer]({ network, message, from, guid: network.newGuid(), at: readAt })
+    const got = { network, message, from, at: readAt }
+    const byDigits = message.group === undefined ? behaviour.answer : answerThere(from)
+    const answer = network.script.answerOf(got) ?? byDigits
+    if (typeof answer === 'function') return answer({ ...got, delayMs: network.delayMs })
+    return answer === null ? [] : answeredBy(answer, got)
   })
   return [...all, ...answers]
 }
@@ -149,69 +162,26 @@ export function eventsAfter(
 /** The answer of a person in a group. There, nobody answers by starting another group. */
 function answerThere(person: string): Answer | null {
   const answer = ANSWER_OF[person.slice(-4)] ?? null
-  return answer === 'group' ? null : answer
+  return answer === fromGroup ? null : answer
 }
 
-type Answering = GotMessage & { readonly network: SimulatedNetwork; readonly guid: string }
-
-const ANSWERS: Readonly<Record<Answer, (answering: Answering) => readonly PendingEvent[]>> = {
-  echo: (answering) => [write(answering, answering.message.text, answering.message.files)],
-  jpeg: (answering) => [write(answering, '', [sample(answering, 'jpeg')])],
-  heic: (answering) => [write(answering, '', [sample(answering, 'heic')])],
-  pdf: (answering) => [write(answering, '', [sample(answering, 'pdf')])],
-  slow_file: (answering) => announce(answering, sample(answering, 'jpeg')),
-  lost_file: (answering) => announce(answering, null),
-  reaction: (answering) => {
-    const { message, from } = answering
-    const love = { action: 'added', type: 'love', emoji: null, part: 0, isFromMe: false } as const
-    const whose = { targetGuid: message.guid, handle: deviceHandle(from) }
-    return [change(answering, 0, { kind: 'reaction', ...love, ...whose })]
-  },
-  reply: (answering) => {
-    const replyTo = { guid: answering.message.guid, part: 0 }
-    return [messageFrom(senderOf(answering), answering.guid, 'Yes, that one.', { replyTo })]
-  },
-  edit: (answering) => {
-    const { guid: targetGuid, at, network } = answering
-    const edits = [{ text: FIRST_TEXT, at: timestamp(at) }]
-    const edited = { kind: 'edited', targetGuid, text: 'See you at 8.', edits } as const
-    return [write(answering, FIRST_TEXT), change(answering, network.delayMs, edited)]
-  },
-  unsend: (answering) => {
-    const unsent = { kind: 'unsent', targetGuid: answering.guid } as const
-    return [write(answering, FIRST_TEXT), change(answering, answering.network.delayMs, unsent)]
-  },
-  group: (answering) => {
-    const sender = { ...senderOf(answering), group: weekendGroupOf(answering.from) }
-    return [messageFrom(sender, answering.guid, 'Here we all are.')]
-  },
-}
-
-function sample({ network }: Answering, kind: Sample): FileRef {
-  return network.files.sample(kind)
+/** True if the person answers by starting a group. */
+export function startsGroup(behaviour: Behaviour): boolean {
+  return behaviour.kind === 'carried' && behaviour.answer === fromGroup
 }
 
 function write(answering: Answering, text: string, files: readonly FileRef[] = []): PendingEvent {
-  const attachments = files.map((file) => available(file, answering.network.newGuid()))
-  return messageFrom(senderOf(answering), answering.guid, text, { attachments })
+  const { network } = answering
+  const attachments = files.map((file) => available(file, network.newGuid()))
+  return messageFrom(senderOf(answering), network.newGuid(), text, { attachments })
 }
 
-function announce(answering: Answering, file: FileRef | null): readonly PendingEvent[] {
-  const { message, guid, at, network } = answering
-  const place = { line: message.line, guid: network.newGuid(), at: at + FILE_WAIT_MS }
-  const { now, later } = fileThatWaits(file, place, guid)
-  return [messageFrom(senderOf(answering), guid, '', { attachments: [now] }), later]
-}
-
-function change(answering: Answering, delayMs: number, details: ChangeDetails): PendingEvent {
-  const { message, network, at } = answering
+function changeLater(
+  { message, network, at, delayMs }: Answering,
+  details: Exclude<ChangeDetails, { readonly kind: 'group' }>,
+): PendingEvent {
   const place = { line: message.line, guid: network.newGuid(), at: at + delayMs }
   return eventAbout('change', place, { group: message.group, ...details })
-}
-
-export function senderOf({ message, from, at }: GotMessage): Sender {
-  const { line, group, service } = message
-  return { line, from, group, service, at }
 }
 
 /** A group of three: `from`, a person who answers in it, and a person who reacts. */

@@ -1,36 +1,55 @@
 // Messages that lines sent, in the state in which people on the simulated network see them on their phones.
 
+import { Type } from 'typebox'
+
+import { enumOf, nullable, objectSchema, time, type Shape } from '../../../api/schema.ts'
+import { timestamp } from '../../../domain/ids.ts'
+import { REACTION_TYPES } from '../../../domain/message-extras.ts'
+import { isoTime } from '../../../system/iso-time.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import type { ChangeDetails } from './events.ts'
-import type { FileRef } from './files.ts'
-import type { NetworkEvent, PendingEvent } from './ledger.ts'
+import type { PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 
 type Reaction = Extract<ChangeDetails, { readonly kind: 'reaction' }>
 type Edit = Extract<ChangeDetails, { readonly kind: 'edited' }>
 
-export type PhoneMessage = {
-  readonly id: string
-  readonly guid: string
-  /** The number of the line. */
-  readonly line: string
-  /** A person, or the identifier of a group. */
-  readonly to: string
-  readonly group: DeviceGroup | null
-  /** The present text. */
-  readonly text: string
-  /** Earlier texts, oldest first. */
-  readonly earlierTexts: readonly string[]
-  readonly isUnsent: boolean
-  readonly service: string
-  readonly files: readonly FileRef[]
-  readonly reactions: readonly Reaction[]
-  readonly sentAt: number
-  /** Null while the line's device is still trying to send it. */
-  readonly acceptedAt: number | null
-  readonly deliveredAt: number | null
-  readonly readAt: number | null
-}
+const File = objectSchema('OutboxFile', {
+  filename: Type.String(),
+  mime_type: Type.String(),
+  size: Type.Integer({ description: 'In bytes.' }),
+  sha256: Type.String(),
+})
+
+const Reaction = objectSchema('OutboxReaction', {
+  from: Type.String(),
+  reaction: enumOf('OutboxReactionType', REACTION_TYPES),
+  emoji: nullable(Type.String()),
+})
+
+export const OutboxMessage = objectSchema('OutboxMessage', {
+  id: Type.String({ description: 'The id of the message in the API.' }),
+  guid: Type.String({ description: 'Its `platform_guid`.' }),
+  line: Type.String({ description: 'The number of the line that sent it.' }),
+  to: Type.String({ description: 'The person, or the identifier of the group.' }),
+  participants: Type.Array(Type.String(), { description: 'The members of the group, else empty.' }),
+  text: Type.String({ description: 'As it reads now.' }),
+  earlier_texts: Type.Array(Type.String(), { description: 'Before it was edited, oldest first.' }),
+  is_unsent: Type.Boolean(),
+  service: Type.String(),
+  files: Type.Array(File),
+  reactions: Type.Array(Reaction),
+  state: enumOf(
+    'OutboxState',
+    ['sending', 'sent', 'delivered', 'read'],
+    'On the network, whatever the relay knows of it. SMS and groups stay `sent`: they have no receipts.',
+  ),
+  sent_at: time('When it left.'),
+  delivered_at: nullable(time('When it was on the phone.')),
+  read_at: nullable(time('When the person read it.')),
+})
+
+type PhoneMessage = Shape<typeof OutboxMessage>
 
 type Sent = {
   readonly id: string
@@ -53,7 +72,7 @@ const SENT = `SELECT message_id AS id, line, recipient AS "to", text, guid, serv
   LEFT JOIN (SELECT line AS of_line, device_group FROM chats)
     ON of_line = line AND device_group ->> 'identifier' = recipient
   ORDER BY at DESC, seq DESC LIMIT ${SHOWN_MAX}`
-const PARTS = `SELECT guid, filename, mime_type AS declaredType, size, sha256 FROM parts
+const PARTS = `SELECT guid, filename, mime_type, size, sha256 FROM parts
   WHERE message_id = $id ORDER BY seq`
 const RECEIPTS = `SELECT kind, at FROM events WHERE line = $line AND guid = $guid
   UNION ALL SELECT kind, at FROM pending WHERE line = $line AND guid = $guid`
@@ -74,40 +93,42 @@ export function messagesOnPhones(
 function onPhone(network: SimulatedNetwork, sent: Sent): PhoneMessage {
   const { id, line, to, guid, service, at, isCut, device_group: group } = sent
   const now = network.now()
-  const parts = network.query<FileRef & { readonly guid: string }>(PARTS).all({ id })
+  const parts = network.query<Shape<typeof File> & { readonly guid: string }>(PARTS).all({ id })
   const receipts = network.query<Pick<PendingEvent, 'kind' | 'at'>>(RECEIPTS).all({ line, guid })
   const timeOf = (kind: PendingEvent['kind']) => {
-    return receipts.find((one) => one.kind === kind && one.at <= now)?.at ?? null
+    const found = receipts.find((one) => one.kind === kind && one.at <= now)
+    return found === undefined ? null : isoTime(timestamp(found.at))
   }
   const readAt = timeOf('read')
   const isHeld = receipts.some((one) => one.kind === 'sent' && one.at > now)
-  const guids = [guid, ...parts.map((part) => part.guid)]
-  const changes = guids
+  const changes = [guid, ...parts.map((part) => part.guid)]
     .flatMap((target) => network.changesOf(line, target))
     .filter((change) => change.at <= now)
-    .map(
-      ({ details }: Pick<NetworkEvent, 'details'>) => JSON.parse(details ?? '{}') as ChangeDetails,
-    ) // This network wrote it.
+    .map(({ details }) => JSON.parse(details ?? '{}') as ChangeDetails) // This network wrote it.
   const edits = changes.filter((change): change is Edit => change.kind === 'edited')
   // Of a cut message, only files were sent.
   const texts = [isCut === 1 ? '' : sent.text, ...edits.map(({ text }) => text)]
+  const { participants = [] } = JSON.parse(group ?? '{}') as Partial<DeviceGroup> // From `saveGroup`.
+  // A read message was delivered.
+  const deliveredAt = timeOf('delivered') ?? readAt
   return {
     id,
     guid,
     line,
     to,
-    group: group === null ? null : (JSON.parse(group) as DeviceGroup), // `saveGroup` wrote it.
+    participants,
     text: texts.at(-1) ?? '',
-    earlierTexts: texts.slice(0, -1),
-    isUnsent: changes.some(({ kind }) => kind === 'unsent'),
+    earlier_texts: texts.slice(0, -1),
+    is_unsent: changes.some(({ kind }) => kind === 'unsent'),
     service: service ?? 'iMessage',
-    files: parts,
-    reactions: standing(changes.filter((change) => change.kind === 'reaction')),
-    sentAt: at,
-    acceptedAt: isHeld ? null : (timeOf('sent') ?? at),
-    // A read message was delivered.
-    deliveredAt: timeOf('delivered') ?? readAt,
-    readAt,
+    files: parts.map(({ guid: _, ...file }) => file),
+    reactions: standing(changes.filter((change) => change.kind === 'reaction')).map(
+      ({ handle, type, emoji }) => ({ from: handle, reaction: type, emoji }),
+    ),
+    state: readAt ? 'read' : deliveredAt ? 'delivered' : isHeld ? 'sending' : 'sent',
+    sent_at: isoTime(timestamp(at)),
+    delivered_at: deliveredAt,
+    read_at: readAt,
   }
 }
 

@@ -4,33 +4,18 @@ import { Type, type TProperties } from 'typebox'
 
 import { enumOf, objectSchema, type Shape } from '../../../api/schema.ts'
 import { GROUP_CHANGES } from '../../../domain/conversation.ts'
-import { invalidRequest, type Issue } from '../../../domain/errors.ts'
+import { invalidRequest } from '../../../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import { REACTION_TYPES } from '../../../domain/message-extras.ts'
 import { TEXT_LENGTH_MAX } from '../../../domain/message.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import type { LineAction } from '../../line-kind.ts'
-import type { FileMaker } from './behaviour.ts'
-import {
-  available,
-  eventAbout,
-  fileThatWaits,
-  messageFrom,
-  type ChangeDetails,
-  type MessageDetails,
-  type Sender,
-  type StoredAttachment,
-} from './events.ts'
-import { SAMPLES, type FileRef, type Sample } from './files.ts'
-import type { PendingEvent } from './ledger.ts'
+import { eventAbout, type ChangeDetails, type MessageDetails } from './events.ts'
 import type { SimulatedNetwork } from './network.ts'
+import { AFTER_SECONDS_MAX, File, FILES_MAX, written } from './writing.ts'
 
-export const FILES_MAX = 20
 const PARTICIPANTS_MAX = 100
-const AFTER_SECONDS_MAX = 3_600
-const FILE_SECONDS = 15
-const OTHER_KINDS = ['large', 'slow', 'never', 'missing'] as const
 
 const Person = Type.String({
   minLength: 1,
@@ -59,21 +44,6 @@ export const Group = objectSchema('SimulatedGroup', {
     maxItems: PARTICIPANTS_MAX,
     description: 'Without the line itself.',
   }),
-})
-
-export const File = objectSchema('SimulatedFile', {
-  filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  content_base64: Type.Optional(Type.String({ description: 'The bytes; else give `kind`.' })),
-  kind: Type.Optional(
-    enumOf(
-      'SimulatedFileKind',
-      [...(Object.keys(SAMPLES) as Sample[]), ...OTHER_KINDS],
-      '`large` has 64 MiB; `slow` comes, and `never` fails, after `after_seconds`.',
-    ),
-  ),
-  after_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: AFTER_SECONDS_MAX, default: FILE_SECONDS }),
-  ),
 })
 
 const EXAMPLE = { from: '+12025550147', target_guid: '019A3B54-1C2D-7E3F-8A4B-5C6D7E8F9A0B' }
@@ -202,59 +172,6 @@ function receive(stage: Stage, event: Bodies['message']): string {
   return guid
 }
 
-/** The events that a message with files causes. */
-export function written(
-  network: FileMaker,
-  sender: Sender,
-  message: {
-    readonly guid: string
-    readonly text: string
-    readonly attachments: readonly Shape<typeof File>[]
-    /** The guid of the message that it replies to. */
-    readonly target?: string | undefined
-  },
-): readonly PendingEvent[] {
-  const { guid, text, attachments, target } = message
-  const stage = { network, line: sender.line, at: sender.at }
-  const files = attachments.map((file, index) => fileOf(stage, file, index, guid))
-  const first = messageFrom(sender, guid, text, {
-    attachments: files.map(({ now }) => now),
-    ...(target === undefined ? {} : { replyTo: { guid: target, part: 0 } }),
-  })
-  return [first, ...files.flatMap(({ later }) => later ?? [])]
-}
-
-function fileOf(
-  { network, line, at }: Omit<Stage, 'network'> & { readonly network: FileMaker },
-  file: Shape<typeof File>,
-  index: number,
-  messageGuid: string,
-): { readonly now: StoredAttachment; readonly later?: PendingEvent } {
-  const { filename, kind, after_seconds: seconds = FILE_SECONDS } = file
-  const guid = network.newGuid()
-  if (kind === 'slow' || kind === 'never') {
-    const sample = kind === 'slow' ? network.files.sample('jpeg') : null
-    const place = { line, guid, at: at + seconds * 1_000 }
-    return fileThatWaits(sample, place, messageGuid, filename)
-  }
-  if (kind === 'missing') {
-    const known = { guid, filename: filename ?? 'IMG_0003.JPG', declaredType: 'image/jpeg' }
-    return { now: { ...known, size: null, state: 'missing' } }
-  }
-  const found = bytesOf(network, file, index)
-  return { now: available({ ...found, filename: filename ?? found.filename }, guid) }
-}
-
-function bytesOf({ files }: FileMaker, file: Shape<typeof File>, index: number): FileRef {
-  const issues = issuesOfFile(file, `attachments.${index}`)
-  if (issues.length > 0) throw invalidRequest(...issues)
-  const { content_base64: content = '', kind } = file
-  if (kind === 'large') return files.large()
-  if (kind !== undefined) return files.sample(kind as Sample) // The other kinds were handled above.
-  const bytes = Uint8Array.fromBase64(content)
-  return { filename: 'file', declaredType: 'application/octet-stream', ...files.write(bytes) }
-}
-
 function reactionOf(event: Bodies['reaction']) {
   const { target_guid: targetGuid, reaction: type, action = 'added', part = 0 } = event
   const handle = personIn('from', event.from)
@@ -317,21 +234,5 @@ function groupIn({ identifier, name, participants }: Shape<typeof Group>): Devic
     identifier: deviceHandle(identifier),
     name: name ?? null,
     participants: participants.map((person) => personIn('group.participants', person)),
-  }
-}
-
-/** Faults of a file that its schema can't express. */
-export function issuesOfFile(
-  { content_base64: content, kind }: Shape<typeof File>,
-  path: string,
-): readonly Issue[] {
-  if ((content === undefined) === (kind === undefined)) {
-    return [{ path, message: 'needs either content_base64 or kind' }]
-  }
-  try {
-    Uint8Array.fromBase64(content ?? '')
-    return []
-  } catch {
-    return [{ path: `${path}.content_base64`, message: 'is not Base64' }]
   }
 }

@@ -17,7 +17,7 @@ import {
 import type { Behaviour, NetworkScript } from './behaviour.ts'
 import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
-import { behaviourOf, eventsAfter, weekendGroupOf } from './people.ts'
+import { behaviourOf, eventsAfter, startsGroup, weekendGroupOf } from './people.ts'
 
 type Sending = {
   readonly message: OutgoingMessage
@@ -124,9 +124,7 @@ async function carry(
   if (behaviour.kind === 'nobody_knows' && !behaviour.arrives) return { guid, service, parts }
   try {
     const events = eventsAfter(network, { ...carried, group, files: parts }, behaviour)
-    if (behaviour.kind === 'carried' && behaviour.answer === 'group') {
-      network.saveGroup(line, weekendGroupOf(to))
-    }
+    if (startsGroup(behaviour)) network.saveGroup(line, weekendGroupOf(to))
     keepForwarded(network, message, events)
     await network.carry({ carried, session, parts, isCut, events })
     return { guid, service, parts }
