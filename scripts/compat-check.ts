@@ -1,5 +1,5 @@
 // Lets programs that others wrote send through `hookline fake`, each by the compatible API that it speaks: unchanged,
-// and set up with nothing but what `hookline keys create --for` prints. One line of outcome for each; names as arguments
+// and set up with what `hookline keys create --for` prints. One line of outcome for each; names as arguments
 // take those alone. The programs come from their registries into a folder of temporary files, but for three.
 // `--uptime-kuma FOLDER` and `--ha-bluebubbles FOLDER` are checkouts of Uptime Kuma and of Home Assistant's
 // integration, which aren't in a registry. `--home-assistant PYTHON` is the Python of an environment with

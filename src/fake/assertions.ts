@@ -1,4 +1,4 @@
-// What the assertions of a test ask for: lists that wait until there is enough.
+// Lists for the assertions of a test, which wait until there is enough.
 
 import { Type, type TObject } from 'typebox'
 
@@ -54,7 +54,7 @@ export function listsOf<T extends TObject>(title: string, item: T) {
 const WAIT_MS_MAX = 60_000
 const LOOK_EVERY_MS = 20
 
-type Asked = {
+type ListInput = {
   readonly request: Request
   readonly set: { status?: number | string }
   readonly query: Readonly<Partial<Record<'contains' | 'matches' | 'wait', string>>> & {
@@ -67,20 +67,15 @@ type Asked = {
  * what there is. The time is real, even if the relay's clock stands still.
  */
 export async function awaited<T>(
-  { request, set, query }: Asked,
+  { request, set, query }: ListInput,
   {
     find,
     textOf,
     isFrozen,
   }: { find: () => readonly T[]; textOf: (one: T) => string; isFrozen: boolean },
 ) {
-  const { count = query.wait === undefined ? 0 : 1, wait = '0', matches = '' } = query
-  const issues = issuesOfPattern(matches, 'matches')
-  if (issues.length > 0) throw invalidRequest(...issues)
-  const waitMs = durationIn('wait', wait)
-  if (waitMs < 0 || waitMs > WAIT_MS_MAX) {
-    throw invalidRequest({ path: 'wait', message: 'must be 60s at most' })
-  }
+  const { count = query.wait === undefined ? 0 : 1 } = query
+  const waitMs = waitMsIn(query)
   contextOf(request).peer.liftTimeout(0)
   const until = systemClock.monotonic() + waitMs
   const look = () => find().filter((one) => fits(query, textOf(one)))
@@ -95,4 +90,14 @@ export async function awaited<T>(
     `There ${data.length === 1 ? 'is' : 'are'} ${data.length} of ${count} wanted.` +
     (isFrozen ? ' The clock stands still: what is due later happens when you move it.' : '')
   return { error: { code: 'timeout' as const, message }, data }
+}
+
+/** The time to wait. Throws `invalid_request` if the query makes no sense. */
+function waitMsIn({ wait = '0', matches = '' }: ListInput['query']): number {
+  const issues = issuesOfPattern(matches, 'matches')
+  const waitMs = durationIn('wait', wait)
+  const isIn = waitMs >= 0 && waitMs <= WAIT_MS_MAX
+  if (!isIn) issues.push({ path: 'wait', message: 'must be 60s at most' })
+  if (issues.length > 0) throw invalidRequest(...issues)
+  return waitMs
 }

@@ -53,7 +53,7 @@ function stateBindings(world: World): readonly Binding[] {
   ]
 }
 
-/** What a test asserts on and decides: the outbox, webhook calls, people and faults. */
+/** The outbox and webhook calls, which a test asserts on, and people and faults, which it decides. */
 function scriptBindings(world: World): readonly Binding[] {
   const { script } = world
   const faults = () => ({ data: script.faults.map(({ fault }) => fault) })

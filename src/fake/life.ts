@@ -64,7 +64,7 @@ const IN_MEMORY = {
   findTool: () => null,
 } satisfies Partial<Outside>
 
-/** What stays while one relay follows another. */
+/** The parts of a fake that stay while one relay follows another. */
 export type Surroundings = Pick<AroundFake, 'listener' | 'bindings' | 'url'> & {
   readonly config: Config
   /** For the files of messages. */

@@ -130,15 +130,9 @@ export function requireSense(file: PeopleFile): void {
 
 function* issuesOf(file: PeopleFile): Generator<Issue, undefined> {
   const { people = [], groups = [], starts = [], faults = [] } = file
-  for (const [index, { number, answers = [] }] of people.entries()) {
-    const path = `people.${index}`
-    const isTwice = people.findIndex((person) => person.number === number) < index
-    if (isTwice) yield { path: `${path}.number`, message: `${number} is in the file twice` }
-    else if (number !== EVERYBODY) yield* issuesOfHandle(number, `${path}.number`)
-    for (const [at, answer] of answers.entries()) {
-      yield* issuesOfPattern(answer.matches ?? '', `${path}.answers.${at}.matches`)
-      yield* issuesOfWords(answer, `${path}.answers.${at}`)
-    }
+  for (const [index, person] of people.entries()) {
+    const isTwice = people.findIndex(({ number }) => number === person.number) < index
+    yield* issuesOfPerson(person, isTwice, `people.${index}`)
   }
   for (const [index, { participants }] of groups.entries()) {
     for (const one of participants) yield* issuesOfHandle(one, `groups.${index}.participants`)
@@ -148,11 +142,24 @@ function* issuesOf(file: PeopleFile): Generator<Issue, undefined> {
     yield* issuesOfHandle(start.from, `${path}.from`)
     yield* issuesOfWords(start, path)
     if (isSilent(start)) yield { path: `${path}.say`, message: 'is required without files' }
-    const { group } = start
-    if (group !== undefined && !groups.some(({ identifier }) => identifier === group))
+    const known = [undefined, ...groups.map(({ identifier }) => identifier)]
+    if (!known.includes(start.group))
       yield { path: `${path}.group`, message: 'is none of the `groups` of this file' }
   }
   for (const [index, fault] of faults.entries()) yield* issuesOfFault(fault, `faults.${index}.`)
+}
+
+function* issuesOfPerson(
+  { number, answers = [] }: Person,
+  isTwice: boolean,
+  path: string,
+): Generator<Issue, undefined> {
+  if (isTwice) yield { path: `${path}.number`, message: `${number} is in the file twice` }
+  else if (number !== EVERYBODY) yield* issuesOfHandle(number, `${path}.number`)
+  for (const [at, answer] of answers.entries()) {
+    yield* issuesOfPattern(answer.matches ?? '', `${path}.answers.${at}.matches`)
+    yield* issuesOfWords(answer, `${path}.answers.${at}`)
+  }
 }
 
 export function issuesOfPattern(pattern: string, path: string): Issue[] {

@@ -40,7 +40,7 @@ export const PERSON: CarriedBehaviour = {
   dropsLine: false,
 }
 
-/** What the device of a line may do wrong. */
+/** Faults of the device of a line. */
 export const DEVICE_FAULTS = {
   uncertain: { kind: 'nobody_knows', arrives: true },
   lost: { kind: 'nobody_knows', arrives: false },

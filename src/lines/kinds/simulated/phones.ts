@@ -121,15 +121,25 @@ function onPhone(network: SimulatedNetwork, sent: Sent): PhoneMessage {
     earlier_texts: texts.slice(0, -1),
     is_unsent: changes.some(({ kind }) => kind === 'unsent'),
     service: service ?? 'iMessage',
-    files: parts.map(({ guid: _, ...file }) => file),
+    files: parts.map(({ filename, mime_type, size, sha256 }) => ({
+      filename,
+      mime_type,
+      size,
+      sha256,
+    })),
     reactions: standing(changes.filter((change) => change.kind === 'reaction')).map(
       ({ handle, type, emoji }) => ({ from: handle, reaction: type, emoji }),
     ),
-    state: readAt ? 'read' : deliveredAt ? 'delivered' : isHeld ? 'sending' : 'sent',
+    state: stateOf(readAt, deliveredAt) ?? (isHeld ? 'sending' : 'sent'),
     sent_at: isoTime(timestamp(at)),
     delivered_at: deliveredAt,
     read_at: readAt,
   }
+}
+
+function stateOf(readAt: string | null, deliveredAt: string | null) {
+  if (readAt !== null) return 'read'
+  return deliveredAt === null ? null : 'delivered'
 }
 
 /** Reactions that are still there: a person's new one replaces the last, unless it was taken back. */

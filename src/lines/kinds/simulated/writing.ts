@@ -1,4 +1,4 @@
-// What people on the simulated network write: words, files, reactions and replies.
+// Messages that people on the simulated network write: words, files, reactions and replies.
 
 import { Type } from 'typebox'
 
@@ -55,7 +55,7 @@ export type GotMessage = {
   readonly at: number
 }
 
-/** What a person answers. Without words, files and a reaction, the person is silent. */
+/** An answer of a person. Without words, files and a reaction, the person is silent. */
 export type Words = {
   readonly say?: string | undefined
   readonly files?: readonly File[] | undefined
