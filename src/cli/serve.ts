@@ -100,8 +100,7 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
-    const isInDoubt = isUnusableDatabase(error) || error instanceof LostFileError
-    if (!isHosted || !isInDoubt) throw error
+    if (!isHosted || !leavesDataInDoubt(error)) throw error
     return endInDoubt(config)
   }
 }
@@ -111,6 +110,10 @@ function endInDoubt({ dataDir }: Config): ExitCode {
   const directory = dataDirectoryAt(dataDir)
   if (existsSync(directory.database)) requestStartupCheck(directory)
   return EXIT.failed
+}
+
+function leavesDataInDoubt(error: unknown): boolean {
+  return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only if nothing runs and the data are closed. */
