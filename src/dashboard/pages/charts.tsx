@@ -6,9 +6,10 @@ import { href } from '../address.ts'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
 import { Card } from '../components/page.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
 import { useHomeCharts, useLineCharts } from '../sources.ts'
-import { momentWords, isoTime } from '../time-words.ts'
+import { isoTime, momentWords, shortTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 import { lineName } from '../words/line-states.ts'
 
@@ -61,6 +62,8 @@ export type Cells = HomeChartData['uptime'][number]['cells']
 
 export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
+  const now = useDashboard().clock.now.value
+  const first = cells.find(({ online_share }) => online_share !== null)
   const share = known.reduce((sum, each) => sum + each, 0) / known.length
   const points = cells.map(({ from, online_share, reasons }) => {
     const online = online_share === null ? 'No data' : `${shareWords(online_share)} online`
@@ -74,10 +77,13 @@ export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of
       row: [start, online, why.join(', ')],
     }
   })
-  const summary = known.length === 0 ? 'No data yet' : `${shareWords(share)} online`
+  const gray = known.length < cells.length ? ' (gray: no data)' : ''
+  const summary = first
+    ? `${shareWords(share)} online since ${shortTime(first.from, now)}${gray}`
+    : 'No data yet'
   return (
     <ShareStrip
-      label={`Uptime of ${lineName(line)}`}
+      label={`Uptime of ${lineName(line)}: ${summary}`}
       summary={summary}
       head={['From', 'Online', 'Reasons']}
       points={points}
