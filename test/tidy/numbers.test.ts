@@ -12,7 +12,7 @@ import {
 } from './numbers.ts'
 
 // What is reached is kept: each goes down with the program, and none goes up.
-const LINES_MAX = 112_000
+const LINES_MAX = 111_250
 const FILES_OF_ONE_SEND_MAX = 68
 const SINGLE_IMPORTER_SHARE_MAX = 0.24
 const BARE_CLAUSE_SHARE_MAX = 0.005
