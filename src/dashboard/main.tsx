@@ -21,44 +21,39 @@ import { SHELL } from './words/shell.ts'
 
 const { names } = SHELL
 
+type Load = () => Promise<ComponentType>
+
+const page = (name: ShownPage, load: Load) => lazyPage(names[name], load).View
+/** A page that shows numbers as people write them: without waiting for the library if it isn't there yet. */
+const pageWithNumbers = (name: ShownPage, load: Load) =>
+  page(name, () => {
+    void loadNumbers()
+    return load()
+  })
+
 const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
   home: HomePage,
-  conversations: lazyPage(names.conversations, async () => {
-    void loadNumbers()
-    return (await import('./pages/conversations.tsx')).ConversationsPage
-  }).View,
-  people: lazyPage(names.people, async () => {
-    void loadNumbers()
-    return (await import('./pages/people.tsx')).PeoplePage
-  }).View,
-  lines: lazyPage(names.lines, async () => {
-    void loadNumbers()
-    return (await import('./pages/lines.tsx')).LinesPage
-  }).View,
-  boxes: lazyPage(names.boxes, async () => (await import('./pages/boxes.tsx')).BoxesPage).View,
-  messages: lazyPage(names.messages, async () => {
-    void loadNumbers()
-    return (await import('./pages/messages.tsx')).MessagesPage
-  }).View,
-  webhooks: lazyPage(
-    names.webhooks,
-    async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
-  ).View,
-  connect: lazyPage(names.connect, async () => {
+  conversations: pageWithNumbers(
+    'conversations',
+    async () => (await import('./pages/conversations.tsx')).ConversationsPage,
+  ),
+  people: pageWithNumbers('people', async () => (await import('./pages/people.tsx')).PeoplePage),
+  lines: pageWithNumbers('lines', async () => (await import('./pages/lines.tsx')).LinesPage),
+  boxes: page('boxes', async () => (await import('./pages/boxes.tsx')).BoxesPage),
+  messages: pageWithNumbers(
+    'messages',
+    async () => (await import('./pages/messages.tsx')).MessagesPage,
+  ),
+  webhooks: page('webhooks', async () => (await import('./pages/webhooks.tsx')).WebhooksPage),
+  connect: page('connect', async () => {
     // Its form reads numbers as people write them.
     const [{ ConnectPage }] = await Promise.all([import('./pages/connect.tsx'), loadNumbers()])
     return ConnectPage
-  }).View,
-  keys: lazyPage(names.keys, async () => (await import('./pages/keys.tsx')).KeysPage).View,
-  settings: lazyPage(
-    names.settings,
-    async () => (await import('./pages/settings.tsx')).SettingsPage,
-  ).View,
-  night: lazyPage(names.night, async () => (await import('./pages/night.tsx')).NightPage).View,
-  activity: lazyPage(
-    names.activity,
-    async () => (await import('./pages/activity.tsx')).ActivityPage,
-  ).View,
+  }),
+  keys: page('keys', async () => (await import('./pages/keys.tsx')).KeysPage),
+  settings: page('settings', async () => (await import('./pages/settings.tsx')).SettingsPage),
+  night: page('night', async () => (await import('./pages/activity.tsx')).NightPage),
+  activity: page('activity', async () => (await import('./pages/activity.tsx')).ActivityPage),
 }
 const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)
 const SETUP = lazyPage(names.setup, async () => (await import('./pages/setup.tsx')).SetupPage)

@@ -4,11 +4,7 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 
 import { later, type Clock } from './clock.ts'
 
-type Notice = {
-  readonly id: number
-  readonly tone: 'ok' | 'bad'
-  readonly text: string
-}
+type Notice = { readonly id: number; readonly tone: 'ok' | 'bad'; readonly text: string }
 
 const SHOWN_MS = 6_000
 const SHOWN_MAX = 3

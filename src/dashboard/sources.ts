@@ -12,7 +12,6 @@ const ALL = { query: { limit: 200 } }
 
 export const useLines = () => useRead('listPhoneLines', ALL, 'line')
 const useSiteList = () => useRead('listSites', {}, 'site', 'line').value?.data
-/** All sites, in their order. */
 export const useSites = () => useSiteList() ?? []
 /** The site in the address; empty for all, and if there is no such site. */
 export function useSite(): string {

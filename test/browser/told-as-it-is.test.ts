@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 
 import { eventually } from '../support/eventually.ts'
 import { Receiver } from '../support/receiver.ts'
+import { showBusyWeeks } from './busy-weeks.ts'
 import { say } from './furnished.ts'
 import { PERSON } from './stage.ts'
 import { openThread, story } from './story.ts'
@@ -85,3 +86,19 @@ story(
     expect(stage.faults).toEqual([])
   },
 )
+
+story('an uptime strip says from when it counts, and what its gray part is', async (scene) => {
+  const watched = await scene.stage.page({ locale: 'en-US', timezoneId: 'UTC' })
+  await showBusyWeeks(watched, scene.lines)
+  await watched.show('home')
+  // The year is said once it has passed.
+  const name = /^Uptime of \+1 202 555 0102: 100% online since Oct 29(, 2026)? \(gray: no data\)$/
+  const strip = watched.page.getByRole('group', { name })
+  await strip.waitFor()
+
+  const seen = await watched.page
+    .getByText(/^100% online since Oct 29.* \(gray: no data\)$/)
+    .count()
+
+  expect([await strip.count(), seen]).toEqual([1, 1])
+})

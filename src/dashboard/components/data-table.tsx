@@ -16,46 +16,48 @@ type Props<T> = {
 
 type Row = { readonly id: string } | { readonly name: string }
 
-/** A table that becomes one card per row below 640 px. The first column heads its row. */
+/** A table that becomes one card per row if it has little room. The first column heads its row. */
 export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
   // The roles are explicit because browsers drop the elements' meaning if CSS turns them into blocks.
   return (
-    <table class="table" role="table">
-      <caption class="visually-hidden">{caption}</caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map((column) => (
-            <th key={column.title} scope="col" role="columnheader" class={classOf(column)}>
-              <span class={column.isTitleHidden === true ? 'visually-hidden' : undefined}>
-                {column.title}
-              </span>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr key={'id' in row ? row.id : row.name} role="row">
-            {columns.map((column, place) =>
-              place === 0 ? (
-                <th key={column.title} scope="row" role="rowheader" class={classOf(column)}>
-                  {column.cell(row)}
-                </th>
-              ) : (
-                <td
-                  key={column.title}
-                  role="cell"
-                  class={classOf(column)}
-                  data-title={column.isTitleHidden === true ? '' : column.title}
-                >
-                  {column.cell(row)}
-                </td>
-              ),
-            )}
+    <div class="table-room">
+      <table class="table" role="table">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th key={column.title} scope="col" role="columnheader" class={classOf(column)}>
+                <span class={column.isTitleHidden === true ? 'visually-hidden' : undefined}>
+                  {column.title}
+                </span>
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={'id' in row ? row.id : row.name} role="row">
+              {columns.map((column, place) =>
+                place === 0 ? (
+                  <th key={column.title} scope="row" role="rowheader" class={classOf(column)}>
+                    {column.cell(row)}
+                  </th>
+                ) : (
+                  <td
+                    key={column.title}
+                    role="cell"
+                    class={classOf(column)}
+                    data-title={column.isTitleHidden === true ? '' : column.title}
+                  >
+                    {column.cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

@@ -1,20 +1,21 @@
-// Dialogs with an action, and buttons that open them. Lazy pages import this file, so the first script stays small.
+// Forms and dialogs with an action, and buttons that open them. Lazy pages import this file, so the first script stays
+// small.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
 import { fieldError, type Answer } from '../api.ts'
-import { useDashboard, useAction, type Action } from '../dashboard.ts'
+import { useAction, useDashboard, type Action } from '../dashboard.ts'
 import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
-import { TextField } from './form.tsx'
+import { Form, TextField } from './form.tsx'
 import { Dialog } from './modal.tsx'
 import { Card } from './page.tsx'
 
-export { Dialog } from './modal.tsx'
+export { Dialog, DialogButton } from './modal.tsx'
 
 type ActionProps = {
   readonly title: string
@@ -69,7 +70,6 @@ type NameProps = Pick<ActionProps, 'title' | 'confirm' | 'action' | 'onClose'> &
   readonly children?: ComponentChildren
 }
 
-/** Asks for a unique name. */
 export function NameDialog({ name, hint, maxLength, children, ...dialog }: NameProps) {
   const error = fieldError(dialog.action.failure, 'name', 'name_taken')
   return (
@@ -77,6 +77,31 @@ export function NameDialog({ name, hint, maxLength, children, ...dialog }: NameP
       <TextField label="Name" isFirst bind={name} {...{ hint, maxLength, error }} />
       {children}
     </ActionDialog>
+  )
+}
+
+type FormProps = Pick<ActionProps, 'action' | 'but' | 'onSubmit' | 'children'> & {
+  /** The text of the button. */
+  readonly submit: string
+  readonly variant?: 'main' | undefined
+  readonly isReady?: boolean | undefined
+  readonly beside?: ComponentChildren
+}
+
+/** A form for an action of the relay, with its failure above the button. */
+export function ActionForm({ action, but, submit, variant, isReady = true, ...props }: FormProps) {
+  const { onSubmit = action.start } = props
+  return (
+    <Form onSubmit={() => isReady && onSubmit()}>
+      {props.children}
+      <FailureNote failure={action.failure} but={but} />
+      <div class="actions">
+        <Button type="submit" variant={variant} isBusy={action.isBusy} isDisabled={!isReady}>
+          {submit}
+        </Button>
+        {props.beside}
+      </div>
+    </Form>
   )
 }
 

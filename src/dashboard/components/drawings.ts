@@ -55,8 +55,4 @@ export type IconName = keyof typeof DRAWINGS
 /** `plain` neutral, `ok` good, `wait` under way, `warn` a warning, `bad` an error. */
 export type Tone = 'plain' | 'ok' | 'wait' | 'warn' | 'bad'
 
-export type StateWords = {
-  readonly text: string
-  readonly tone: Tone
-  readonly icon: IconName
-}
+export type StateWords = { readonly text: string; readonly tone: Tone; readonly icon: IconName }

@@ -90,7 +90,7 @@ export function bindTo(value: string, set: (text: string) => void): Bound {
   }
 }
 
-type InputType = 'text' | 'password' | 'tel' | 'url' | 'number' | 'time' | 'datetime-local'
+type InputType = 'text' | 'password' | 'tel' | 'url' | 'number' | 'time' | 'date' | 'datetime-local'
 
 type TextProps = Words & {
   readonly bind: Bound

@@ -15,10 +15,7 @@ import { Dialog } from './modal.tsx'
 import { PageHead } from './page.tsx'
 import { Skeleton } from './when-ready.tsx'
 
-type Lazy<Props> = {
-  readonly View: ComponentType<Props>
-  readonly fetch: Fetch
-}
+type Lazy<Props> = { readonly View: ComponentType<Props>; readonly fetch: Fetch }
 type Loader<Props> = () => Promise<ComponentType<Props>>
 
 /** The `history.state` of a page that was reloaded because its script was missing. */

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
@@ -8,7 +9,8 @@ import { Form } from './form.tsx'
 
 type DialogProps = {
   readonly title: ComponentChildren
-  readonly actions: ComponentChildren
+  /** A button that closes the dialog if left out. */
+  readonly actions?: ComponentChildren
   readonly onClose: () => void
   /** For a form; needs a `type="submit"` button among the actions. */
   readonly onSubmit?: (() => unknown) | undefined
@@ -25,14 +27,8 @@ const FIRST_FIELD = '.dialog-body :is(input:not([hidden]), select, textarea)'
 
 /** A modal dialog, open while it is rendered. Its first field has the focus. */
 export function Dialog(props: DialogProps) {
-  const {
-    title,
-    onClose,
-    onSubmit = () => {},
-    canClose = true,
-    isWide = false,
-    isSide = false,
-  } = props
+  const { title, onClose, onSubmit = () => {}, canClose = true, isWide, isSide = false } = props
+  const { actions = <Button onClick={onClose}>{COMMON.done}</Button> } = props
   const dialog = useModal(canClose ? onClose : () => {}, isSide)
   const id = useId()
   return (
@@ -55,7 +51,7 @@ export function Dialog(props: DialogProps) {
           )}
         </div>
         <div class="dialog-body">{props.children}</div>
-        <div class="dialog-foot actions">{props.actions}</div>
+        <div class="dialog-foot actions">{actions}</div>
       </Form>
     </dialog>
   )
@@ -87,4 +83,18 @@ export function useModal(
     }
   }, [])
   return dialog
+}
+
+type OpenProps = Parameters<typeof Button>[0] & {
+  readonly dialog: (onClose: () => void) => ComponentChildren
+}
+
+export function DialogButton({ dialog, ...button }: OpenProps) {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <Button {...button} onClick={() => (isOpen.value = true)} />
+      {isOpen.value && dialog(() => (isOpen.value = false))}
+    </>
+  )
 }

@@ -8,12 +8,14 @@ import { useDashboard } from '../dashboard.ts'
 import { absoluteTime, relativeTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
 
-export function PersonText({ children }: { readonly children: ComponentChildren }) {
-  return (
+/** `in` is the class of a span around the text, which keeps the direction of the page. */
+export function PersonText(props: { readonly in?: string; readonly children: ComponentChildren }) {
+  const text = (
     <bdi class="person-text" dir="auto">
-      {children}
+      {props.children}
     </bdi>
   )
+  return props.in === undefined ? text : <span class={props.in}>{text}</span>
 }
 
 const SHOWN_MAX = 700

@@ -9,10 +9,7 @@ import { Card } from './page.tsx'
 /** `line`: a line of text; `row`: a row of a list; `list`: a card with rows. */
 type SkeletonKind = 'line' | 'row' | 'list' | 'card'
 
-type SkeletonProps = {
-  readonly kind: SkeletonKind
-  readonly count?: number | undefined
-}
+type SkeletonProps = { readonly kind: SkeletonKind; readonly count?: number | undefined }
 
 /** Gray shapes as large as the content, so that nothing jumps. CSS shows them after 200 ms. */
 export function Skeleton({ kind, count = 1 }: SkeletonProps) {

@@ -1,36 +1,21 @@
 // The ways to get one more line, each with its guide.
 
-import { useSignal } from '@preact/signals'
-
 import { href } from '../address.ts'
-import { Button } from '../components/button.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { Dialog } from '../components/dialog.tsx'
 import { Icon } from '../components/icon.tsx'
+import { Dialog, DialogButton } from '../components/modal.tsx'
 import { useKinds } from '../sources.ts'
-import { COMMON } from '../words/common.ts'
 
 export function AddLineButton() {
-  const isOpen = useSignal(false)
-  return (
-    <>
-      <Button variant="main" icon="plus" onClick={() => (isOpen.value = true)}>
-        Add a line
-      </Button>
-      {isOpen.value && <AddLine onClose={() => (isOpen.value = false)} />}
-    </>
-  )
-}
-
-function AddLine({ onClose }: { readonly onClose: () => void }) {
-  return (
-    <Dialog
-      title="Add a line"
-      onClose={onClose}
-      actions={<Button onClick={onClose}>{COMMON.done}</Button>}
-    >
+  const dialog = (onClose: () => void) => (
+    <Dialog title="Add a line" onClose={onClose}>
       <LineWays />
     </Dialog>
+  )
+  return (
+    <DialogButton variant="main" icon="plus" dialog={dialog}>
+      Add a line
+    </DialogButton>
   )
 }
 

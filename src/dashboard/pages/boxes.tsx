@@ -8,7 +8,7 @@ import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
+import { ConfirmButton, DialogButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
 import { Badge } from '../components/icon.tsx'
 import { BackLink, Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -70,7 +70,6 @@ const STATES = {
 function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () => void }) {
   const { api, notices } = useDashboard()
   const { name, status, version, platform, upgrade, free_bytes: free, last_heard_at: heard } = box
-  const isRenaming = useSignal(false)
   const lines = useLines().value?.data.filter((line) => line.box?.id === box.id) ?? []
   return (
     <Card title={<PersonText>{name}</PersonText>} actions={<Badge of={STATES[status]} />}>
@@ -87,7 +86,9 @@ function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () =
       <BoxFindings box={box} />
       <div class="actions">
         {status === 'invited' && <Button onClick={onInvite}>New command</Button>}
-        <Button onClick={() => (isRenaming.value = true)}>Rename…</Button>
+        <DialogButton dialog={(onClose) => <RenameBox {...{ box, onClose }} />}>
+          Rename…
+        </DialogButton>
         <ConfirmButton
           text="Remove…"
           title="Remove this box?"
@@ -99,7 +100,6 @@ function BoxCard({ box, onInvite }: { readonly box: Box; readonly onInvite: () =
           continue when their number is signed in on another machine.
         </ConfirmButton>
       </div>
-      {isRenaming.value && <RenameBox box={box} onClose={() => (isRenaming.value = false)} />}
     </Card>
   )
 }

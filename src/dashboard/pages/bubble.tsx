@@ -21,12 +21,9 @@ import { MessageFiles } from './message-files.tsx'
 
 /** With these, there is something to decide. */
 const UNSETTLED = new Set<string>(['uncertain', 'queued', 'failed', 'expired'])
-const STEPS = lazyPart(async () => (await import('./message-steps.tsx')).MessageSteps)
+const STEPS = lazyPart(async () => (await import('./message-actions.tsx')).MessageSteps)
 
-type Props = {
-  readonly message: Message
-  readonly onChanged: (message: Message) => void
-}
+type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
 function bubbleId(messageId: string): string {
   return `bubble-${messageId}`
@@ -108,7 +105,6 @@ function Sender({ message: { sender } }: MessageProps) {
   )
 }
 
-/** The message it replies to, as a link. */
 function Quote({ message: { reply_to, conversation_id } }: MessageProps) {
   const { router } = useDashboard()
   if (reply_to === undefined) return null
@@ -213,7 +209,6 @@ function Status({ message }: MessageProps) {
   )
 }
 
-/** Earlier texts. */
 function Edits({ message: { edits = [] } }: MessageProps) {
   if (edits.length === 0) return null
   return (

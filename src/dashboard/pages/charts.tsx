@@ -1,19 +1,23 @@
-// The charts of lines and webhooks; those that Home shows too are exported.
+// The charts of lines and webhooks, and the figures of Home.
 
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import type { HomeChartData, LineChartData } from '../../api/stats.ts'
 import { href } from '../address.ts'
 import { AreaChart, DayBars, ShareStrip } from '../components/charts.tsx'
-import { Card } from '../components/page.tsx'
-import { WhenReady } from '../components/when-ready.tsx'
+import { Badge } from '../components/icon.tsx'
+import { Card, MoreLink } from '../components/page.tsx'
+import { PersonText } from '../components/text.tsx'
+import { WhenReady, EmptyState } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
 import { dayName, durationWords, hourWords, shareWords } from '../figure-words.ts'
-import { useHomeCharts, useLineCharts } from '../sources.ts'
-import { momentWords, isoTime } from '../time-words.ts'
+import { numberWords } from '../numbers.ts'
+import { useHomeCharts, useLineCharts, useSite } from '../sources.ts'
+import { isoTime, momentWords, shortTime } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
-import { lineName } from '../words/line-states.ts'
+import { lineName, isReady, lineState } from '../words/line-states.ts'
 
 const NO_ATTEMPTS = 'No attempts'
-export const MESSAGES = 'Messages, last 14 days'
+const MESSAGES = 'Messages, last 14 days'
 const MESSAGES_HEAD = ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'] as const
 
 /** The lengths of the queues, for those who look for the cause of a delay. */
@@ -57,10 +61,12 @@ export function LineUptime({ line }: { readonly line: PhoneLine }) {
   return <Uptime cells={found?.cells ?? []} of={line} />
 }
 
-export type Cells = HomeChartData['uptime'][number]['cells']
+type Cells = HomeChartData['uptime'][number]['cells']
 
-export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
+function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of: PhoneLine }) {
   const known = cells.flatMap(({ online_share }) => online_share ?? [])
+  const now = useDashboard().clock.now.value
+  const first = cells.find(({ online_share }) => online_share !== null)
   const share = known.reduce((sum, each) => sum + each, 0) / known.length
   const points = cells.map(({ from, online_share, reasons }) => {
     const online = online_share === null ? 'No data' : `${shareWords(online_share)} online`
@@ -74,10 +80,13 @@ export function Uptime({ cells, of: line }: { readonly cells: Cells; readonly of
       row: [start, online, why.join(', ')],
     }
   })
-  const summary = known.length === 0 ? 'No data yet' : `${shareWords(share)} online`
+  const gray = known.length < cells.length ? ' (gray: no data)' : ''
+  const summary = first
+    ? `${shareWords(share)} online since ${shortTime(first.from, now)}${gray}`
+    : 'No data yet'
   return (
     <ShareStrip
-      label={`Uptime of ${lineName(line)}`}
+      label={`Uptime of ${lineName(line)}: ${summary}`}
       summary={summary}
       head={['From', 'Online', 'Reasons']}
       points={points}
@@ -89,7 +98,7 @@ type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', num
 type DayFigures = Figures & { readonly day: string }
 
 /** Each day links to its messages; `line` is an id, or null for all lines. */
-export function MessageDays(props: {
+function MessageDays(props: {
   readonly days: readonly DayFigures[]
   readonly line: string | null
   /** A legend above has the sums, so they aren't repeated below. */
@@ -130,7 +139,7 @@ function countsOf(figures: Figures): string {
     .join(', ')
 }
 
-export function sumOf(days: readonly Figures[]): Figures {
+function sumOf(days: readonly Figures[]): Figures {
   const sum = (name: keyof Figures) => days.reduce((all, day) => all + day[name], 0)
   return {
     sent: sum('sent'),
@@ -226,4 +235,109 @@ function Latency({ charts: { days, send_p50_ms, send_p95_ms } }: LineProps) {
   return (
     <p class="small quiet">{`Half were sent within ${within(send_p50_ms)}, 95% within ${within(send_p95_ms)}.`}</p>
   )
+}
+
+export function HomeFigures({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  const site = useSite()
+  const { value: charts } = useHomeCharts(site)
+  const days = charts?.days ?? []
+  const sum = sumOf(days)
+  return (
+    <div class="home-figures">
+      <Card
+        title={MESSAGES}
+        actions={<MoreLink href={href('messages', [], { site })}>View all messages</MoreLink>}
+      >
+        <ul class="legend small" aria-hidden="true">
+          <Key of="down" count={sum.received}>
+            Received
+          </Key>
+          <Key of="up" count={sum.sent}>
+            Sent
+          </Key>
+          {sum.failed > 0 && (
+            <Key of="bad" count={sum.failed}>
+              Failed
+            </Key>
+          )}
+          {sum.uncertain > 0 && (
+            <Key of="unsure" count={sum.uncertain}>
+              Uncertain
+            </Key>
+          )}
+        </ul>
+        {charts === null ? (
+          <span class="skeleton skeleton-chart" />
+        ) : (
+          <MessageDays days={days} line={null} hasLegend />
+        )}
+      </Card>
+      <Card
+        kind="list"
+        title="Lines"
+        actions={
+          <MoreLink href={href('lines', [], { site })}>
+            {lines.length === 0 ? "See what's missing" : 'View all lines'}
+          </MoreLink>
+        }
+      >
+        {lines.length === 0 && (
+          <EmptyState icon="lines" title="No phone line yet">
+            A line is a Mac or an iPhone that sends and receives for the relay.
+          </EmptyState>
+        )}
+        <ul class="home-lines">
+          {lines.map((line) => {
+            const found = charts?.uptime.find(({ phone_line_id }) => phone_line_id === line.id)
+            return <LineFigures key={line.id} line={line} cells={found?.cells ?? []} />
+          })}
+        </ul>
+      </Card>
+    </div>
+  )
+}
+
+function Key(props: {
+  readonly of: 'up' | 'down' | 'bad' | 'unsure'
+  readonly count: number
+  readonly children: string
+}) {
+  return (
+    <li>
+      <span class={`legend-mark legend-${props.of}`} />
+      {props.children} <strong class="figures">{grouped(props.count)}</strong>
+    </li>
+  )
+}
+
+function LineFigures({ line, cells }: { readonly line: PhoneLine; readonly cells: Cells }) {
+  const { new_contacts_today: today, daily_contact_limit: limit, label, status_hint: hint } = line
+  return (
+    <li class="home-line">
+      <div class="home-line-words">
+        <a class="home-line-name" href={href('lines', [line.id])}>
+          <PersonText>{lineName(line)}</PersonText>
+        </a>
+        {isReady(line) ? (
+          <span class="small quiet figures">
+            {label !== null && numberWords(line.phone_number)}
+          </span>
+        ) : (
+          <Badge of={lineState(line)} />
+        )}
+      </div>
+      {!isReady(line) && hint !== null && <p class="small quiet">{hint}</p>}
+      <Uptime cells={cells} of={line} />
+      <p class={`small figures home-line-contacts tone-${contactsTone(line)}`}>
+        {`${grouped(today)} of ${grouped(limit)} new contacts today`}
+      </p>
+    </li>
+  )
+}
+
+const NEAR_LIMIT = 0.8
+
+function contactsTone({ new_contacts_today: today, daily_contact_limit: limit }: PhoneLine) {
+  if (today >= limit) return 'bad'
+  return today >= limit * NEAR_LIMIT ? 'warn' : 'plain'
 }

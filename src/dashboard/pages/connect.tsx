@@ -14,10 +14,10 @@ import {
 } from '../../compat/programs.ts'
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
-import { Button } from '../components/button.tsx'
-import { Callout, FailureNote } from '../components/callout.tsx'
+import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { Form, TextArea, TextField } from '../components/form.tsx'
+import { ActionForm } from '../components/dialog.tsx'
+import { TextArea, TextField } from '../components/form.tsx'
 import { BackLink, Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { useAction, useDashboard } from '../dashboard.ts'
@@ -111,7 +111,13 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
   const isReady = !needsPeople(program) || people.length > 0
   return (
     <Card title="Make its key">
-      <Form onSubmit={() => isReady && action.start()}>
+      <ActionForm
+        action={action}
+        but={['rules.allow']}
+        submit="Create key"
+        variant="main"
+        isReady={isReady}
+      >
         {program.caution !== undefined && <Callout tone="warn">{program.caution}</Callout>}
         <p>{LIMITS[program.recipients ?? 'anyone']}</p>
         {needsPeople(program) && (
@@ -127,13 +133,7 @@ function NewKey({ program, onMade }: Props & { readonly onMade: (connected: Conn
           hint="In a container, or on another machine, it can't be 127.0.0.1 or localhost."
           bind={relay}
         />
-        <FailureNote failure={action.failure} but={['rules.allow']} />
-        <div class="actions">
-          <Button type="submit" variant="main" isBusy={action.isBusy} isDisabled={!isReady}>
-            Create key
-          </Button>
-        </div>
-      </Form>
+      </ActionForm>
     </Card>
   )
 }
@@ -171,7 +171,7 @@ function Test({ people, keyId }: { readonly people: readonly string[]; readonly 
   const lines = useLines().value?.data ?? []
   const to = useSignal(people[0] ?? '')
   const sent = useSignal<Message | null>(null)
-  const { isBusy, failure, start } = useAction(
+  const action = useAction(
     () => {
       const handle = typedHandle(to.value, lines)
       // Pressing the button twice sends one message.
@@ -180,26 +180,28 @@ function Test({ people, keyId }: { readonly people: readonly string[]; readonly 
     },
     (message) => (sent.value = message),
   )
+  const outcome = sent.value && (whyNot(sent.value) ?? `Sent to ${sent.value.to}.`)
+  const beside = (
+    <span class="small quiet" role="status">
+      {outcome}
+    </span>
+  )
   return (
     <Card title="Send a test">
-      <Form onSubmit={start}>
+      <ActionForm
+        but={['to', 'invalid_recipient']}
+        submit="Send a test"
+        isReady={to.value.trim() !== ''}
+        {...{ action, beside }}
+      >
         <TextField
           label="Number"
           hint="Hookline itself sends it a short text, to show that a line works."
           type="tel"
           bind={to}
-          error={fieldError(failure, 'to', 'invalid_recipient')}
+          error={fieldError(action.failure, 'to', 'invalid_recipient')}
         />
-        <FailureNote failure={failure} but={['to', 'invalid_recipient']} />
-        <div class="actions">
-          <Button type="submit" isBusy={isBusy} isDisabled={to.value.trim() === ''}>
-            Send a test
-          </Button>
-          <span class="small quiet" role="status">
-            {sent.value && (whyNot(sent.value) ?? `Sent to ${sent.value.to}.`)}
-          </span>
-        </div>
-      </Form>
+      </ActionForm>
     </Card>
   )
 }

@@ -1,8 +1,7 @@
 // A conversation in a list: its person, the latest message, and what is unread.
 
 import type { Conversation, Message } from '../../api/messages.ts'
-import { Face } from '../components/face.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Face, Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
@@ -47,9 +46,7 @@ export function ConversationRow(props: {
           </span>
         )}
         {line !== null && (
-          <span class="small quiet one-line conversation-line">
-            <PersonText>{line}</PersonText>
-          </span>
+          <PersonText in="small quiet one-line conversation-line">{line}</PersonText>
         )}
         <time class="small quiet" dateTime={updated_at} title={absoluteTime(updated_at)}>
           {shortTime(updated_at, clock.now.value)}

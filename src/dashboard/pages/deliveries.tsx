@@ -8,6 +8,8 @@ import type { Webhook } from '../../api/webhooks.ts'
 import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
+import { Callout } from '../components/callout.tsx'
+import { ConfirmButton } from '../components/dialog.tsx'
 import { bindTo, SelectField, TextField, useSettled } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
@@ -15,7 +17,7 @@ import { FeedList } from '../components/long-list.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useAction } from '../dashboard.ts'
+import { useDashboard, useAction, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { typedHandle } from '../numbers.ts'
 import { useDelivery } from '../sources.ts'
@@ -29,18 +31,15 @@ import {
   personWords,
   refusalWords,
   REPLAY,
+  hostAndPathOf,
 } from '../words/deliveries.ts'
 import { EVENT_NAMES, EVENT_OPTIONS } from '../words/webhook-form.ts'
-import { PendingReplay } from './pending-replay.tsx'
 
 const DETAIL = lazyPage(null, async () => (await import('./delivery.tsx')).DeliveryDetail)
 const RETRY_FAILED = lazyDialog(async () => (await import('./replay.tsx')).RetryFailed)
 const SEND_PAST = lazyDialog(async () => (await import('./replay.tsx')).SendPastEvents)
 
-type Props = {
-  readonly webhook: Webhook
-  readonly open: string | null
-}
+type Props = { readonly webhook: Webhook; readonly open: string | null }
 
 const STATUSES = { '': 'All', pending: 'Pending', succeeded: 'Delivered', exhausted: 'Failed' }
 /** Query parameters of the API's list, with the same names in the address. */
@@ -279,10 +278,7 @@ function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id:
   )
 }
 
-type RowProps = FilterProps & {
-  readonly delivery: SeenDelivery
-  readonly isOpen: boolean
-}
+type RowProps = FilterProps & { readonly delivery: SeenDelivery; readonly isOpen: boolean }
 
 function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
   const path = [webhook.id, 'deliveries', ...(isOpen ? [] : [delivery.id])]
@@ -295,9 +291,7 @@ function DeliveryRow({ webhook, delivery, isOpen, filter }: RowProps) {
           </span>
           <span class="delivery-event">
             <code>{delivery.event}</code>
-            <span class="small quiet">
-              <PersonText>{personWords(delivery)}</PersonText>
-            </span>
+            <PersonText in="small quiet">{personWords(delivery)}</PersonText>
           </span>
           <Result webhook={webhook} delivery={delivery} />
           <span class="delivery-time">
@@ -344,5 +338,39 @@ function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
         : (last.hint?.title ?? DELIVERIES.accepted(last.status_code))}
       <span class="quiet figures"> · {parts.filter(Boolean).join(' · ')}</span>
     </span>
+  )
+}
+
+/** The pending events of a replay or retry, with a button to stop them. */
+export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
+  const { api, notices } = useDashboard()
+  const call = { params: { id: webhook.id } }
+  const state = useRead('getReplay', call, 'delivery', 'webhook')
+  const waiting = state.value?.waiting ?? 0
+  /** The highest count since the view opened, or since the previous replay ended. */
+  const most = useSignal(0)
+  useEffect(() => {
+    most.value = waiting === 0 ? 0 : Math.max(most.value, waiting)
+  }, [waiting])
+  if (waiting === 0) return null
+  const stop = (
+    <ConfirmButton
+      text="Stop…"
+      title="Stop sending these?"
+      confirm="Stop"
+      call={() => api.call('stopReplay', call)}
+      onDone={({ stopped }) => {
+        notices.done(`Stopped ${countWords(stopped, 'event')}.`)
+        state.refresh()
+      }}
+    >
+      Pending events won't be sent. Events already sent aren't affected.
+    </ConfirmButton>
+  )
+  return (
+    <Callout tone="wait" title={`${countWords(waiting, 'past event')} pending`} actions={stop}>
+      {`Sending to ${hostAndPathOf(webhook.url)}.`}
+      <progress aria-label="Past events sent" max={most.value} value={most.value - waiting} />
+    </Callout>
   )
 }

@@ -31,7 +31,7 @@ import { SiteFilter } from './site-filter.tsx'
 
 const TO_DO = lazyPage(null, async () => (await import('./to-do.tsx')).ToDo)
 const FIGURES = lazyPage(null, async () => {
-  const [{ HomeFigures }] = await Promise.all([import('./home-figures.tsx'), loadNumbers()])
+  const [{ HomeFigures }] = await Promise.all([import('./charts.tsx'), loadNumbers()])
   return HomeFigures
 })
 

@@ -1,19 +1,22 @@
-// Creates a key: its name, a sentence of choices about what it may do, and its secret, shown once.
+// Makes a key: of a name and a sentence of choices about what it may do, or from another one: one that takes its place,
+// or one with the same permissions under a new name. Its secret is shown once.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-import type { CreatedKey, KeyRules } from '../../api/keys.ts'
+import type { CreatedKey, KeyRules, Key, RotatedKey } from '../../api/keys.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import { limitsLike } from '../../domain/permissions.ts'
 import { fieldError } from '../api.ts'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
-import { TextArea, TextField, bindTo, type Option } from '../components/form.tsx'
+import { TextArea, TextField, bindTo, type Option, SelectField } from '../components/form.tsx'
+import { PersonText } from '../components/text.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { typedHandle } from '../numbers.ts'
 import { conversationName } from '../people.ts'
 import { useKinds, useLatestConversations, useLines, useSites } from '../sources.ts'
-import { isoTime } from '../time-words.ts'
+import { isoTime, momentWords } from '../time-words.ts'
 import {
   APPROVAL_CHOICES,
   EXPIRY_CHOICES,
@@ -21,8 +24,12 @@ import {
   RECIPIENT_CHOICES,
   SCOPE_CHOICES,
   firstCall,
+  keyName,
+  keySentence,
 } from '../words/keys.ts'
 import { isReady, lineName } from '../words/line-states.ts'
+
+const SAVE = 'Save your key and secret'
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { api, clock } = useDashboard()
@@ -46,7 +53,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       onClose()
     }
     return (
-      <ShownOnce title={WORDS.save} onDone={done}>
+      <ShownOnce title={SAVE} onDone={done}>
         <KeyAndSecret created={created.value} />
       </ShownOnce>
     )
@@ -267,5 +274,113 @@ export function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
       ))}
       {connect === undefined && <p class="field-hint">{recipient}</p>}
     </>
+  )
+}
+
+type FromProps = { readonly of: Key; readonly onClose: () => void }
+
+const OVERLAPS = [
+  { value: '86400', text: 'For a day' },
+  { value: '3600', text: 'For an hour' },
+  { value: '604800', text: 'For a week' },
+  { value: '0', text: 'Not at all: it ends now' },
+]
+
+export function RotateKey({ of: key, onClose }: FromProps) {
+  const { api } = useDashboard()
+  const overlap = useSignal('86400')
+  const made = useSignal<RotatedKey | null>(null)
+  const action = useAction(
+    () => {
+      const body = { overlap: Number(overlap.value) }
+      return api.call('rotateKey', { params: { id: key.id }, body })
+    },
+    (rotated) => (made.value = rotated),
+  )
+  if (made.value !== null)
+    return <Made of={made} title="Save the new key and secret" {...{ onClose }} />
+  return (
+    <ActionDialog title="Rotate this key?" confirm="Rotate" {...{ action, onClose }}>
+      <p>
+        You get a new key with the same name and permissions as{' '}
+        <strong>
+          <PersonText>{keyName(key)}</PersonText>
+        </strong>
+        . Give it to the app before the old key ends.
+      </p>
+      <SelectField label="The old key goes on working" bind={overlap} options={OVERLAPS} />
+    </ActionDialog>
+  )
+}
+
+export function DuplicateKey({ of: key, onClose }: FromProps) {
+  const { api, clock } = useDashboard()
+  const lines = useLines().value?.data ?? []
+  const isOfConversations = key.conversation_ids !== undefined
+  const latest = useLatestConversations(isOfConversations).value?.data ?? []
+  const name = useSignal('')
+  const expiry = useSignal('30')
+  const made = useSignal<CreatedKey | null>(null)
+  const { expires_at: end, ...limits } = limitsLike(key)
+  const action = useAction(
+    () => {
+      const isEnding = end !== undefined && expiry.value !== ''
+      const until = isEnding && {
+        expires_at: isoTime(clock.time() + Number(expiry.value) * DAY_MS),
+      }
+      return api.call('createKey', { body: { name: name.value.trim(), ...limits, ...until } })
+    },
+    (created) => (made.value = created),
+  )
+  if (made.value !== null) return <Made of={made} title={SAVE} {...{ onClose }} />
+  const { expires_at: _, ...lasting } = key
+  return (
+    <ActionDialog
+      title="Duplicate this key"
+      confirm="Create key"
+      but={['name']}
+      isReady={name.value.trim() !== ''}
+      {...{ action, onClose }}
+    >
+      <TextField
+        label={WORDS.name}
+        hint="The app that uses the new key."
+        isFirst
+        maxLength={100}
+        bind={name}
+        error={fieldError(action.failure, 'name')}
+      />
+      <p>
+        The same permissions as{' '}
+        <strong>
+          <PersonText>{keyName(key)}</PersonText>
+        </strong>
+        : <PersonText>{keySentence(lasting, lines, latest, useSites())}</PersonText>.
+      </p>
+      {end !== undefined && <SelectField label="Validity" bind={expiry} options={EXPIRY_CHOICES} />}
+    </ActionDialog>
+  )
+}
+
+type MadeProps<K> = Pick<FromProps, 'onClose'> & {
+  readonly of: { value: K | null }
+  readonly title: string
+}
+
+/** Nothing else in the page holds the secret, which goes with the dialog. */
+function Made<K extends CreatedKey | RotatedKey>({ of: made, title, onClose }: MadeProps<K>) {
+  const key = made.value
+  if (key === null) return null
+  const done = () => {
+    made.value = null
+    onClose()
+  }
+  return (
+    <ShownOnce title={title} onDone={done}>
+      <KeyAndSecret created={key} />
+      {'old_key_expires_at' in key && (
+        <p class="field-hint">The old key works until {momentWords(key.old_key_expires_at)}.</p>
+      )}
+    </ShownOnce>
   )
 }

@@ -19,8 +19,7 @@ import { useDashboard, useAction } from '../dashboard.ts'
 import { useKeys, useLatestConversations, useLines, useSites, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
 import { KEYS as WORDS, creatorWords, keyName, keySentence } from '../words/keys.ts'
-import { CreateKey } from './key-form.tsx'
-import { DuplicateKey, RotateKey } from './key-renewal.tsx'
+import { CreateKey, DuplicateKey, RotateKey } from './key-form.tsx'
 
 export function KeysPage() {
   const keys = useKeys()
@@ -136,11 +135,7 @@ function columnsFor(
   return [
     {
       title: WORDS.name,
-      cell: (key) => (
-        <span class="key-name">
-          <PersonText>{keyName(key)}</PersonText>
-        </span>
-      ),
+      cell: (key) => <PersonText in="key-name">{keyName(key)}</PersonText>,
     },
     { title: WORDS.key, cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
     {
@@ -207,11 +202,7 @@ function AgoOrNever({ time }: { readonly time: string | null }) {
 
 type Made = NonNullable<RevokedKey['created']>
 
-type DialogProps = {
-  readonly of: Key
-  readonly keys: readonly Key[]
-  readonly onClose: () => void
-}
+type DialogProps = { readonly of: Key; readonly keys: readonly Key[]; readonly onClose: () => void }
 
 /** Revokes a key after its name was typed, then lists what the key created and still works. */
 function RevokeKey({ of: revoked, keys, onClose }: DialogProps) {

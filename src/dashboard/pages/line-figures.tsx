@@ -1,19 +1,21 @@
-// Figures of a line: new contacts today, latest messages, and queue.
+// Figures of a line, such as new contacts today, latest messages and queue, and its checks.
 
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
+import type { Check } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
-import { Facts } from '../components/page.tsx'
+import { DownloadButton } from '../components/download-button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Facts, Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { ReadFailure } from '../components/when-ready.tsx'
-import { useRead } from '../dashboard.ts'
-import { useDownload } from '../downloads.ts'
+import { ReadFailure, WhenReady } from '../components/when-ready.tsx'
+import { useRead, useDashboard, useQuickAction } from '../dashboard.ts'
 import { numberWords } from '../numbers.ts'
-import { useKinds, useTimeZone } from '../sources.ts'
+import { useKinds, useTimeZone, useChecks } from '../sources.ts'
 import { combine } from '../store.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { kindName } from '../words/line-states.ts'
@@ -100,7 +102,6 @@ export function LineTraffic({ line }: Props) {
 /** People whom the line wrote to first, how many answered or failed, and the poster that makes people write first. */
 export function FirstContacts({ line: { id } }: Props) {
   const figures = useRead('getLinePictures', { params: { id } }, 'line', 'message')
-  const { isBusy, start } = useDownload('getPoster', { params: { id } }, 'text-us.html')
   const words = (of: 'days_7' | 'days_28') => {
     const { people, answered, failed } = figures.value?.first_contacts[of] ?? NOBODY
     const who = people === 1 ? '1 person' : `${grouped(people)} people`
@@ -117,9 +118,9 @@ export function FirstContacts({ line: { id } }: Props) {
       <p class="small quiet">
         Customers who write first stay known: <a href="/guide/staying-welcome">Staying welcome</a>.
       </p>
-      <Button icon="download" isBusy={isBusy} onClick={start}>
+      <DownloadButton id="getPoster" call={{ params: { id } }} name="text-us.html">
         Poster “Text us”
-      </Button>
+      </DownloadButton>
     </>
   )
 }
@@ -147,4 +148,76 @@ function quietWords({ from, to }: NonNullable<PhoneLine['quiet_hours']>): string
 function countOf(count: number, isMore: boolean): string {
   if (isMore) return `${grouped(count)}+ messages`
   return count === 0 ? 'None' : countWords(count, 'message')
+}
+
+const SIGNS = {
+  ok: ['ok', 'check', 'Passed'],
+  info: ['wait', 'info', 'Info'],
+  warn: ['warn', 'warning', 'Warning'],
+  bad: ['bad', 'cross', 'Failed'],
+  unknown: ['plain', 'question', 'Not checked yet'],
+} as const
+
+type CheckProps = {
+  readonly title: string
+  /** Null for the relay's own Mac. */
+  readonly lineId: string | null
+}
+
+/** Each requirement of a line with its result, and a fix if it failed. */
+export function CheckCard({ title, lineId }: CheckProps) {
+  return (
+    <Card title={title} actions={<CheckAgain />}>
+      <WhenReady of={useChecks()} kind="row" count={4}>
+        {({ data }) => {
+          const found = data.find(({ line_id }) => line_id === lineId)
+          return (
+            found && (
+              <>
+                <p role="status">{found.summary}</p>
+                <ol>
+                  {found.checks.map((check, index) => (
+                    <CheckItem key={index} {...check} />
+                  ))}
+                </ol>
+              </>
+            )
+          )
+        }}
+      </WhenReady>
+    </Card>
+  )
+}
+
+/** The relay's answer takes as long as the devices need to respond. */
+function CheckAgain() {
+  const { api, notices } = useDashboard()
+  const { refresh } = useChecks()
+  const { isBusy, start } = useQuickAction(
+    () => api.call('listChecks'),
+    () => {
+      refresh()
+      notices.done('Checks updated.')
+    },
+  )
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      Check again
+    </Button>
+  )
+}
+
+function CheckItem({ state, title, why, fix }: Check) {
+  const [tone, icon, word] = SIGNS[state]
+  return (
+    <li class={`check tone-${tone}`}>
+      <span class="check-sign">
+        <Icon name={icon} />
+      </span>
+      <p>{title}</p>
+      <span class="check-word small">{word}</span>
+      {why !== null && <p class="check-more small quiet">{why}</p>}
+      {fix !== null && <p class="check-more small">{fix}</p>}
+    </li>
+  )
 }

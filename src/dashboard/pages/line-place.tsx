@@ -6,7 +6,7 @@ import type { Box } from '../../api/boxes.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { ActionDialog } from '../components/dialog.tsx'
+import { ActionDialog, DialogButton } from '../components/dialog.tsx'
 import { SelectField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -19,7 +19,6 @@ type Props = { readonly line: PhoneLine }
 /** Shows nothing if the relay has no other machine. */
 export function LinePlace({ line }: Props) {
   const boxes = useBoxes().value?.data ?? []
-  const isMoving = useSignal(false)
   if (boxes.length === 0 && line.box === undefined) return null
   return (
     <Card title="Machine">
@@ -28,13 +27,12 @@ export function LinePlace({ line }: Props) {
       </p>
       {line.moves_to === undefined ? (
         <div class="actions">
-          <Button onClick={() => (isMoving.value = true)}>Move line…</Button>
+          <DialogButton dialog={(onClose) => <MoveLine {...{ line, boxes, onClose }} />}>
+            Move line…
+          </DialogButton>
         </div>
       ) : (
         <Moving line={line} />
-      )}
-      {isMoving.value && (
-        <MoveLine line={line} boxes={boxes} onClose={() => (isMoving.value = false)} />
       )}
     </Card>
   )

@@ -7,11 +7,10 @@ import type { PhoneLine } from '../../api/phone-lines.ts'
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { DetailView } from '../components/detail-view.tsx'
-import { DeleteCard } from '../components/dialog.tsx'
-import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
+import { ActionForm, DeleteCard } from '../components/dialog.tsx'
+import { Switch, TextField, bindTo } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { lazyPage, lazyPart } from '../components/lazy-page.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
@@ -40,14 +39,18 @@ import { SHELL } from '../words/shell.ts'
 import { AddLineButton } from './add-line.tsx'
 import { AdoptLine } from './adopt-line.tsx'
 import { LineCharts, LineUptime } from './charts.tsx'
-import { CheckCard } from './line-checks.tsx'
-import { FirstContacts, LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
-import { LineSite } from './line-site.tsx'
-import { SiteFilter } from './site-filter.tsx'
+import {
+  CheckCard,
+  FirstContacts,
+  LineSubtitle,
+  LineTraffic,
+  NewContacts,
+} from './line-figures.tsx'
+import { LineSite, SiteFilter } from './site-filter.tsx'
 
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 const PLACE = lazyPart(async () => (await import('./line-place.tsx')).LinePlace)
-const SIMULATION = lazyPage(null, async () => (await import('./line-simulation.tsx')).Simulation)
+const SIMULATION = lazyPage(null, async () => (await import('./line-test.tsx')).Simulation)
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -225,10 +228,11 @@ function LineSettings({ line }: Props) {
   const { api, notices } = useDashboard()
   const label = useDraft(line.label ?? '')
   const limit = useDraft(String(line.daily_contact_limit))
-  const { isBusy, failure, start } = useAction(
+  const { start, ...state } = useAction(
     (body: Changes) => api.call('updatePhoneLine', { params: { id: line.id }, body }),
     () => notices.done('Saved.'),
   )
+  const { failure } = state
   const save = () =>
     start({
       ...(label.isChanged && { label: label.value.trim() || null }),
@@ -237,7 +241,12 @@ function LineSettings({ line }: Props) {
     })
   return (
     <Card title="Settings">
-      <Form onSubmit={save}>
+      <ActionForm
+        action={{ ...state, start: save }}
+        but={['label', 'daily_contact_limit']}
+        submit="Save"
+        isReady={label.isChanged || limit.isChanged}
+      >
         <TextField
           label="Name"
           placeholder={line.phone_number}
@@ -254,13 +263,7 @@ function LineSettings({ line }: Props) {
           }
           hint="Apple blocks lines that message many strangers. Existing contacts don't count."
         />
-        <FailureNote failure={failure} but={['label', 'daily_contact_limit']} />
-        <div class="actions">
-          <Button type="submit" isBusy={isBusy} isDisabled={!label.isChanged && !limit.isChanged}>
-            Save
-          </Button>
-        </div>
-      </Form>
+      </ActionForm>
       <LineSite line={line} />
       <LineSwitches line={line} onChange={start} />
     </Card>
@@ -354,7 +357,7 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   const { from: storedFrom = '', to: storedTo = '' } = line.quiet_hours ?? {}
   const from = useSignal(storedFrom)
   const to = useSignal(storedTo)
-  const { isBusy, failure, start } = useAction(
+  const { start, ...state } = useAction(
     (quiet_hours: NonNullable<PhoneLine['quiet_hours']> | null) =>
       api.call('updatePhoneLine', { params: { id: line.id }, body: { quiet_hours } }),
     () => notices.done('Saved.'),
@@ -368,23 +371,23 @@ function QuietHoursCard({ line }: { readonly line: PhoneLine }) {
   return (
     <Card title="Quiet hours">
       <p class="small quiet">{`Messages wait until they end, in the time zone ${useTimeZone() ?? '…'}. Urgent ones don't.`}</p>
-      <Form onSubmit={() => start({ from: from.value, to: to.value })}>
+      <ActionForm
+        action={{ ...state, start: () => start({ from: from.value, to: to.value }) }}
+        submit="Save"
+        isReady={isChanged && isWhole}
+        beside={
+          storedFrom !== '' && (
+            <Button variant="quiet" isBusy={state.isBusy} onClick={turnOff}>
+              Turn off
+            </Button>
+          )
+        }
+      >
         <div class="row">
           <TextField type="time" label="From" bind={from} />
           <TextField type="time" label="To" bind={to} />
         </div>
-        <FailureNote failure={failure} />
-        <div class="actions">
-          <Button type="submit" isBusy={isBusy} isDisabled={!isChanged || !isWhole}>
-            Save
-          </Button>
-          {storedFrom !== '' && (
-            <Button variant="quiet" isBusy={isBusy} onClick={turnOff}>
-              Turn off
-            </Button>
-          )}
-        </div>
-      </Form>
+      </ActionForm>
     </Card>
   )
 }

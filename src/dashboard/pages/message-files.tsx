@@ -6,13 +6,12 @@ import { useEffect } from 'preact/hooks'
 
 import type { Attachment, MessageAttachment } from '../../api/attachments.ts'
 import type { Message } from '../../api/messages.ts'
-import { Button } from '../components/button.tsx'
+import { DownloadButton } from '../components/download-button.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
-import { Dialog } from '../components/modal.tsx'
+import { Dialog, DialogButton } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { useDownload } from '../downloads.ts'
 import {
   absenceWords,
   fileIcon,
@@ -121,7 +120,6 @@ function LargePicture({ file, variant, onClose }: LargeProps) {
 }
 
 function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | undefined }) {
-  const isOpen = useSignal(false)
   const absence = absenceWords(file)
   const variant = facts === undefined ? null : largeVariant(facts)
   return (
@@ -138,14 +136,16 @@ function FileCard({ file, facts }: FileProps & { readonly facts?: Attachment | u
         </p>
       </div>
       {facts !== undefined && variant !== null && (
-        <Button variant="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
+        <DialogButton
+          variant="quiet"
+          icon="eye"
+          isIconOnly
+          dialog={(onClose) => <LargePicture file={facts} {...{ variant, onClose }} />}
+        >
           Open
-        </Button>
+        </DialogButton>
       )}
       {absence === null && <Download file={file} isIconOnly />}
-      {facts !== undefined && variant !== null && isOpen.value && (
-        <LargePicture file={facts} variant={variant} onClose={() => (isOpen.value = false)} />
-      )}
     </div>
   )
 }
@@ -157,11 +157,16 @@ type DownloadProps = {
 
 function Download({ file, isIconOnly }: DownloadProps) {
   const call = { params: { id: file.id } }
-  const { isBusy, start } = useDownload('downloadAttachment', call, file.filename)
   return (
-    <Button variant="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
+    <DownloadButton
+      variant="quiet"
+      isIconOnly={isIconOnly}
+      id="downloadAttachment"
+      name={file.filename}
+      call={call}
+    >
       Download
-    </Button>
+    </DownloadButton>
   )
 }
 

@@ -159,9 +159,7 @@ function DeliveriesOf({ id }: { readonly id: string }) {
                     <code>{delivery.event}</code>
                   </a>
                   <Ago time={delivery.created_at} />
-                  <span class="small quiet">
-                    <PersonText>{nameIn(webhooks, delivery)}</PersonText>
-                  </span>
+                  <PersonText in="small quiet">{nameIn(webhooks, delivery)}</PersonText>
                 </li>
               ))}
             </ul>

@@ -25,10 +25,14 @@ import { useFeed } from '../use-feed.ts'
 import { messageExcerpt } from '../words/attachments.ts'
 import { lineOption } from '../words/line-states.ts'
 import { isEndedOnPurpose, statusWords, whyNot } from '../words/message-states.ts'
-import { ApprovalActions } from './approval.tsx'
+import {
+  ApprovalActions,
+  CancelButton,
+  ResolveButtons,
+  SentAgain,
+  useSendAgain,
+} from './message-actions.tsx'
 import { BulkBar, canPick } from './message-bulk.tsx'
-import { CancelButton, ResolveButtons } from './resolve-message.tsx'
-import { SentAgain, useSendAgain } from './send-again.tsx'
 import { SiteFilter } from './site-filter.tsx'
 
 const MESSAGE = lazyDialog(async () => (await import('./message.tsx')).MessageView)
@@ -249,12 +253,8 @@ function Row({ message, filters }: MessageProps & FilterProps) {
         <span class="visually-hidden">{isInbound ? 'From' : 'To'}</span>
       </span>
       <span class="recent-words">
-        <span class="one-line recent-handle">
-          <PersonText>{counterpart(message)}</PersonText>
-        </span>
-        <span class="one-line quiet">
-          <PersonText>{messageExcerpt(message)}</PersonText>
-        </span>
+        <PersonText in="one-line recent-handle">{counterpart(message)}</PersonText>
+        <PersonText in="one-line quiet">{messageExcerpt(message)}</PersonText>
         {why !== null && <span class="small">{why}</span>}
       </span>
       <span class="recent-end">

@@ -1,22 +1,17 @@
 import { useSignal } from '@preact/signals'
 
-import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Switch } from '../components/form.tsx'
-import { Dialog } from '../components/modal.tsx'
+import { Dialog, DialogButton } from '../components/modal.tsx'
 import { chooseNotifications, notificationChoice } from '../notifications.ts'
-import { COMMON } from '../words/common.ts'
 
 /** Browsers allow asking for permission only after a click. */
 export function NotifyButton() {
-  const isOpen = useSignal(false)
+  const dialog = (onClose: () => void) => <NotifyDialog onClose={onClose} />
   return (
-    <>
-      <Button variant="quiet" icon="notification" isIconOnly onClick={() => (isOpen.value = true)}>
-        Notifications
-      </Button>
-      {isOpen.value && <NotifyDialog onClose={() => (isOpen.value = false)} />}
-    </>
+    <DialogButton variant="quiet" icon="notification" isIconOnly dialog={dialog}>
+      Notifications
+    </DialogButton>
   )
 }
 
@@ -33,11 +28,7 @@ function NotifyDialog({ onClose }: { readonly onClose: () => void }) {
     choose(isOn && permission.value === 'granted' ? 'text' : null)
   }
   return (
-    <Dialog
-      title="Notifications"
-      onClose={onClose}
-      actions={<Button onClick={onClose}>{COMMON.done}</Button>}
-    >
+    <Dialog title="Notifications" onClose={onClose}>
       <p>Shown by this browser while Hookline is open in a tab that you are not looking at.</p>
       {!isAvailable && (
         <Callout tone="warn">

@@ -82,9 +82,7 @@ function OptOutRow({ optOut, lines, onEnded }: RowProps) {
   return (
     <li class="person-row">
       <span class="grow">
-        <span class="one-line">
-          <PersonText>{numberWords(handle)}</PersonText>
-        </span>
+        <PersonText in="one-line">{numberWords(handle)}</PersonText>
         <span class="small quiet">
           {keyword ?? 'Added by hand'} · <Ago time={created_at} />
           {line && ` · only ${lineName(line)}`}

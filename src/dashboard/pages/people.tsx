@@ -8,8 +8,11 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Face } from '../components/face.tsx'
+import { DialogButton } from '../components/dialog.tsx'
+import { DownloadButton } from '../components/download-button.tsx'
+import { FileButton } from '../components/file-button.tsx'
 import { Chips, FilterFold, useSettled } from '../components/form.tsx'
+import { Face } from '../components/icon.tsx'
 import { lazyDialog, lazyPage } from '../components/lazy-page.tsx'
 import { FeedList } from '../components/long-list.tsx'
 import { Dialog } from '../components/modal.tsx'
@@ -17,7 +20,6 @@ import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useRead, useAction } from '../dashboard.ts'
-import { useDownload } from '../downloads.ts'
 import type { FeedSource } from '../feed.ts'
 import { numberWords } from '../numbers.ts'
 import { useFeed } from '../use-feed.ts'
@@ -39,22 +41,29 @@ export function PeoplePage() {
 function PersonList() {
   const { api, router } = useDashboard()
   const { tag = '' } = router.route.value.query
-  const isAdding = useSignal(false)
   const typed = useSignal('')
   const q = useSettled(typed.value.trim())
   const feed = useFeed(`${q} ${tag}`, personSource(api, q, tag))
+  const onChanged = () => feed.refresh()
+  const add = (onClose: () => void) => (
+    <CONTACT.View handle={null} isKnown={false} {...{ onClose, onChanged }} />
+  )
   return (
     <>
       <PageHead
         title="People"
         actions={
           <>
-            <ImportButton onDone={() => feed.refresh()} />
-            <ExportButton />
-            <OptOutsButton />
-            <Button variant="main" icon="plus" onClick={() => (isAdding.value = true)}>
+            <ImportButton onDone={onChanged} />
+            <DownloadButton id="exportContacts" call={{}} name="contacts.csv">
+              Export (CSV)
+            </DownloadButton>
+            <DialogButton dialog={(onClose) => <OPT_OUTS.View onClose={onClose} />}>
+              Opt-outs…
+            </DialogButton>
+            <DialogButton variant="main" icon="plus" dialog={add}>
               {PEOPLE.add}
-            </Button>
+            </DialogButton>
           </>
         }
       >
@@ -81,14 +90,6 @@ function PersonList() {
           row={(person) => <PersonRow key={person.handle} person={person} />}
         />
       </Card>
-      {isAdding.value && (
-        <CONTACT.View
-          handle={null}
-          isKnown={false}
-          onClose={() => (isAdding.value = false)}
-          onChanged={() => feed.refresh()}
-        />
-      )}
     </>
   )
 }
@@ -176,23 +177,15 @@ function PersonRow({ person }: { readonly person: Contact }) {
     <li class="person-row">
       <Face handle={handle} name={name} />
       <a class="grow" href={href('people', [handle])}>
-        <span class="person-name one-line">
-          <PersonText>{name}</PersonText>
-        </span>
-        <span class="quiet one-line">
-          <PersonText>{numberWords(handle)}</PersonText>
-        </span>
-        {note !== null && (
-          <span class="small quiet one-line">
-            <PersonText>{note}</PersonText>
-          </span>
-        )}
+        <PersonText in="person-name one-line">{name}</PersonText>
+        <PersonText in="quiet one-line">{numberWords(handle)}</PersonText>
+        {note !== null && <PersonText in="small quiet one-line">{note}</PersonText>}
       </a>
       {opted_out && <span class="chip chip-warn">{PEOPLE.optedOut}</span>}
       {tags.map((tag) => (
-        <span key={tag} class="chip one-line">
-          <PersonText>{tag}</PersonText>
-        </span>
+        <PersonText key={tag} in="chip one-line">
+          {tag}
+        </PersonText>
       ))}
       <LinkButton
         variant="quiet"
@@ -206,28 +199,8 @@ function PersonRow({ person }: { readonly person: Contact }) {
   )
 }
 
-function ExportButton() {
-  const { isBusy, start } = useDownload('exportContacts', {}, 'contacts.csv')
-  return (
-    <Button icon="download" isBusy={isBusy} onClick={start}>
-      Export (CSV)
-    </Button>
-  )
-}
-
-function OptOutsButton() {
-  const isOpen = useSignal(false)
-  return (
-    <>
-      <Button onClick={() => (isOpen.value = true)}>Opt-outs…</Button>
-      {isOpen.value && <OPT_OUTS.View onClose={() => (isOpen.value = false)} />}
-    </>
-  )
-}
-
 function ImportButton({ onDone }: { readonly onDone: () => void }) {
   const { api } = useDashboard()
-  const input = useRef<HTMLInputElement>(null)
   const share = useSignal(0)
   const report = useSignal<ImportReport | null>(null)
   const isOpen = useSignal(false)
@@ -258,19 +231,13 @@ function ImportButton({ onDone }: { readonly onDone: () => void }) {
   const isOver = report.value !== null || failure !== null
   return (
     <>
-      <input
-        ref={input}
-        type="file"
+      <FileButton
+        icon="file"
         accept=".vcf,.csv,.txt,text/vcard,text/csv"
-        hidden
-        onChange={({ currentTarget }) => {
-          choose(currentTarget.files?.[0])
-          currentTarget.value = ''
-        }}
-      />
-      <Button icon="file" onClick={() => input.current?.click()}>
+        onFiles={([file]) => choose(file)}
+      >
         Import…
-      </Button>
+      </FileButton>
       {isOpen.value && (
         <Dialog
           title={report.value === null ? 'Importing contacts' : 'Import finished'}

@@ -1,12 +1,10 @@
 // One person: conversations on all lines, files, and what is known about them.
 
-import { useSignal } from '@preact/signals'
-
 import type { Contact, OptOut as OptOutRecord } from '../../api/contacts.ts'
 import { href } from '../address.ts'
-import { Button, LinkButton } from '../components/button.tsx'
-import { ConfirmButton } from '../components/dialog.tsx'
-import { Face } from '../components/face.tsx'
+import { LinkButton } from '../components/button.tsx'
+import { ConfirmButton, DialogButton } from '../components/dialog.tsx'
+import { Face } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { BackLink, Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -29,8 +27,10 @@ type Props = { readonly handle: string }
 
 export function PersonPage({ handle }: Props) {
   const contact = useRead('getContact', { params: { handle } }, 'contact')
-  const isEdited = useSignal(false)
   const known = contact.value
+  const edit = (onClose: () => void) => (
+    <CONTACT.View isKnown={known !== null} onChanged={contact.refresh} {...{ handle, onClose }} />
+  )
   const latest = useConversations(handle).value?.data[0]
   const writeTo =
     latest === undefined
@@ -46,9 +46,9 @@ export function PersonPage({ handle }: Props) {
             title={<PersonText>{known?.name ?? numberWords(handle)}</PersonText>}
             actions={
               <>
-                <Button onClick={() => (isEdited.value = true)}>
+                <DialogButton dialog={edit}>
                   {known === null ? PEOPLE.add : PEOPLE.edit}
-                </Button>
+                </DialogButton>
                 <LinkButton variant="main" icon="conversations" href={writeTo}>
                   Write
                 </LinkButton>
@@ -69,14 +69,6 @@ export function PersonPage({ handle }: Props) {
           <OptOut handle={handle} />
         </div>
       </div>
-      {isEdited.value && (
-        <CONTACT.View
-          handle={handle}
-          isKnown={known !== null}
-          onClose={() => (isEdited.value = false)}
-          onChanged={contact.refresh}
-        />
-      )}
     </>
   )
 }
@@ -115,7 +107,6 @@ function Conversations({ handle }: Props) {
   )
 }
 
-/** Nothing if there are no files. */
 function Files({ handle }: Props) {
   const query = { handle, type: 'all', limit: MESSAGES_MAX }
   const messages = useRead('listMessages', { query }, 'message').value?.data ?? []

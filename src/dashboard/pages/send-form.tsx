@@ -15,8 +15,14 @@ import { numberWords, typedHandle } from '../numbers.ts'
 import { isWhole } from '../outbox.ts'
 import { useLines } from '../sources.ts'
 import { lineOption } from '../words/line-states.ts'
-import { AttachButton, AttachedFiles, useFileTarget } from './attach.tsx'
-import { LaterButton, LaterField, useComposition } from './composer.tsx'
+import {
+  AttachButton,
+  AttachedFiles,
+  useFileTarget,
+  LaterButton,
+  LaterField,
+  useComposition,
+} from './composer.tsx'
 
 type SendForm = ReturnType<typeof useSendForm>
 

@@ -1,16 +1,26 @@
-// Members, who read and answer: list, add, new sign-in link, remove.
+// Members, who read and answer: list, add, new sign-in link, remove. Sites: list, add, order, time zone; the page of a
+// line moves it to one.
 
 import { useSignal, type Signal } from '@preact/signals'
 
 import type { InvitedMember, Member } from '../../api/owner.ts'
+import type { Site, SiteChanges } from '../../api/sites.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog, ConfirmButton, NameDialog, ShownOnce } from '../components/dialog.tsx'
+import {
+  ActionDialog,
+  ConfirmButton,
+  DialogButton,
+  NameDialog,
+  ShownOnce,
+} from '../components/dialog.tsx'
+import { SelectField, bindTo } from '../components/form.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead, useAction, useQuickAction } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
+import { countWords } from '../words/common.ts'
 import { LimitChoice } from './limit-choice.tsx'
 import { Section } from './settings-fields.tsx'
 
@@ -19,7 +29,6 @@ type Shown = Signal<InvitedMember | null>
 
 export function MembersSection() {
   const members = useRead('listMembers', {}, 'member', 'session')
-  const isAdding = useSignal(false)
   const shown: Shown = useSignal(null)
   const { value: invited } = shown
   return (
@@ -38,16 +47,13 @@ export function MembersSection() {
         }
       </WhenReady>
       <div class="actions">
-        <Button icon="plus" onClick={() => (isAdding.value = true)}>
+        <DialogButton
+          icon="plus"
+          dialog={(onClose) => <AddMember shown={shown} onClose={onClose} />}
+        >
           Add person
-        </Button>
+        </DialogButton>
       </div>
-      {isAdding.value && (
-        <AddMember
-          onAdded={(added) => (shown.value = added)}
-          onClose={() => (isAdding.value = false)}
-        />
-      )}
       {invited !== null && <MemberLink link={invited.link} onClose={() => (shown.value = null)} />}
     </Section>
   )
@@ -83,7 +89,12 @@ function MemberRow({ member, shown }: RowProps) {
         </p>
       </div>
       <div class="actions">
-        {sites.length > 0 && <MemberSites member={member} />}
+        {sites.length > 0 && (
+          <DialogButton dialog={(onClose) => <MemberSites {...{ member, onClose }} />}>
+            Sites…
+            <span class="visually-hidden">{` of ${name}`}</span>
+          </DialogButton>
+        )}
         <Button isBusy={renew.isBusy} onClick={() => renew.start()}>
           New link
           <span class="visually-hidden">{` for ${name}`}</span>
@@ -103,40 +114,28 @@ function MemberRow({ member, shown }: RowProps) {
   )
 }
 
-function MemberSites({ member }: Pick<RowProps, 'member'>) {
+function MemberSites({ member, onClose }: DialogProps & Pick<RowProps, 'member'>) {
   const { api } = useDashboard()
-  const isOpen = useSignal(false)
-  const onClose = () => (isOpen.value = false)
   const chosen = useSignal<readonly string[]>(member.site_ids ?? [])
   const action = useAction(() => {
     const site_ids = chosen.value.length === 0 ? null : [...chosen.value]
     return api.call('updateMember', { params: { id: member.id }, body: { site_ids } })
   }, onClose)
   return (
-    <>
-      <Button onClick={() => (isOpen.value = true)}>
-        Sites…
-        <span class="visually-hidden">{` of ${member.name}`}</span>
-      </Button>
-      {isOpen.value && (
-        <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
-          <LimitChoice
-            kind="site"
-            all="all sites"
-            chosen={chosen.value}
-            onChange={(ids) => (chosen.value = ids)}
-          />
-        </ActionDialog>
-      )}
-    </>
+    <ActionDialog title={`Sites of ${member.name}`} confirm="Save" {...{ action, onClose }}>
+      <LimitChoice
+        kind="site"
+        all="all sites"
+        chosen={chosen.value}
+        onChange={(ids) => (chosen.value = ids)}
+      />
+    </ActionDialog>
   )
 }
 
-function AddMember(props: {
-  readonly onAdded: (added: InvitedMember) => void
-  readonly onClose: () => void
-}) {
-  const { onAdded, onClose } = props
+type DialogProps = { readonly onClose: () => void }
+
+function AddMember({ shown, onClose }: DialogProps & Pick<RowProps, 'shown'>) {
   const { api } = useDashboard()
   const name = useSignal('')
   const sites = useSignal<readonly string[]>([])
@@ -145,8 +144,8 @@ function AddMember(props: {
       const limit = sites.value.length > 0 && { site_ids: [...sites.value] }
       return api.call('createMember', { body: { name: name.value.trim(), ...limit } })
     },
-    (invited) => {
-      onAdded(invited)
+    (added) => {
+      shown.value = added
       onClose()
     },
   )
@@ -168,9 +167,7 @@ function AddMember(props: {
   )
 }
 
-type LinkProps = Pick<InvitedMember, 'link'> & { readonly onClose: () => void }
-
-function MemberLink({ link, onClose }: LinkProps) {
+function MemberLink({ link, onClose }: Pick<InvitedMember, 'link'> & DialogProps) {
   const url = link.lan_url ?? link.url
   return (
     <ShownOnce title="Send them this link" onDone={onClose}>
@@ -186,5 +183,64 @@ function MemberLink({ link, onClose }: LinkProps) {
         </Callout>
       )}
     </ShownOnce>
+  )
+}
+
+export function SitesSection() {
+  const sites = useSites()
+  const { api } = useDashboard()
+  const [isAdding, name] = [useSignal(false), useSignal('')]
+  const onClose = () => (isAdding.value = false)
+  const action = useAction(() => api.call('createSite', { body: { name: name.value } }), onClose)
+  return (
+    <Section name="sites">
+      {sites.map((site) => (
+        <SiteRow key={site.id} site={site} />
+      ))}
+      <div class="actions">
+        <Button icon="plus" onClick={() => (isAdding.value = true)}>
+          Add site
+        </Button>
+      </div>
+      {isAdding.value && (
+        <NameDialog
+          {...{ name, action, onClose }}
+          title="Add site"
+          confirm="Add site"
+          hint="Then choose it on the pages of its lines."
+          maxLength={80}
+        />
+      )}
+    </Section>
+  )
+}
+
+function SiteRow({
+  site: { id, name, position, time_zone: zone, phone_line_ids: lines },
+}: {
+  readonly site: Site
+}) {
+  const { api, notices } = useDashboard()
+  const change = useQuickAction(
+    (body: SiteChanges) => api.call('updateSite', { params: { id }, body }),
+    () => notices.done('Saved.'),
+  )
+  const zones = ['UTC', zone, ...Intl.supportedValuesOf('timeZone')]
+  return (
+    <div class="stack-tight">
+      <p>
+        <PersonText>{name}</PersonText> · {countWords(lines.length, 'line')}
+      </p>
+      <SelectField
+        label={`Time zone of ${name}`}
+        bind={bindTo(zone, (time_zone) => change.start({ time_zone }))}
+        options={[...new Set(zones)].map((value) => ({ value, text: value.replaceAll('_', ' ') }))}
+      />
+      <div class="actions">
+        {position > 0 && (
+          <Button onClick={() => change.start({ position: position - 1 })}>Move up</Button>
+        )}
+      </div>
+    </div>
   )
 }

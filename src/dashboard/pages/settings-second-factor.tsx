@@ -7,7 +7,7 @@ import { fieldError, OF_CODE } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog, ShownOnce } from '../components/dialog.tsx'
+import { ActionDialog, DialogButton, ShownOnce } from '../components/dialog.tsx'
 import { CodeField } from '../components/form.tsx'
 import { useDashboard, useAction } from '../dashboard.ts'
 import { countWords } from '../words/common.ts'
@@ -16,12 +16,11 @@ export function TwoSteps() {
   const { api, session } = useDashboard()
   const made = useSignal<NewFactor | null>(null)
   const codes = useSignal<readonly string[] | null>(null)
-  const isEnding = useSignal(false)
-  const isRenewing = useSignal(false)
   const { isBusy, failure, start } = useAction(
     () => api.call('beginSecondFactor'),
     (factor) => (made.value = factor),
   )
+  const onDone = (list: readonly string[]) => (codes.value = list)
   const left = session.now.value?.second_factor?.recovery_codes_left
   return (
     <div class="stack-tight">
@@ -39,8 +38,12 @@ export function TwoSteps() {
           </Button>
         ) : (
           <>
-            <Button onClick={() => (isRenewing.value = true)}>New recovery codes</Button>
-            <Button onClick={() => (isEnding.value = true)}>Turn off</Button>
+            <DialogButton dialog={(onClose) => <NewCodes {...{ onClose, onDone }} />}>
+              New recovery codes
+            </DialogButton>
+            <DialogButton dialog={(onClose) => <TurnOff onClose={onClose} />}>
+              Turn off
+            </DialogButton>
           </>
         )}
       </div>
@@ -50,23 +53,13 @@ export function TwoSteps() {
           onClose={() => (made.value = null)}
           onDone={(list) => {
             made.value = null
-            codes.value = list
+            onDone(list)
           }}
         />
       )}
       {codes.value !== null && (
         <RecoveryCodes codes={codes.value} onDone={() => (codes.value = null)} />
       )}
-      {isRenewing.value && (
-        <NewCodes
-          onClose={() => (isRenewing.value = false)}
-          onDone={(list) => {
-            isRenewing.value = false
-            codes.value = list
-          }}
-        />
-      )}
-      {isEnding.value && <TurnOff onClose={() => (isEnding.value = false)} />}
     </div>
   )
 }
@@ -116,6 +109,7 @@ function NewCodes({ onClose, onDone }: Omit<TurnOnProps, 'factor'>) {
     () => api.call('renewRecoveryCodes', { body: { code: code.value } }),
     ({ recovery_codes }) => {
       void session.refresh()
+      onClose()
       onDone(recovery_codes)
     },
   )

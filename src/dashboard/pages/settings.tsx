@@ -9,6 +9,7 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { DialogButton } from '../components/dialog.tsx'
 import { lazyDialog, lazyPart } from '../components/lazy-page.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
@@ -19,7 +20,7 @@ import { combine } from '../store.ts'
 import { chooseTheme, chosenTheme, THEMES } from '../theme.ts'
 import { COMMON, countWords } from '../words/common.ts'
 import { SECTIONS } from '../words/settings.ts'
-import { BackupsSection } from './settings-backups.tsx'
+import { BackupsSection, MoveSection, UpdatesSection } from './settings-backups.tsx'
 import {
   ChoiceSetting,
   Section,
@@ -28,11 +29,10 @@ import {
   TimeZoneSetting,
   useSetting,
 } from './settings-fields.tsx'
-import { MoveSection, UpdatesSection } from './settings-restore.tsx'
 import { TwoSteps } from './settings-second-factor.tsx'
 
 const MEMBERS = lazyPart(async () => (await import('./settings-members.tsx')).MembersSection)
-const SITES = lazyPart(async () => (await import('./settings-sites.tsx')).SitesSection)
+const SITES = lazyPart(async () => (await import('./settings-members.tsx')).SitesSection)
 const ALERTS = lazyPart(async () => (await import('./settings-alerts.tsx')).AlertsSection)
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
@@ -321,7 +321,6 @@ function SecuritySection({ browsers, about }: SecurityProps) {
 }
 
 function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
-  const isOpen = useSignal(false)
   return (
     <div class="stack-tight">
       <h3>{COMMON.password}</h3>
@@ -334,12 +333,15 @@ function ChangePassword({ isLocked }: { readonly isLocked: boolean }) {
         <>
           <p class="field-hint">Changing your password signs out all other browsers.</p>
           <div class="actions">
-            <Button onClick={() => (isOpen.value = true)}>Change password</Button>
+            <DialogButton
+              dialog={(onClose) => (
+                <CHANGE_PASSWORD.View title="Change password" onClose={onClose} />
+              )}
+            >
+              Change password
+            </DialogButton>
           </div>
         </>
-      )}
-      {isOpen.value && (
-        <CHANGE_PASSWORD.View title="Change password" onClose={() => (isOpen.value = false)} />
       )}
     </div>
   )

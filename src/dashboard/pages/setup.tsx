@@ -9,6 +9,7 @@ import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { DialogButton } from '../components/dialog.tsx'
 import { SelectField, bindTo } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
 import { lazyDialog, lazyPage, lazyPart } from '../components/lazy-page.tsx'
@@ -38,12 +39,12 @@ import {
 } from '../words/line-states.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../words/setup-steps.ts'
 import { LineWays } from './add-line.tsx'
-import { CheckCard } from './line-checks.tsx'
-import { LineSite } from './line-site.tsx'
+import { CheckCard } from './line-figures.tsx'
 import { SetPassword } from './new-password.tsx'
+import { LineSite } from './site-filter.tsx'
 
 const CREATE_KEY = lazyDialog(async () => (await import('./key-form.tsx')).CreateKey)
-const FIRST_CHANNELS = lazyPart(async () => (await import('./alert-channels.tsx')).FirstChannels)
+const FIRST_CHANNELS = lazyPart(async () => (await import('./settings-alerts.tsx')).FirstChannels)
 const RECEIVE_TEST = lazyPage(null, async () => (await import('./line-test.tsx')).ReceiveTest)
 
 export function SetupPage() {
@@ -284,7 +285,6 @@ function AlertsStep({ steps }: StepsProps) {
 }
 
 function KeyStep({ steps }: StepsProps) {
-  const isAsking = useSignal(false)
   const keys = useKeys()
   const active = (keys.value?.data ?? []).filter(({ revoked_at }) => revoked_at === null)
   return (
@@ -296,19 +296,18 @@ function KeyStep({ steps }: StepsProps) {
             <Card>
               <p>You'll get a key, its secret, and a command that sends a first message.</p>
               <div class="actions">
-                <Button
+                <DialogButton
                   variant={active.length > 0 ? 'plain' : 'main'}
                   icon="plus"
-                  onClick={() => (isAsking.value = true)}
+                  dialog={(onClose) => <CREATE_KEY.View onClose={onClose} />}
                 >
                   {active.length > 0 ? 'Create another key' : 'New key'}
-                </Button>
+                </DialogButton>
               </div>
             </Card>
           </>
         )}
       </WhenReady>
-      {isAsking.value && <CREATE_KEY.View onClose={() => (isAsking.value = false)} />}
     </StepFrame>
   )
 }

@@ -1,7 +1,9 @@
+import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type PageName, href } from '../address.ts'
 import { SelectField, bindTo } from '../components/form.tsx'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
 import { useSites } from '../sources.ts'
+import { lineName } from '../words/line-states.ts'
 
 /** Keeps the site in the page's address. Shows nothing if there is no site. */
 export function SiteFilter({ page }: { readonly page: PageName }) {
@@ -23,9 +25,20 @@ export function SiteFilter({ page }: { readonly page: PageName }) {
 type SelectProps = Omit<Parameters<typeof SelectField>[0], 'options'> & { readonly none: string }
 
 /** Shows nothing if there is no site. */
-export function SiteSelect({ none, ...field }: SelectProps) {
+function SiteSelect({ none, ...field }: SelectProps) {
   const sites = useSites()
   if (sites.length === 0) return null
   const options = sites.map(({ id: value, name: text }) => ({ value, text }))
   return <SelectField {...field} options={[{ value: '', text: none }, ...options]} />
+}
+
+/** Shows nothing if there is no site. */
+export function LineSite({ line }: { readonly line: PhoneLine }) {
+  const { id, site_id: site = '' } = line
+  const { api, notices } = useDashboard()
+  const { start } = useQuickAction(
+    (to: string) => api.call('updatePhoneLine', { params: { id }, body: { site_id: to || null } }),
+    () => notices.done('Moved, with its conversations.'),
+  )
+  return <SiteSelect label={`Site of ${lineName(line)}`} none="None" bind={bindTo(site, start)} />
 }

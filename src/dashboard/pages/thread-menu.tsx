@@ -7,26 +7,22 @@ import type { Conversation } from '../../api/messages.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
 import { type Answer, UNREACHABLE } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Face } from '../components/face.tsx'
+import { DownloadButton } from '../components/download-button.tsx'
 import { Switch } from '../components/form.tsx'
-import { Badge, Icon } from '../components/icon.tsx'
+import { Face, Badge, Icon } from '../components/icon.tsx'
 import { lazyDialog } from '../components/lazy-page.tsx'
 import { Dialog } from '../components/modal.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard, useQuickAction } from '../dashboard.ts'
-import { useDownload } from '../downloads.ts'
 import { numberWords } from '../numbers.ts'
 import { conversationName, isGroup, personName } from '../people.ts'
-import { COMMON, grouped } from '../words/common.ts'
+import { grouped } from '../words/common.ts'
 import { CONVERSATIONS, PEOPLE } from '../words/conversations.ts'
 import { isReady, lineState } from '../words/line-states.ts'
 
 const CONTACT = lazyDialog(async () => (await import('./contact-form.tsx')).ContactDialog)
 
-type MarkProps = {
-  readonly conversation: Conversation | null
-  readonly line: PhoneLine | null
-}
+type MarkProps = { readonly conversation: Conversation | null; readonly line: PhoneLine | null }
 
 export function ThreadMarks({ conversation, line }: MarkProps) {
   return (
@@ -45,27 +41,20 @@ export function ThreadMarks({ conversation, line }: MarkProps) {
 export function Participants({ conversation }: { readonly conversation: Conversation }) {
   const isOpen = useSignal(false)
   const { participants = [] } = conversation
-  const close = () => (isOpen.value = false)
   return (
     <>
       <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
         {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
       </button>
       {isOpen.value && (
-        <Dialog
-          title="People in this group"
-          onClose={close}
-          actions={<Button onClick={close}>{COMMON.done}</Button>}
-        >
+        <Dialog title="People in this group" onClose={() => (isOpen.value = false)}>
           <ul class="participants">
             {participants.map((person) => (
               <li key={person.handle}>
                 <Face {...person} isSmall />
                 <PersonText>{personName(person)}</PersonText>
                 {person.name !== null && (
-                  <span class="quiet">
-                    <PersonText>{numberWords(person.handle)}</PersonText>
-                  </span>
+                  <PersonText in="quiet">{numberWords(person.handle)}</PersonText>
                 )}
               </li>
             ))}
@@ -174,11 +163,10 @@ type ExportProps = {
 function ExportButton({ conversation, format }: ExportProps) {
   const call = { params: { id: conversation.id }, query: { format } }
   const name = `${conversationName(conversation)}.${format}`
-  const { isBusy, start } = useDownload('exportConversation', call, name)
   return (
-    <Button variant="quiet" icon="download" isBusy={isBusy} onClick={start}>
+    <DownloadButton variant="quiet" id="exportConversation" {...{ call, name }}>
       {format === 'csv' ? 'Export as table (CSV)' : 'Export as JSON'}
-    </Button>
+    </DownloadButton>
   )
 }
 

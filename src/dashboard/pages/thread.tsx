@@ -10,7 +10,7 @@ import { href } from '../address.ts'
 import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Face } from '../components/face.tsx'
+import { Face } from '../components/icon.tsx'
 import { lazyPart } from '../components/lazy-page.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
@@ -27,12 +27,11 @@ import { countWords } from '../words/common.ts'
 import { CONVERSATIONS } from '../words/conversations.ts'
 import { lineName } from '../words/line-states.ts'
 import { groupRefusal } from '../words/message-states.ts'
-import { useFileTarget } from './attach.tsx'
 import { Bubble, useTarget } from './bubble.tsx'
-import { Composer, takesFiles, useComposition } from './composer.tsx'
+import { useFileTarget, Composer, takesFiles, useComposition } from './composer.tsx'
 import { Participants, Takeover, ThreadMarks, ThreadMenu } from './thread-menu.tsx'
 
-const APPROVAL_BAR = lazyPart(async () => (await import('./approval.tsx')).ApprovalBar)
+const APPROVAL_BAR = lazyPart(async () => (await import('./message-actions.tsx')).ApprovalBar)
 const OPT_OUT_BAR = lazyPart(async () => (await import('./opt-outs.tsx')).OptOutBar)
 
 const MESSAGES_MAX = 2_000

@@ -1,26 +1,38 @@
 // Things that need the owner: unfinished setup, issues, failing webhooks, and messages.
 
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-import type { Attention, FindingBranch } from '../../api/dashboard.ts'
+import type { Attention, FindingBranch, WebhookDay } from '../../api/dashboard.ts'
 import type { HealthFinding } from '../../api/health.ts'
 import type { PhoneLine } from '../../api/phone-lines.ts'
+import type { Webhook } from '../../api/webhooks.ts'
+import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
-import { Callout } from '../components/callout.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
 import type { IconName, Tone } from '../components/drawings.ts'
+import { SelectField, TextField, optionsOf } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Card } from '../components/page.tsx'
-import { Ago } from '../components/text.tsx'
-import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
-import { useAbout, useAttention, useRelayState, useSite } from '../sources.ts'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useDashboard, useRead, useQuickAction, useAction } from '../dashboard.ts'
+import {
+  useAbout,
+  useAttention,
+  useRelayState,
+  useSite,
+  useWebhookDays,
+  useWebhooks,
+} from '../sources.ts'
+import { momentWords, isoTime } from '../time-words.ts'
 import { countWords, grouped } from '../words/common.ts'
 import { isReady } from '../words/line-states.ts'
 import { hasLeft } from '../words/message-states.ts'
 import { stepNamed, stepsFor } from '../words/setup-steps.ts'
-import { Snooze, SnoozedList } from './snooze.tsx'
-import { ToDoRow } from './to-do-row.tsx'
-import { useFailingWebhooks, WebhookRow } from './webhook-issues.tsx'
+import { PauseButton, useRetry } from './webhook-pause.tsx'
 
 const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
 const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Info' } as const
@@ -214,5 +226,174 @@ function MessagesRow({ name, count, days = 0, ...row }: AttentionRow & { readonl
     >
       {row.about}
     </ToDoRow>
+  )
+}
+
+type RowProps = {
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly title: ComponentChildren
+  readonly actions: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+export function ToDoRow({ tone, icon, title, actions, children }: RowProps) {
+  return (
+    <li class={`to-do-row tone-${tone}`}>
+      <span class="to-do-mark">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <h3>{title}</h3>
+        <div class="small quiet">{children}</div>
+      </div>
+      <div class="actions">{actions}</div>
+    </li>
+  )
+}
+
+/** The failing webhooks of these findings, each with its state of the day. */
+export function useFailingWebhooks(findings: readonly HealthFinding[]): readonly FailingProps[] {
+  const days = useWebhookDays().value?.data ?? []
+  const webhooks = useWebhooks().value?.data ?? []
+  return findings.flatMap((finding) => {
+    const webhook = webhooks.find(({ id }) => id === finding.about.id)
+    const day = days.find(({ webhook_id }) => webhook_id === finding.about.id)
+    return webhook === undefined || day === undefined ? [] : [{ finding, webhook, day }]
+  })
+}
+
+type FailingProps = {
+  readonly finding: HealthFinding
+  readonly webhook: Webhook
+  readonly day: WebhookDay
+}
+
+export function WebhookRow({ finding, webhook, day }: FailingProps) {
+  const name = webhookName(webhook)
+  const { failing, failing_since, waiting, stopped } = day
+  const retry = useRetry(webhook, day)
+  return (
+    <ToDoRow
+      tone="bad"
+      icon="warning"
+      title={
+        <>
+          Events don't reach <PersonText>{name}</PersonText>
+        </>
+      }
+      actions={
+        <>
+          <LinkButton href={href('webhooks', [webhook.id])}>Open</LinkButton>
+          {webhook.is_active && (
+            <>
+              <PauseButton webhook={webhook} />
+              <Button icon="again" isBusy={retry.isBusy} onClick={retry.start}>
+                Retry now
+              </Button>
+            </>
+          )}
+          <Snooze finding={finding} />
+        </>
+      }
+    >
+      <span class="webhook-trouble">{stopped ?? failing?.attempts.at(-1)?.hint?.title}</span>
+      {failing_since !== null && (
+        <>
+          {' · '}
+          first failed <Ago time={failing_since} />
+        </>
+      )}
+      {waiting > 0 && ` · ${grouped(waiting)} waiting`}
+      <FailureNote failure={retry.failure} />
+    </ToDoRow>
+  )
+}
+
+const DAY_MS = 86_400_000
+const PERIODS = optionsOf({ 1: '1 day', 7: '1 week', '': 'Until a date' })
+
+/** The action snoozes a finding until a time in milliseconds since 1970, or shows it again for null. */
+function useSnooze(finding: HealthFinding, onDone: () => void) {
+  const { api } = useDashboard()
+  const { refresh } = useRelayState()
+  const { code, about } = finding
+  return useAction(
+    (until: number | null) => {
+      const time = until === null || Number.isNaN(until) ? null : isoTime(until)
+      return api.call('putSnooze', { body: { code, about, until: time } })
+    },
+    () => {
+      refresh()
+      onDone()
+    },
+  )
+}
+
+export function Snooze({ finding }: { readonly finding: HealthFinding }) {
+  const { clock, notices } = useDashboard()
+  const isOpen = useSignal(false)
+  const days = useSignal('1')
+  const date = useSignal('')
+  const close = () => (isOpen.value = false)
+  const { isBusy, failure, start } = useSnooze(finding, () => {
+    close()
+    notices.done('Snoozed.')
+  })
+  // Midnight in this browser's time zone.
+  const until = () =>
+    days.value === ''
+      ? Date.parse(`${date.value}T00:00`)
+      : clock.time() + Number(days.value) * DAY_MS
+  return (
+    <>
+      <Button variant="quiet" icon="clock" onClick={() => (isOpen.value = true)}>
+        Snooze…
+      </Button>
+      {isOpen.value && (
+        <ActionDialog
+          title="Snooze this issue?"
+          confirm="Snooze"
+          action={{ isBusy, failure, start: () => start(until()) }}
+          isReady={days.value !== '' || date.value !== ''}
+          onClose={close}
+        >
+          <p>It stays hidden until then, unless it gets worse.</p>
+          <SelectField label="Hide for" bind={days} options={PERIODS} />
+          {days.value === '' && <TextField label="Date" type="date" bind={date} />}
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
+export function SnoozedList({ findings }: { readonly findings: readonly FindingBranch[] }) {
+  if (findings.length === 0) return null
+  return (
+    <details class="snoozed">
+      <summary>{countWords(findings.length, 'snoozed issue')}</summary>
+      <ul class="stack-tight">
+        {findings.map(({ cause }) => (
+          <SnoozedRow key={keyOf(cause)} finding={cause} />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function SnoozedRow({ finding }: { readonly finding: HealthFinding }) {
+  const { isBusy, start } = useSnooze(finding, () => {})
+  return (
+    <li class="row">
+      <span class="grow">
+        {finding.title}{' '}
+        <span class="small quiet">
+          {`Snoozed until ${momentWords(finding.snoozed_until ?? '')}`}
+        </span>
+      </span>
+      <Button isBusy={isBusy} onClick={() => start(null)}>
+        Show now
+      </Button>
+    </li>
   )
 }

@@ -28,7 +28,7 @@ const SETTINGS = lazyPage(
   async () => (await import('./webhook-settings.tsx')).WebhookSettings,
 )
 const TEST = lazyPage(null, async () => (await import('./webhook-test.tsx')).WebhookTest)
-const INBOX = lazyPage(null, async () => (await import('./webhook-inbox.tsx')).InboxView)
+const INBOX = lazyPage(null, async () => (await import('./webhook-test.tsx')).InboxView)
 
 export function WebhookPage() {
   const [id = '', tab = '', delivery = null] = useDashboard().router.route.value.path
@@ -54,9 +54,7 @@ export function WebhookPage() {
             </>
           }
         >
-          <span class="webhook-url">
-            <PersonText>{webhook.url}</PersonText>
-          </span>
+          <PersonText in="webhook-url">{webhook.url}</PersonText>
         </PageHead>
       )}
     >

@@ -17,13 +17,13 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { useHomeCharts, useWebhookDay, useWebhooks } from '../sources.ts'
 import { grouped } from '../words/common.ts'
-import { WEBHOOK_TEST, WEBHOOKS, webhookState } from '../words/webhooks.ts'
+import { WEBHOOKS, webhookState } from '../words/webhooks.ts'
 import { Attempts } from './charts.tsx'
 import { OutOfReach, Receiver, RECEIVER_URL, UseInbox } from './webhook-parts.tsx'
 import { PauseButton, useRetry } from './webhook-pause.tsx'
 
 const ONE = lazyPage(WEBHOOKS.noun, async () => (await import('./webhook.tsx')).WebhookPage)
-const ADD = lazyDialog(async () => (await import('./add-webhook.tsx')).AddWebhook)
+const ADD = lazyDialog(async () => (await import('./webhook-settings.tsx')).AddWebhook)
 
 export function WebhooksPage() {
   const { router } = useDashboard()
@@ -137,7 +137,7 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         Enter the URL that should receive events.
       </EmptyState>
       <div class="stack-tight">
-        <h2>{WEBHOOK_TEST.noEndpoint}</h2>
+        <h2>{WEBHOOKS.noEndpoint}</h2>
         <UseInbox onUrl={onAdd} />
         <Receiver />
         <div class="actions">

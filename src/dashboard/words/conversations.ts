@@ -2,10 +2,7 @@
 
 import type { Reaction } from '../../api/messages.ts'
 
-export const CONVERSATIONS = {
-  all: 'All conversations',
-  takeover: 'Human takeover',
-} as const
+export const CONVERSATIONS = { all: 'All conversations', takeover: 'Human takeover' } as const
 
 export const PEOPLE = {
   add: 'Add contact',

@@ -14,10 +14,7 @@ export const DELIVERIES = {
   notKept: 'This event is no longer kept.',
 } as const
 
-export const REPLAY = {
-  retry: 'Retry failed deliveries',
-  past: 'Send past events',
-} as const
+export const REPLAY = { retry: 'Retry failed deliveries', past: 'Send past events' } as const
 
 export function deliveryState({ status, attempt_count }: Delivery): StateWords {
   if (status === 'succeeded') return { text: 'Delivered', tone: 'ok', icon: 'check' }

@@ -13,7 +13,6 @@ export const KEYS = {
   name: 'Name',
   key: 'Key',
   permissions: 'Permissions',
-  save: 'Save your key and secret',
 } as const
 
 const CREATORS: Readonly<Record<string, string>> = {

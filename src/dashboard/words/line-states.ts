@@ -8,7 +8,6 @@ export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? numberWords(phone_number)
 }
 
-/** The name of the line of a conversation. */
 export function lineNameIn(lines: readonly PhoneLine[], of: Conversation): string {
   const line = lines.find(({ id }) => id === of.phone_line_id)
   return line === undefined ? numberWords(of.phone_number) : lineName(line)

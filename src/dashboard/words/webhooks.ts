@@ -11,15 +11,11 @@ import { grouped } from './common.ts'
 
 export const WEBHOOKS = {
   noun: 'Webhook',
+  noEndpoint: 'No endpoint yet?',
   add: 'Add webhook',
   url: 'URL',
   urlExample: 'https://shop.example.com/hooks/messages',
   attemptsOf: (name: string) => `Attempts of ${name}, last 24 hours`,
-} as const
-
-export const WEBHOOK_TEST = {
-  send: 'Send test event',
-  noEndpoint: 'No endpoint yet?',
 } as const
 
 const STATES: Readonly<Record<WebhookState, StateWords>> = {

@@ -1,7 +1,8 @@
-// Approving and denying messages whose API key needs an approval.
+// The buttons of a message that waits, is uncertain, or failed.
 
 import { useSignal } from '@preact/signals'
 
+import type { SessionState } from '../../api/dashboard.ts'
 import type { Message } from '../../api/messages.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -10,8 +11,12 @@ import { ActionDialog } from '../components/dialog.tsx'
 import { TextArea } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useDashboard, useRead, useQuickAction } from '../dashboard.ts'
+import { sendAgain } from '../outbox.ts'
 import { counterpart } from '../people.ts'
+import { useLines } from '../sources.ts'
+import { momentWords } from '../time-words.ts'
 import { grouped } from '../words/common.ts'
+import { againWords, goesAsSms } from '../words/message-states.ts'
 
 type Props = { readonly message: Message; readonly onChanged: (message: Message) => void }
 
@@ -123,4 +128,108 @@ function waitingWords(count: number): string {
   return count === 1
     ? 'Another message needs your approval'
     : `${grouped(count)} more messages need your approval`
+}
+
+function useDecided({ onChanged }: Props) {
+  const { notices } = useDashboard()
+  return (changed: Message) => {
+    onChanged(changed)
+    notices.done('Saved.')
+  }
+}
+
+export function ResolveButtons(props: Props) {
+  const { api } = useDashboard()
+  const { isBusy, start } = useQuickAction(
+    (status: 'sent' | 'failed') =>
+      api.call('resolveMessage', { params: { id: props.message.id }, body: { status } }),
+    useDecided(props),
+  )
+  return (
+    <>
+      <Button icon="check" isBusy={isBusy} onClick={() => start('sent')}>
+        Mark as sent
+      </Button>
+      <Button icon="cross" isBusy={isBusy} onClick={() => start('failed')}>
+        Mark as failed
+      </Button>
+    </>
+  )
+}
+
+export function CancelButton(props: Props) {
+  const { api } = useDashboard()
+  const { isBusy, start } = useQuickAction(
+    () => api.call('cancelMessage', { params: { id: props.message.id } }),
+    useDecided(props),
+  )
+  return (
+    <Button icon="cross" isBusy={isBusy} onClick={start}>
+      Cancel sending
+    </Button>
+  )
+}
+
+export function useSendAgain({ message, onChanged }: Props) {
+  const { api, notices } = useDashboard()
+  const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
+  const service = goesAsSms(message, line) ? 'SMS' : undefined
+  return {
+    words: service === undefined ? 'Send again' : 'Send as SMS',
+    call: () => sendAgain(api, message, service),
+    onDone: (sent: Message) => {
+      onChanged(sent)
+      const { isBad, text } = againWords(sent)
+      if (isBad) notices.failed(text)
+      else notices.done(text)
+    },
+  }
+}
+
+/** Leads to the message by which a failed one was sent again; null if it wasn't. */
+export function SentAgain({ message: { sent_again, conversation_id } }: Pick<Props, 'message'>) {
+  if (sent_again === undefined) return null
+  return (
+    <a href={href('conversations', [conversation_id], { message: sent_again.message_id })}>
+      Sent again {sent_again.service_requested === 'SMS' && 'as SMS '}· {momentWords(sent_again.at)}
+    </a>
+  )
+}
+
+/** The button in a thread, which doesn't ask for confirmation. */
+export function SendAgain(props: Props) {
+  const { words, call, onDone } = useSendAgain(props)
+  const { isBusy, start } = useQuickAction(call, onDone)
+  const isRest = props.message.attachments?.some(({ sent }) => sent === true) === true
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      {isRest ? 'Send the rest' : words}
+    </Button>
+  )
+}
+
+/** Members can't decide on messages, and cancel only their own. */
+function isOpenTo(member: SessionState['member'], { status, sent_by }: Message): boolean {
+  if (member === undefined || status === 'failed' || status === 'expired') return true
+  return status === 'queued' && member.id === sent_by?.id
+}
+
+export function MessageSteps(props: Props) {
+  const { session } = useDashboard()
+  const { message } = props
+  if (!isOpenTo(session.member, message)) return null
+  const Again = message.sent_again === undefined ? SendAgain : SentAgain
+  const steps = {
+    uncertain: ResolveButtons,
+    queued: message.queued_reason === 'approval' ? ApprovalActions : CancelButton,
+    failed: Again,
+    expired: Again,
+  }
+  const Steps = steps[message.status as keyof typeof steps] // Undefined for any other status.
+  if (Steps === undefined) return null
+  return (
+    <div class="actions bubble-actions">
+      <Steps {...props} />
+    </div>
+  )
 }

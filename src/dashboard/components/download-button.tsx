@@ -1,20 +1,24 @@
 // Files that the browser saves. `fetch` reads them, because a plain link can't send the page key.
 
-import type { CallOf, OperationId } from './api.ts'
-import { later } from './clock.ts'
-import { useDashboard, useQuickAction, type Action } from './dashboard.ts'
-import { plainName } from './words/attachments.ts'
+import type { CallOf, OperationId } from '../api.ts'
+import { later } from '../clock.ts'
+import { useDashboard, useQuickAction } from '../dashboard.ts'
+import { plainName } from '../words/attachments.ts'
+import { Button } from './button.tsx'
 
 /** Enough time for the browser to start saving. */
 const SAVING_MS = 60_000
 
-export function useDownload<Id extends OperationId>(
-  id: Id,
-  call: CallOf<Id>,
-  name: string,
-): Action<[]> {
+type Props<Id extends OperationId> = Parameters<typeof Button>[0] & {
+  readonly id: Id
+  readonly call: CallOf<Id>
+  readonly name: string
+}
+
+export function DownloadButton<Id extends OperationId>(props: Props<Id>) {
+  const { id, call, name, ...button } = props
   const { api, clock } = useDashboard()
-  return useQuickAction(
+  const { isBusy, start } = useQuickAction(
     () => api.bytes(id, call),
     (bytes) => {
       // With this type, browsers save the file instead of showing it.
@@ -26,4 +30,5 @@ export function useDownload<Id extends OperationId>(
       later(clock, SAVING_MS, () => URL.revokeObjectURL(link.href))
     },
   )
+  return <Button icon="download" {...button} isBusy={isBusy} onClick={start} />
 }
