@@ -228,7 +228,7 @@ export function UpdatesSection({ version }: { readonly version: string }) {
   )
 }
 
-/** Nothing is looked up without a release source, and an upgrade needs none. */
+/** Shown if no release source is set; an upgrade doesn't need one. */
 function HowToUpgrade() {
   return (
     <div class="stack-tight">
