@@ -149,12 +149,17 @@ export function isSame(one: unknown, other: unknown): boolean {
 
 function after(before: Loaded<unknown>, answer: Answer<unknown>): Loaded<unknown> {
   if (before.state === 'ready') {
-    if (!answer.ok) return { ...before, failure: answer.failure }
+    if (!answer.ok && !isRefused(answer.failure)) return { ...before, failure: answer.failure }
     // An equal value is not drawn again.
-    if (before.failure === null && isSame(before.value, answer.value)) return before
+    if (answer.ok && before.failure === null && isSame(before.value, answer.value)) return before
   }
   if (answer.ok) return { state: 'ready', value: answer.value, failure: null }
   return { state: 'failed', failure: answer.failure }
+}
+
+/** What was read is gone, or may not be read any more. After 401 the same person may sign in again, and go on. */
+function isRefused(failure: Failure): boolean {
+  return !isTransient(failure) && failure.status !== 401
 }
 
 function isTransient({ status }: Failure): boolean {

@@ -268,19 +268,26 @@ story(
   },
 )
 
-story('the page of a number without a contact offers to add one', async ({ stage, api, lines }) => {
-  await say(api, PERSON, 'Your table is ready.', lines[0])
-  const watched = await stage.page({ viewport: COMPUTER })
-  stage.excuse(/status of 404/)
+story(
+  'the page of a number without a contact offers to add one, also after it was deleted',
+  async ({ stage, api, lines }) => {
+    await say(api, PERSON, 'Your table is ready.', lines[0])
+    const watched = await stage.page({ viewport: COMPUTER })
+    stage.excuse(/status of 404/)
 
-  await watched.show(`people/${encodeURIComponent(PERSON)}`)
-  await watched.reads('Not in your contacts')
-  await watched.button('Add contact').click()
-  await watched.page.getByRole('textbox', { name: 'Name' }).fill('Anna')
-  await watched.button('Save').click()
+    await watched.show(`people/${encodeURIComponent(PERSON)}`)
+    await watched.reads('Not in your contacts')
+    await watched.button('Add contact').click()
+    await watched.page.getByRole('textbox', { name: 'Name' }).fill('Anna')
+    await watched.button('Save').click()
 
-  await watched.page.getByRole('heading', { name: 'Anna', level: 1 }).waitFor()
-})
+    await watched.page.getByRole('heading', { name: 'Anna', level: 1 }).waitFor()
+    await watched.button('Edit contact').click()
+    await watched.button('Delete contact…').click()
+    await watched.button('Delete').click()
+    await watched.reads('Not in your contacts')
+  },
+)
 
 story(
   'a search takes what is typed before it is shown, and leads to a person in the open list',

@@ -80,6 +80,27 @@ test('a failure stands beside the value that is known, and passes by itself', as
   expect(kept.now.value).toMatchObject({ state: 'ready', failure: null })
 })
 
+test('what is gone from the relay is gone from the page, and comes back with it', async () => {
+  const rig = storeRig()
+  const gone: Answer<string> = { ok: false, failure: { ...UNREACHABLE, status: 404 } }
+  const answers = [ok('Anna'), gone, ok('Ben')]
+  let answer = 0
+  const kept = rig.store.use<string>({
+    key: 'contact',
+    on: ['key'],
+    load: async () => answers[answer] ?? gone,
+  })
+  const states: string[] = []
+  for (answer = 0; answer < answers.length; answer += 1) {
+    rig.changes.emit('reset')
+    await rig.clock.advance(1_000)
+    states.push(kept.now.value.state)
+  }
+
+  expect(states).toEqual(['ready', 'failed', 'ready'])
+  expect(kept.now.value).toEqual({ state: 'ready', value: 'Ben', failure: null })
+})
+
 test('a refusal that no repeat would change is not repeated', async () => {
   const rig = storeRig()
   const refusal: Answer<string> = { ok: false, failure: { ...UNREACHABLE, status: 404 } }
