@@ -126,8 +126,10 @@ async function firstRow(watched: WatchedPage): Promise<Figure> {
 async function shift(watched: WatchedPage, place: string): Promise<Figure> {
   const tab = await watched.another()
   const letGo = await tab.hold('**/*.woff2')
-  await tab.show(place)
-  await tab.drawn()
+  // The page counts as loaded only with its typeface.
+  await tab.page.goto(`/#/${place}`, { waitUntil: 'commit' })
+  await tab.page.locator('h1').first().waitFor()
+  await Bun.sleep(SETTLED_MS)
   letGo()
   await tab.page.evaluate('document.fonts.ready')
   await tab.drawn()
