@@ -69,15 +69,16 @@ export async function parentEnd(everyMs = 250): Promise<void> {
 
 /**
  * A process is born into the session of its parent, so a parent of another session stands in for one that is gone. The
- * leader of a session has left its parent's, so its parent isn't judged.
+ * leader of a session has left its parent's, and another user's process may be hidden: then the parent isn't judged.
  */
 function hasStandInParent(): boolean {
   const own = placeOf('self')
   if (own === null || own.parent === 0 || own.session === process.pid) return false
-  return placeOf(own.parent)?.session !== own.session
+  const parent = placeOf(own.parent)
+  return parent !== null && parent.session !== own.session
 }
 
-/** Null on macOS, and for a process that has ended. */
+/** Null on macOS, and for a process that has ended or is hidden (`hidepid`). */
 function placeOf(pid: number | 'self') {
   // The name of a program, in parentheses, may have anything in it.
   const fields = readTextOrNull(`/proc/${pid}/stat`)
