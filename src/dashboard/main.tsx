@@ -52,7 +52,7 @@ const PAGES: Readonly<Record<ShownPage, ComponentType>> = {
   }),
   keys: page('keys', async () => (await import('./pages/keys.tsx')).KeysPage),
   settings: page('settings', async () => (await import('./pages/settings.tsx')).SettingsPage),
-  night: page('night', async () => (await import('./pages/activity.tsx')).NightPage),
+  night: page('night', async () => (await import('./pages/night.tsx')).NightPage),
   activity: page('activity', async () => (await import('./pages/activity.tsx')).ActivityPage),
 }
 const CONFIRM = lazyDialog(async () => (await import('./pages/new-password.tsx')).ConfirmPassword)

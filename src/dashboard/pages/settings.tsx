@@ -32,7 +32,7 @@ import {
 import { TwoSteps } from './settings-second-factor.tsx'
 
 const MEMBERS = lazyPart(async () => (await import('./settings-members.tsx')).MembersSection)
-const SITES = lazyPart(async () => (await import('./settings-members.tsx')).SitesSection)
+const SITES = lazyPart(async () => (await import('./settings-sites.tsx')).SitesSection)
 const ALERTS = lazyPart(async () => (await import('./settings-alerts.tsx')).AlertsSection)
 const CHANGE_PASSWORD = lazyDialog(async () => (await import('./new-password.tsx')).ChangePassword)
 
